@@ -1,0 +1,132 @@
+"""The only importer of numba: compiled kernels, a fast exp2 for them, and rows run in bands over threads."""
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+
+__all__ = ["JIT_ENABLED", "available_threads", "exp2_nonpositive", "kernel", "run_bands"]
+
+JIT_ENABLED = not numba.config.DISABLE_JIT
+"""False under NUMBA_DISABLE_JIT=1, where kernels run as plain Python."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# Kernels may call helpers of this file, and numba's disk cache looks only at the file of the kernel itself.
+# Part of every kernel's name, this digest makes a changed helper a cache miss.
+_HELPERS_DIGEST = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]
+
+
+def kernel(function: _Function) -> _Function:
+    """Compile a function over arrays and scalars; nogil, cached on disk where a place is writable.
+
+    Division follows numpy (no exception), and a multiplication with an addition may be fused (`contract`).
+    No other fast-math is allowed, so results do not depend on how rows are split among threads.
+    """
+    function.__qualname__ = f"{function.__qualname__}-{_HELPERS_DIGEST}"
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+    try:
+        compiled = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # no writable cache folder: the kernel works and is compiled anew in each process
+        compiled = numba.njit(**options)(function)
+    return compiled  # type: ignore[no-any-return]
+
+
+_ROUND = np.float32(1.5 * 2**23)  # adding it leaves round(y) in the low bits of a float32
+_LOWEST = np.float32(-126.0)  # 2**-126 is the smallest normal float32
+_TOP = np.int32(23)  # bits of the mantissa, below the exponent
+# Minimax polynomial of 2**f on [-0.5, 0.5], relative error 7.5e-8.
+_C0, _C1, _C2 = np.float32(1.0000000716546795), np.float32(0.6931469670646155), np.float32(0.240221197238557)
+_C3, _C4, _C5 = np.float32(0.05550713273734449), np.float32(0.009675541333816356), np.float32(0.00132764719159073)
+
+
+@numba.njit(nogil=True, error_model="numpy", fastmath={"contract"})  # type: ignore[untyped-decorator]
+def exp2_nonpositive(y: np.float32) -> np.float32:
+    """2**y for float32 y <= 0, relative error below 5e-6; 2**-126 where y < -126.
+
+    libm's exp2 keeps a loop from being vectorised; this is a rounding, a polynomial of the fraction and an
+    integer addition to the exponent bits.
+    """
+    y = max(y, _LOWEST)
+    shifted = np.float32(y + _ROUND)
+    f = np.float32(y - np.float32(shifted - _ROUND))
+    p = np.float32(_C5 * f + _C4)
+    p = np.float32(p * f + _C3)
+    p = np.float32(p * f + _C2)
+    p = np.float32(p * f + _C1)
+    p = np.float32(p * f + _C0)
+    exponent = np.int32(shifted.view(np.int32) << _TOP)
+    return np.int32(p.view(np.int32) + exponent).view(np.float32)
+
+
+def available_threads() -> int:
+    """Number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+_pool: ThreadPoolExecutor | None = None
+_pool_lock = threading.Lock()
+
+
+def _band_pool() -> ThreadPoolExecutor:
+    global _pool
+    with _pool_lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(max(1, available_threads()), thread_name_prefix="bgsub-band")
+        return _pool
+
+
+def _forget_pool() -> None:
+    """Let a forked child start its own pool: threads do not survive a fork."""
+    global _pool, _pool_lock
+    _pool, _pool_lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
+
+_MIN_PIXELS_PER_BAND = 20_000  # below, handing a band to another thread costs more than it saves
+
+
+def run_bands(function: Callable[..., Any], shape: tuple[int, int], threads: int, *arguments: Any) -> None:
+    """Call `function(first_row, last_row, *arguments)` over all rows, one band of rows a thread.
+
+    Numba's own threading layer is not used: without TBB or OpenMP it is `workqueue`, where two Python threads at
+    once abort the process. The pool is shared by all callers; each waits only for bands of its own.
+
+    Parameters
+    ----------
+    function : kernel
+        Writes only rows first_row to last_row - 1 of its arrays.
+    shape : (height, width)
+        Size of the frame.
+    threads : int
+        Most bands to use; 0 for one a processor.
+    *arguments
+        Passed on.
+    """
+    height, width = shape
+    bands = min(threads or available_threads(), height, max(1, height * width // _MIN_PIXELS_PER_BAND))
+    edges = [height * band // bands for band in range(bands + 1)]
+    if bands == 1:
+        function(0, height, *arguments)
+        return
+    pool = _band_pool()
+    others = [
+        pool.submit(function, first, last, *arguments) for first, last in zip(edges[1:-1], edges[2:], strict=True)
+    ]
+    try:
+        function(edges[0], edges[1], *arguments)
+    finally:
+        for other in others:
+            other.exception()  # wait: the caller's arrays must not be written after we return
+    for other in others:
+        other.result()

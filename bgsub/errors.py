@@ -1,0 +1,44 @@
+"""What the world can get wrong: one exception for callers to catch, and its few children."""
+
+__all__ = [
+    "BgsubError",
+    "ConfigError",
+    "DatasetError",
+    "DependencyError",
+    "ModelFileError",
+    "SinkError",
+    "SourceError",
+    "UnsupportedError",
+]
+
+
+class BgsubError(Exception):
+    """Base of every error that is not a wrong argument; its text is one line that names thing and remedy."""
+
+
+class SourceError(BgsubError):
+    """A video, image folder, stream or camera could not be opened or read."""
+
+
+class SinkError(BgsubError):
+    """An output could not be written."""
+
+
+class ModelFileError(BgsubError):
+    """A saved model is missing, damaged, of another version or of another frame size."""
+
+
+class ConfigError(BgsubError):
+    """A settings or region-of-interest file is missing or wrong."""
+
+
+class DatasetError(BgsubError):
+    """A data set for evaluation does not have the layout of the change-detection benchmark."""
+
+
+class DependencyError(BgsubError, ImportError):
+    """A Python package or a system library that the wanted function needs is missing."""
+
+
+class UnsupportedError(BgsubError):
+    """The detector cannot do what was asked, such as freezing OpenCV's KNN."""

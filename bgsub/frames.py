@@ -1,0 +1,123 @@
+"""What crosses the walls between sources, detectors and sinks: frames, masks, results and their checks."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Frame", "Mask", "Packet", "Result", "Score", "Timings", "VideoInfo", "check_frame", "check_mask"]
+
+Frame = NDArray[Any]
+"""(H, W, 3) BGR or (H, W) grey array of uint8, uint16 or float32."""
+
+Mask = NDArray[np.uint8]
+"""(H, W) uint8 array, 255 foreground and 0 background."""
+
+Score = NDArray[np.float32]
+"""(H, W) float32 array, positive is foreground, at most 1."""
+
+FRAME_DTYPES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32))
+
+
+@dataclass(frozen=True, slots=True)
+class VideoInfo:
+    """What is known of a source before its first frame; None where the source does not tell."""
+
+    name: str
+    """How the source is called in messages, without credentials."""
+    size: tuple[int, int] | None = None
+    """(height, width) in pixels of the frames it delivers."""
+    rate_hz: float | None = None
+    """Nominal frames per second of the frames it delivers."""
+    count: int | None = None
+    """Number of frames it will deliver; an estimate from the container for video files."""
+    live: bool = False
+    """True for cameras and streams, which do not wait for a slow reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """One decoded frame. The receiver may keep it: nobody writes to `frame` again."""
+
+    index: int
+    """0-based, counts the frames delivered by the source."""
+    time_s: float
+    """Presentation time in seconds, as the container tells it."""
+    frame: Frame
+    """(H, W, 3) BGR or (H, W) grey, C-contiguous."""
+    number: int
+    """The frame's own number: the digits in its file name for images, else its 1-based position in the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Where the time of one frame went, in milliseconds."""
+
+    wait_ms: float = 0.0
+    detect_ms: float = 0.0
+    postprocess_ms: float = 0.0
+
+    @property
+    def total_ms(self) -> float:
+        """Time the model took: detection and post-processing, without waiting for the frame."""
+        return self.detect_ms + self.postprocess_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a pipeline makes of one frame, handed to every sink."""
+
+    packet: Packet
+    mask: Mask
+    score: Score | None = None
+    timings: Timings = field(default_factory=Timings)
+
+
+def check_frame(frame: object, name: str = "frame") -> Frame:
+    """Check dtype and shape of a frame and make it C-contiguous.
+
+    Parameters
+    ----------
+    frame : (H, W), (H, W, 1) or (H, W, 3) array of uint8, uint16 or float32
+        One image.
+    name : str
+        How the argument is called in the message.
+
+    Returns
+    -------
+    (H, W) or (H, W, 3) array
+        The same pixels; (H, W, 1) becomes (H, W).
+
+    Raises
+    ------
+    ValueError
+        If it is no array of such shape and dtype, or a float frame is not finite.
+    """
+    if not isinstance(frame, np.ndarray):
+        raise ValueError(f"{name} must be a numpy array, got {type(frame).__name__}")
+    if frame.dtype not in FRAME_DTYPES:
+        raise ValueError(f"{name} must be uint8, uint16 or float32, got {frame.dtype}")
+    if frame.ndim == 3 and frame.shape[2] == 1:
+        frame = frame[:, :, 0]
+    if frame.size == 0 or not (frame.ndim == 2 or (frame.ndim == 3 and frame.shape[2] == 3)):
+        raise ValueError(f"{name} must have shape (H, W) or (H, W, 3) with at least one pixel, got {frame.shape}")
+    if frame.dtype == np.float32 and not np.isfinite(frame).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity in {np.sum(~np.isfinite(frame))} values")
+    return np.ascontiguousarray(frame)
+
+
+def check_mask(mask: object, shape: tuple[int, int], name: str) -> Mask:
+    """Check a boolean or uint8 (H, W) selection and return it as 0 and 255.
+
+    Raises
+    ------
+    ValueError
+        If it is no array of that dtype and shape.
+    """
+    if not isinstance(mask, np.ndarray) or mask.dtype not in (np.bool_, np.uint8):
+        got = mask.dtype if isinstance(mask, np.ndarray) else type(mask).__name__
+        raise ValueError(f"{name} must be a bool or uint8 array, got {got}")
+    if mask.shape != shape:
+        raise ValueError(f"{name} must have the frame's shape {shape}, got {mask.shape}")
+    return np.ascontiguousarray(np.where(mask, np.uint8(255), np.uint8(0)))

@@ -1,0 +1,1 @@
+"""Frames in and out: sources, the capture thread and sinks."""
