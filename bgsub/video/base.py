@@ -59,7 +59,7 @@ class FrameSource(ABC):
         return None if packet is None else Grab(packet.number, packet.time_s, lambda: packet.frame)
 
     def seek(self, start: Position) -> None:  # noqa: B027 - reading on from here is always right
-        """Move near `start`, before the first frame is read: the next frame is the one there or one before it."""
+        """Move to the frame at `start` or to one before it; to be called before the first `read`."""
 
     def count_between(self, start: Position | None, end: Position | None) -> int | None:
         """Return how many frames lie from `start` to `end`, both included, or None if that is not known."""

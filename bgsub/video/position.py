@@ -41,8 +41,8 @@ def parse_position(value: int | float | str | Position | None, name: str) -> Pos
     Parameters
     ----------
     value : int, float, str, Position or None
-        An integer is a frame number (`Packet.number`), a float a time in seconds. Text is one of ``"120"`` (frame
-        number), ``"3.5s"`` (seconds), ``"MM:SS"`` or ``"HH:MM:SS.mmm"``.
+        An integer is a frame number (`Packet.number`), a float a time in seconds (`Packet.time_s`). Text is
+        one of ``"120"`` (frame number), ``"3.5s"`` (seconds), ``"MM:SS"`` or ``"HH:MM:SS.mmm"``.
     name : str
         How the argument is called in the message.
 
