@@ -101,8 +101,7 @@ class Camera(LazySource):
         if frame.shape != self._shape:
             old, new = text_size(self._shape[:2]), text_size(frame.shape[:2])
             raise SourceError(
-                f"the frame size of {self._name} changes from {old} to {new} at frame {self._number}; "
-                "start again"
+                f"the frame size of {self._name} changes from {old} to {new} at frame {self._number}; start again"
             )
         picture = np.ascontiguousarray(frame)
         return Grab(self._number, time.monotonic() - self._began_s, lambda: picture)

@@ -10,7 +10,10 @@ from typing import BinaryIO
 
 __all__ = ["missing_bytes"]
 
-_MATROSKA = b"\x1a\x45\xdf\xa3"
+_EBML = (
+    b"\x1a\x45\xdf\xa3",
+    b"\x18\x53\x80\x67",
+)  # identifiers of the header and of the segment with all frames
 _UNKNOWN_RIFF = (0, 0xFFFFFFFF)  # what a muxer writes first and corrects when it closes the file
 
 
@@ -21,7 +24,7 @@ def missing_bytes(path: Path) -> int:
         head = file.read(12)
         if head[:4] == b"RIFF":
             step = _riff
-        elif head[:4] == _MATROSKA:
+        elif head[:4] == _EBML[0]:
             step = _ebml
         elif head[4:8] in (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip"):
             step = _iso
@@ -50,12 +53,12 @@ def _iso(file: BinaryIO) -> int | None:
     length = int.from_bytes(head[:4], "big")
     if length == 1:
         length = int.from_bytes(file.read(8), "big")
-    return length if length >= 8 else None
+    return length if length >= 8 and head[4:8].isalnum() else None  # players pass over rubbish behind the boxes
 
 
 def _ebml(file: BinaryIO) -> int | None:
     begin = file.tell()
-    if _vint(file) is None or (length := _vint(file)) is None:
+    if file.read(4) not in _EBML or (length := _vint(file)) is None:
         return None
     return file.tell() - begin + length
 

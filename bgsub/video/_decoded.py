@@ -49,9 +49,7 @@ class Decoded(LazySource):
         """Size and rate of the video; the count is the container's word."""
         return self._info
 
-    def _begin(
-        self, first: av.VideoFrame, rate: Fraction | None, count: int | None, live: bool = False
-    ) -> None:
+    def _begin(self, first: av.VideoFrame, rate: Fraction | None, count: int | None, live: bool = False) -> None:
         """Take layout and size of the first picture for those of the whole video."""
         self._converter = PictureConverter(first)
         self._size = first.height, first.width

@@ -90,6 +90,5 @@ class Reconnector(Generic[T]):
         if self._stop.is_set():
             return None
         raise SourceError(
-            f"{self._name} is lost, {self._limit} attempts to connect again failed ({reason}); "
-            "check device and network"
+            f"{self._name} is lost, {self._limit} attempts to connect again failed ({reason}); check device and network"
         )

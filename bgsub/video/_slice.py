@@ -80,9 +80,7 @@ class Slice(LazySource):
                 return Grab(grab.number, grab.time_s, self._scaling(grab))
         if self._passed == 0 and self._start is not None and not self._interrupted:
             end = "" if last is None else f", with frame {last.number} at {last.time_s:g} s"
-            raise SourceError(
-                f"{self._info.name} ends before the start asked for{end}; choose an earlier one"
-            )
+            raise SourceError(f"{self._info.name} ends before the start asked for{end}; choose an earlier one")
         return None
 
     def interrupt(self) -> None:

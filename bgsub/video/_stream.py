@@ -47,8 +47,8 @@ def public_name(url: str) -> str:
 class NetworkStream(Decoded):
     """A live stream, or a file served over HTTP, decoded by PyAV.
 
-    A stream that stalls, breaks off or ends is opened again, and its times go on with the wall clock. A served
-    file has a duration, so its end is an end; after a break it continues behind the last frame delivered.
+    A stream that stalls, breaks off or ends is opened again, and its times go on with the wall clock. A file
+    has a duration, so its end is an end; after a break it continues behind the last frame delivered.
 
     Parameters
     ----------

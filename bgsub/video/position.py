@@ -68,9 +68,7 @@ def parse_position(value: int | float | str | Position | None, name: str) -> Pos
             return Position(time_s=float(match[1]))
         if match := _CLOCK.fullmatch(text):
             return Position(time_s=3600 * int(match[1] or 0) + 60 * int(match[2]) + float(match[3]))
-        raise ValueError(
-            f"{name} must be a frame number, seconds like 3.5s or a time like 1:02:03.5, got {value!r}"
-        )
+        raise ValueError(f"{name} must be a frame number, seconds like 3.5s or a time like 1:02:03.5, got {value!r}")
     if isinstance(value, bool) or not 0 <= value < float("inf"):
         raise ValueError(f"{name} must not be negative, got {value!r}")
     return Position(number=value) if isinstance(value, int) else Position(time_s=float(value))

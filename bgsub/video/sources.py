@@ -51,7 +51,8 @@ def open_source(
     ----------
     text : str or path
         A video file; a folder of images, a pattern like ``in%06d.jpg`` or a glob like ``"*.png"``;
-        ``camera:0`` or ``0``; an rtsp, http, https, rtmp or udp address; ``synthetic:NAME?seed=3&frames=200``.
+        ``camera:0`` or ``0``; an rtsp, http, https, rtmp or udp address;
+        ``synthetic:NAME?seed=3&frames=200``.
     start, end : int, float or str, optional
         First and last frame, both included. An integer or ``"120"`` is a frame number as in `Packet.number`
         (digits of the file name for images, else counted from 1); a float, ``"3.5s"``, ``"MM:SS"`` or
@@ -110,9 +111,7 @@ def open_source(
     elif "://" in name:
         scheme = name.partition("://")[0].lower()
         if scheme not in SCHEMES:
-            raise SourceError(
-                f"cannot open {public_name(name)}: the address must begin with {', '.join(SCHEMES)}"
-            )
+            raise SourceError(f"cannot open {public_name(name)}: the address must begin with {', '.join(SCHEMES)}")
         source = NetworkStream(name, stall_timeout_s=stall_timeout_s, reconnects=reconnects)
     elif _is_sequence(name):
         source = ImageSequence(name, 25.0 if rate_hz is None else rate_hz)

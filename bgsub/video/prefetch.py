@@ -1,0 +1,149 @@
+"""The capture thread: reads a source ahead of the model through a bounded queue."""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Self
+
+from bgsub.frames import Packet, VideoInfo
+from bgsub.video.base import FrameSource
+
+__all__ = ["Prefetch"]
+
+logger = logging.getLogger(__name__)
+
+_WAKE_S = 1.0  # a waiter looks around this often, so that Ctrl-C reaches it on every system
+_JOIN_S = 6.0  # longer than the stall timeout of a stream
+
+
+class Prefetch:
+    """Read a source on a thread of its own.
+
+    The source belongs to the thread from now on and is closed by it.
+
+    Parameters
+    ----------
+    source : FrameSource
+        What to read.
+    depth : int
+        Frames to hold at most.
+    newest : bool, optional
+        What to do when the queue is full: True drops the oldest frame and counts it, False lets the source wait. By
+        default live sources drop and files wait.
+
+    Raises
+    ------
+    ValueError
+        If the depth is less than 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bgsub.frames import Packet, VideoInfo
+    >>> class Three(FrameSource):
+    ...     info = VideoInfo("three", count=3)
+    ...     packets = iter([Packet(i, i / 25, np.zeros((2, 2), np.uint8), i + 1) for i in range(3)])
+    ...
+    ...     def read(self):
+    ...         return next(self.packets, None)
+    >>> with Prefetch(Three()) as packets:
+    ...     [packet.number for packet in packets]
+    [1, 2, 3]
+    """
+
+    def __init__(self, source: FrameSource, depth: int = 4, newest: bool | None = None) -> None:
+        if depth < 1:
+            raise ValueError(f"depth must be at least 1, got {depth}")
+        self._source = source
+        self._info = source.info
+        self._depth = depth
+        self._newest = self._info.live if newest is None else newest
+        self._queue: deque[Packet] = deque()
+        self._changed = threading.Condition()
+        self._stop = False
+        self._ended = False
+        self._error: BaseException | None = None
+        self._dropped = 0
+        self._thread = threading.Thread(target=self._capture, name=f"bgsub-capture-{self._info.name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def info(self) -> VideoInfo:
+        """What the source tells of itself."""
+        return self._info
+
+    @property
+    def dropped(self) -> int:
+        """Number of frames dropped because the reader was slow."""
+        return self._dropped
+
+    def read(self) -> Packet | None:
+        """Return the next frame, waiting for it; None at the end and after `close`.
+
+        Raises
+        ------
+        BaseException
+            What the source raised, after the frames it delivered before.
+        """
+        with self._changed:
+            while not (self._queue or self._ended or self._stop):
+                self._changed.wait(_WAKE_S)
+            if self._stop:
+                return None
+            if self._queue:
+                packet = self._queue.popleft()
+                self._changed.notify_all()
+                return packet
+            error, self._error = self._error, None
+        if error is not None:
+            raise error
+        return None
+
+    def close(self) -> None:
+        """Stop and join the thread, which closes the source. Closing twice does no harm."""
+        with self._changed:
+            self._stop = True
+            self._queue.clear()
+            self._changed.notify_all()
+        self._source.interrupt()
+        self._thread.join(_JOIN_S)
+        if self._thread.is_alive():
+            logger.warning("%s does not answer; its thread ends with the next frame", self._info.name)
+
+    def __iter__(self) -> Iterator[Packet]:
+        while (packet := self.read()) is not None:
+            yield packet
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _capture(self) -> None:
+        error: BaseException | None = None
+        try:
+            with self._source:
+                while not self._stop and (packet := self._source.read()) is not None:
+                    self._put(packet)
+        except BaseException as caught:  # noqa: BLE001 - raised again by the reader
+            error = caught
+        with self._changed:
+            self._error = error
+            self._ended = True
+            self._changed.notify_all()
+
+    def _put(self, packet: Packet) -> None:
+        with self._changed:
+            if self._newest and len(self._queue) >= self._depth:
+                self._queue.popleft()
+                self._dropped += 1
+            while len(self._queue) >= self._depth and not self._stop:
+                self._changed.wait(_WAKE_S)
+            if not self._stop:
+                self._queue.append(packet)
+                self._changed.notify_all()
