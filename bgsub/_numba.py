@@ -1,19 +1,20 @@
 """The only importer of numba: compiled kernels, a fast exp2 for them, and rows run in bands over threads."""
 
 import hashlib
+import itertools
 import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 
 __all__ = ["JIT_ENABLED", "available_threads", "exp2_nonpositive", "kernel", "run_bands"]
 
-JIT_ENABLED = not numba.config.DISABLE_JIT
+JIT_ENABLED = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 """False under NUMBA_DISABLE_JIT=1, where kernels run as plain Python."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -35,7 +36,7 @@ def kernel(function: _Function) -> _Function:
         compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no writable cache folder: the kernel works and is compiled anew in each process
         compiled = numba.njit(**options)(function)
-    return compiled  # type: ignore[no-any-return]
+    return cast("_Function", compiled)
 
 
 _ROUND = np.float32(1.5 * 2**23)  # adding it leaves round(y) in the low bits of a float32
@@ -43,10 +44,14 @@ _LOWEST = np.float32(-126.0)  # 2**-126 is the smallest normal float32
 _TOP = np.int32(23)  # bits of the mantissa, below the exponent
 # Minimax polynomial of 2**f on [-0.5, 0.5], relative error 7.5e-8.
 _C0, _C1, _C2 = np.float32(1.0000000716546795), np.float32(0.6931469670646155), np.float32(0.240221197238557)
-_C3, _C4, _C5 = np.float32(0.05550713273734449), np.float32(0.009675541333816356), np.float32(0.00132764719159073)
+_C3, _C4, _C5 = (
+    np.float32(0.05550713273734449),
+    np.float32(0.009675541333816356),
+    np.float32(0.00132764719159073),
+)
 
 
-@numba.njit(nogil=True, error_model="numpy", fastmath={"contract"})  # type: ignore[untyped-decorator]
+@numba.njit(nogil=True, error_model="numpy", fastmath={"contract"})
 def exp2_nonpositive(y: np.float32) -> np.float32:
     """2**y for float32 y <= 0, relative error below 5e-6; 2**-126 where y < -126.
 
@@ -66,7 +71,7 @@ def exp2_nonpositive(y: np.float32) -> np.float32:
 
 
 def available_threads() -> int:
-    """Number of processors this process may use."""
+    """Count the processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -120,9 +125,7 @@ def run_bands(function: Callable[..., Any], shape: tuple[int, int], threads: int
         function(0, height, *arguments)
         return
     pool = _band_pool()
-    others = [
-        pool.submit(function, first, last, *arguments) for first, last in zip(edges[1:-1], edges[2:], strict=True)
-    ]
+    others = [pool.submit(function, first, last, *arguments) for first, last in itertools.pairwise(edges[1:])]
     try:
         function(edges[0], edges[1], *arguments)
     finally:

@@ -1,0 +1,249 @@
+"""What the banks of kernel expansions share: state arrays, learning schedule, background, saving."""
+
+import abc
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bgsub._numba import run_bands
+from bgsub.bank import _mode_kernels, model_file
+from bgsub.bank.base import LOWEST_SCORE, Detector
+from bgsub.bank.parameters import Parameter
+from bgsub.errors import ModelFileError
+from bgsub.frames import Frame, Mask, Score
+
+__all__ = ["COMMON_PARAMETERS", "KernelBank"]
+
+COMMON_PARAMETERS = (
+    Parameter("slots", int, "support vectors a pixel", 1, 254),
+    Parameter(
+        "width",
+        float,
+        "width of the kernel over all channels, where 255 is white",
+        0,
+        low_open=True,
+        unit="grey levels",
+    ),
+    Parameter("learn_every", int, "learn one frame in so many", 1, unit="frames"),
+    Parameter(
+        "memory_s",
+        float,
+        "about how long a colour is remembered; sets learn_every",
+        0,
+        low_open=True,
+        unit="s",
+        optional=True,
+    ),
+    Parameter("rate_hz", float, "frame rate, to turn memory_s into frames", 0, low_open=True, unit="frames/s"),
+    Parameter("warmup", int, "first frames, all learned and reported as background", 0, unit="frames"),
+    Parameter(
+        "white",
+        float,
+        "value of white; by default 255, 65535 or 1.0 for uint8, uint16 or float32",
+        0,
+        low_open=True,
+        optional=True,
+    ),
+    Parameter("threads", int, "threads to use, 0 for one a processor", 0, 1024),
+)
+
+_WHITE = {"uint8": 255.0, "uint16": 65535.0, "float32": 1.0}
+_EVERYWHERE = np.empty((0, 0), np.uint8)
+_NO_MASK = np.empty((0, 0), np.uint8)
+_NO_SCORE = np.empty((0, 0), np.float32)
+_SMALLEST_SCALE = 1e-6
+
+
+class KernelBank(Detector):
+    """One small kernel expansion a pixel: f(x) = sum_j a_j exp(-|s_j - x|^2 / width^2) over B slots.
+
+    Subclasses name their arrays in `_arrays` and scalars in `_scalars`; these, the parameters and the region are
+    the whole model, and what `save` writes.
+    """
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self._arrays: dict[str, NDArray[Any]] = {}
+        self._scalars: dict[str, float] = {}
+
+    # What a subclass adds
+
+    @abc.abstractmethod
+    def _extra_arrays(self, shape: tuple[int, int]) -> dict[str, NDArray[Any]]:
+        """Return the initial arrays beyond colours, coefficients and heads."""
+
+    @abc.abstractmethod
+    def _run(self, frame: Frame, learn: bool, where: Mask, mask: Mask, score: Score) -> None:
+        """Run the kernel over the frame; arrays of shape (0, 0) stand for none."""
+
+    @property
+    @abc.abstractmethod
+    def _memory_in_steps(self) -> float:
+        """About how many learned frames the expansion of a pixel remembers."""
+
+    # The schedule
+
+    @property
+    def learn_interval(self) -> int:
+        """Frames from one learned frame to the next, at the detector's own pace."""
+        memory_s = self._parameters["memory_s"]
+        if memory_s is None:
+            return int(self._parameters["learn_every"])
+        frames = float(memory_s * self._parameters["rate_hz"])
+        return max(1, round(frames / self._memory_in_steps))
+
+    @property
+    def frames_seen(self) -> int:
+        """Frames offered for learning since the start or the last reset."""
+        return int(self._scalars.get("frames", 0))
+
+    def _is_learned(self, rate: float) -> bool:
+        """Tell whether the present frame is learned; rate is the share of the memory that a frame replaces."""
+        if rate == 0:
+            return False
+        interval = self.learn_interval if rate < 0 else max(1, round(1.0 / (rate * self._memory_in_steps)))
+        return self.frames_seen < self._parameters["warmup"] or self.frames_seen % interval == 0
+
+    # The detector interface
+
+    def _start(self, frame: Frame) -> None:
+        height, width = frame.shape[:2]
+        channels, slots = (frame.shape[2] if frame.ndim == 3 else 1), self._parameters["slots"]
+        self._arrays = {
+            "colours": np.zeros((height, channels, slots, width), frame.dtype),
+            "coefficients": np.zeros((height, slots, width), np.float32),
+            "heads": np.zeros((height, width), np.uint8),
+        } | self._extra_arrays((height, width))
+        self._scalars = {"frames": 0, "scale": 1.0} | self._extra_scalars()
+
+    def _extra_scalars(self) -> dict[str, float]:
+        return {}
+
+    def _step(self, frame: Frame, rate: float, where: Mask | None, mask: Mask | None, score: Score | None) -> None:
+        if self._roi is not None:
+            where = self._roi if where is None else np.bitwise_and(where, self._roi)
+        self._run(
+            frame[:, :, np.newaxis] if frame.ndim == 2 else frame,
+            self._is_learned(rate),
+            _EVERYWHERE if where is None else where,
+            _NO_MASK if mask is None else mask,
+            _NO_SCORE if score is None else score,
+        )
+        if mask is not None and self.frames_seen < self._parameters["warmup"]:
+            mask[:] = 0
+        if self._roi is not None:
+            if mask is not None:
+                np.bitwise_and(mask, self._roi, out=mask)
+            if score is not None:
+                score[self._roi == 0] = LOWEST_SCORE
+        if rate != 0:
+            self._scalars["frames"] += 1
+
+    def _fade(self, factor: float) -> None:
+        """Multiply all coefficients by a factor: in the common scale, folded in before it gets small."""
+        self._scalars["scale"] *= factor
+        if self._scalars["scale"] < _SMALLEST_SCALE:
+            self._arrays["coefficients"] *= np.float32(self._scalars["scale"])
+            self._scalars["scale"] = 1.0
+
+    def _gain(self, dtype: np.dtype[Any]) -> np.float32:
+        """Factor from squared distance to the exponent of two: -log2(e) / width^2, width in units of the frame."""
+        white = self._parameters["white"] or _WHITE[dtype.name]
+        return np.float32(-np.log2(np.e) / (self._parameters["width"] * white / 255.0) ** 2)
+
+    def _run_kernel(self, kernel: Any, frame: Frame, *arguments: Any) -> None:
+        run_bands(kernel, (frame.shape[0], frame.shape[1]), self._parameters["threads"], frame, *arguments)
+
+    def background_image(self) -> Frame:
+        """Return per pixel the support vector s_i with the largest f(s_i), the densest colour; black where none is.
+
+        A single coefficient tells little here: in a ring it only says how old a support vector is.
+
+        Returns
+        -------
+        (H, W, 3) or (H, W) array
+            Of the frames' shape and dtype.
+
+        Raises
+        ------
+        BgsubError
+            If no frame was seen yet.
+        """
+        shape, dtype = self._need_state()
+        background = np.empty((*shape[:2], self._arrays["colours"].shape[1]), dtype)
+        run_bands(
+            _mode_kernels.modes,
+            (shape[0], shape[1]),
+            self._parameters["threads"],
+            self._arrays["colours"],
+            self._arrays["coefficients"],
+            self._gain(dtype),
+            background,
+        )
+        return background.reshape(shape)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Size of the model's arrays in bytes, 0 before the first frame."""
+        return sum(array.nbytes for array in self._arrays.values())
+
+    def reset(self) -> None:
+        """Forget everything that was learned; parameters and region stay."""
+        super().reset()
+        self._arrays, self._scalars = {}, {}
+
+    # Saving
+
+    def save(self, path: str | Path) -> None:
+        """Write the whole model to an npz file, atomically; `bgsub.load` continues with the same bits.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, by habit `*.npz`; an existing one is replaced when the new one is complete.
+
+        Raises
+        ------
+        BgsubError
+            If no frame was seen yet, or the file cannot be written.
+        """
+        shape, dtype = self._need_state()
+        header = {
+            "detector": self.name,
+            "parameters": self._parameters,
+            "scalars": self._scalars,
+            "shape": list(shape),
+            "dtype": dtype.name,
+        }
+        arrays = {f"state_{name}": array for name, array in self._arrays.items()}
+        if self._roi is not None:
+            arrays["roi"] = self._roi
+        model_file.write(Path(path), json.dumps(header), arrays)
+
+    def restore(self, path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        """Take over the state that `save` wrote; called by `bgsub.load`.
+
+        Raises
+        ------
+        ModelFileError
+            If the arrays are not those of a model with these parameters.
+        """
+        shape, dtype = tuple(header["shape"]), np.dtype(header["dtype"])
+        colours = arrays.get("state_colours")
+        if colours is None or colours.dtype != dtype or (colours.shape[0], colours.shape[-1]) != shape[:2]:
+            raise ModelFileError(f"{path} is not a valid model: its arrays do not fit its header; save it again")
+        self._accept(np.zeros(shape, dtype), "frame")
+        for name, array in self._arrays.items():
+            saved = arrays.get(f"state_{name}")
+            if saved is None or saved.shape != array.shape or saved.dtype != array.dtype:
+                raise ModelFileError(
+                    f"{path} is not a valid model: the array {name!r} is missing or wrong; save it again"
+                )
+            self._arrays[name] = np.ascontiguousarray(saved)
+        if set(header["scalars"]) != set(self._scalars):
+            raise ModelFileError(f"{path} is not a valid model: its scalars are incomplete; save it again")
+        self._scalars = dict(header["scalars"])
+        self.roi = arrays.get("roi")
