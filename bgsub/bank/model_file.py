@@ -33,6 +33,9 @@ def write(path: Path, header: str, arrays: dict[str, NDArray[Any]]) -> None:
             np.savez(file, bgsub_format=np.int64(FORMAT), header=np.str_(header), **arrays)  # type: ignore[arg-type]
             file.flush()
             os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)  # temporary files are private, a model need not be
         Path(temporary).replace(path)
     except OSError as error:
         raise ModelFileError(

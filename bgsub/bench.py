@@ -1,0 +1,161 @@
+"""Milliseconds a frame of each detector and of OpenCV's own, on the same frames in the same process."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bgsub._numba import available_threads, kernel, run_bands
+from bgsub._opencv import cv2
+from bgsub.bank import create
+from bgsub.frames import Frame
+from bgsub.video.synthetic import SyntheticScene
+
+__all__ = ["DEFAULT_SIZES", "Row", "bench", "table"]
+
+DEFAULT_SIZES = ((240, 320), (480, 640), (720, 1280), (1080, 1920), (2160, 3840))
+"""(height, width) of the frames."""
+
+_DISTINCT = 24  # frames played forwards and backwards, so that every model sees motion at each step
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measurement."""
+
+    detector: str
+    size: tuple[int, int]
+    threads: int
+    ms: float
+    """Median time of a frame."""
+    relative: float
+    """The same divided by MOG2's on this size and with these threads, frame by frame in turn, median."""
+    state_bytes: int
+    floor_ms: float
+    """Time to copy as many bytes as the state has, with the same threads; 0 where the state is unknown."""
+
+
+@kernel  # type: ignore[untyped-decorator,unused-ignore]
+def _copy(first_row, last_row, source, target):  # type: ignore[no-untyped-def]
+    for y in range(first_row, last_row):
+        target[y] = source[y]
+
+
+def bench(
+    sizes: Sequence[tuple[int, int]] = DEFAULT_SIZES,
+    threads: Sequence[int] = (1, 0),
+    *,
+    rounds: int = 30,
+    progress: Callable[[Row], None] | None = None,
+) -> list[Row]:
+    """Measure norma, olk and norma learning every frame beside OpenCV's MOG2 and KNN.
+
+    The detectors take turns frame by frame, so that a machine that slows down slows all of them; times are
+    medians over rounds after the models have filled.
+
+    Parameters
+    ----------
+    sizes : sequence of (height, width)
+        Frame sizes.
+    threads : sequence of int
+        Numbers of threads, 0 for one a processor; OpenCV gets the same.
+    rounds : int
+        Timed frames a detector.
+    progress : callable, optional
+        Called with each row when it is measured.
+
+    Returns
+    -------
+    list of Row
+        By size, threads and detector; `mog2` and `knn` are OpenCV's own objects, without our interface.
+    """
+    rows: list[Row] = []
+    before = cv2.getNumThreads()
+    try:
+        for size in sizes:
+            frames = _frames(size)
+            for count in dict.fromkeys(number or available_threads() for number in threads):
+                cv2.setNumThreads(count)
+                for row in _measure(frames, count, rounds):
+                    rows.append(row)
+                    if progress is not None:
+                        progress(row)
+    finally:
+        cv2.setNumThreads(before)
+    return rows
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return rows as an aligned table."""
+    lines = [
+        f"{'size':>10} {'threads':>7} {'detector':<14} {'ms/frame':>9} {'of MOG2':>8} {'MB state':>9} {'of copy':>8}"
+    ]
+    for row in rows:
+        size = f"{row.size[1]}x{row.size[0]}"
+        state = f"{row.state_bytes / 1e6:9.1f}" if row.state_bytes else " " * 9
+        floor = f"{row.ms / row.floor_ms:8.2f}" if row.floor_ms else " " * 8
+        lines.append(
+            f"{size:>10} {row.threads:>7} {row.detector:<14} {row.ms:9.2f} {row.relative:8.2f} {state} {floor}".rstrip()
+        )
+    return "\n".join(lines)
+
+
+def _frames(size: tuple[int, int]) -> list[Frame]:
+    """Make a scene with moving people, water and a tree once, and enlarge it with noise of its own."""
+    scene = SyntheticScene(size=(240, 320), frames=400)
+    generator = np.random.default_rng(0)
+    noise = generator.normal(0, 3, (size[0], size[1], 3)).astype(np.int16)
+    frames = []
+    for index in range(_DISTINCT):
+        image = cv2.resize(scene.frame(100 + index)[0], (size[1], size[0]), interpolation=cv2.INTER_CUBIC)
+        moved = np.roll(noise, (17 * index, 31 * index), (0, 1))
+        frames.append(np.clip(image.astype(np.int16) + moved, 0, 255).astype(np.uint8))
+    return frames + frames[-2:0:-1]
+
+
+def _measure(frames: list[Frame], threads: int, rounds: int) -> list[Row]:
+    size = (frames[0].shape[0], frames[0].shape[1])
+    models: dict[str, Any] = {
+        "norma": create("norma", threads=threads),
+        "norma every 1": create("norma", threads=threads, learn_every=1),
+        "olk": create("olk", threads=threads, slots=8),
+        "mog2": cv2.createBackgroundSubtractorMOG2(),
+        "knn": cv2.createBackgroundSubtractorKNN(),
+    }
+    mask = np.empty(size, np.uint8)
+    for frame in frames[:34]:
+        for model in models.values():
+            model.apply(frame, mask)
+    times: dict[str, list[float]] = {name: [] for name in models}
+    states = {name: getattr(model, "memory_bytes", 0) for name, model in models.items()}
+    copies: dict[int, tuple[list[float], NDArray[np.uint8], NDArray[np.uint8]]] = {
+        state: ([], *(np.ones((size[0], state // size[0]), np.uint8) for _ in range(2)))
+        for state in set(states.values())
+        if state
+    }
+    for index in range(rounds):
+        frame = frames[(34 + index) % len(frames)]
+        for name, model in models.items():
+            start = time.perf_counter()
+            model.apply(frame, mask)
+            times[name].append(time.perf_counter() - start)
+        for durations, source, target in copies.values():
+            start = time.perf_counter()
+            run_bands(_copy, size, threads, source, target)
+            durations.append(time.perf_counter() - start)
+    yardstick = np.array(times["mog2"])
+    return [
+        Row(
+            name,
+            size,
+            threads,
+            float(np.median(times[name]) * 1e3),
+            float(np.median(np.array(times[name]) / yardstick)),
+            states[name],
+            float(np.median(copies[states[name]][0]) * 1e3) if states[name] else 0.0,
+        )
+        for name in models
+    ]

@@ -1,0 +1,203 @@
+"""A plain loop on the caller's thread: one source, one detector, many sinks."""
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bgsub.bank.base import Detector
+from bgsub.errors import ModelFileError
+from bgsub.frames import Packet, Result, Timings
+from bgsub.postprocess import Postprocess
+from bgsub.roi import Region
+from bgsub.video.prefetch import Prefetch
+from bgsub.video.sinks import Sink
+from bgsub.video.sources import FrameSource
+
+__all__ = ["Pipeline", "Summary", "run"]
+
+logger = logging.getLogger(__name__)
+
+
+class Pipeline:
+    """What is done to each frame: detect, learn, post-process.
+
+    Parameters
+    ----------
+    detector : Detector
+        The model; its state advances with every step.
+    postprocess : Postprocess
+        From the raw to the final mask.
+    learning_rate : float
+        As `Detector.apply`: -1 its own pace, 0 frozen.
+    region : Region, optional
+        Region of interest, drawn when the first frame tells the size.
+    warmup : int
+        Frames that are learned but reported as background, beyond what the detector does itself.
+    want_score : bool
+        Whether results carry the score.
+    """
+
+    def __init__(
+        self,
+        detector: Detector,
+        *,
+        postprocess: Postprocess = Postprocess(),  # noqa: B008, frozen
+        learning_rate: float = -1.0,
+        region: Region | None = None,
+        warmup: int = 0,
+        want_score: bool = False,
+    ) -> None:
+        self.detector = detector
+        self.postprocess = postprocess
+        self.learning_rate = learning_rate
+        self.region = region
+        self.warmup = warmup
+        self.want_score = want_score
+        self._steps = 0
+
+    def step(self, packet: Packet, wait_ms: float = 0.0) -> Result:
+        """Make a result of one frame.
+
+        Parameters
+        ----------
+        packet : Packet
+            The frame.
+        wait_ms : float
+            How long the caller waited for it, for the timings.
+
+        Returns
+        -------
+        Result
+            With the final mask, and the score if wanted.
+
+        Raises
+        ------
+        ValueError
+            If the frame's shape or dtype differs from the first one's.
+        ConfigError
+            If the region does not fit the frame.
+        """
+        frame = packet.frame
+        if self._steps == 0 and self.region is not None:
+            self.detector.roi = self.region.mask((frame.shape[0], frame.shape[1]))
+        score = np.empty(frame.shape[:2], np.float32) if self.want_score else None
+        start = time.perf_counter()
+        mask = self.detector.apply(frame, None, self.learning_rate, score=score)
+        detected = time.perf_counter()
+        mask = self.postprocess(mask)
+        if self.detector.roi is not None:
+            mask = np.bitwise_and(mask, self.detector.roi)  # a median or a filled hole may cross the border
+        if self._steps < self.warmup:
+            mask = np.zeros_like(mask)
+        self._steps += 1
+        finished = time.perf_counter()
+        timings = Timings(wait_ms, (detected - start) * 1e3, (finished - detected) * 1e3)
+        return Result(packet, mask, score, timings)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a run did."""
+
+    frames: int
+    dropped: int
+    """Frames of a live source that came too fast."""
+    elapsed_s: float
+    foreground: float
+    """Mean share of foreground pixels."""
+    detect_ms: float
+    """Mean time of detection, a frame."""
+    postprocess_ms: float
+    """Mean time of post-processing, a frame."""
+    first_mask_s: float | None
+    """Time from the call to the first mask; None if there was none."""
+
+
+def run(
+    source: FrameSource,
+    pipeline: Pipeline,
+    sinks: Sequence[Sink],
+    *,
+    depth: int = 4,
+    progress: Callable[[Result], None] | None = None,
+) -> Summary:
+    """Run a source through a pipeline into sinks, until it ends.
+
+    Decoding runs ahead in a thread of its own, in a queue of `depth` frames, so memory does not grow with the
+    length of the video or with slow sinks. Source and sinks are closed when this returns, also by an exception
+    (KeyboardInterrupt too): what was written stays readable.
+
+    Parameters
+    ----------
+    source : FrameSource
+        Where frames come from; closed at the end.
+    pipeline : Pipeline
+        What is done to each.
+    sinks : sequence of Sink
+        Each gets every result; all are closed at the end.
+    depth : int
+        Length of the queue between the capture thread and the model.
+    progress : callable, optional
+        Called with each result after the sinks.
+
+    Returns
+    -------
+    Summary
+        Counts and times.
+
+    Raises
+    ------
+    BgsubError
+        If the source, the detector or a sink fails.
+    """
+    begin = time.perf_counter()
+    frames, foreground, detect_ms, postprocess_ms = 0, 0.0, 0.0, 0.0
+    first_mask_s: float | None = None
+    with contextlib.ExitStack() as stack:
+        for sink in sinks:
+            stack.callback(sink.close)
+        packets = stack.enter_context(Prefetch(source, depth=depth))
+        _check_size(pipeline.detector, source)
+        for packet, wait_ms in _timed(packets):
+            result = pipeline.step(packet, wait_ms)
+            if first_mask_s is None:
+                first_mask_s = time.perf_counter() - begin
+                if first_mask_s > 2.0:
+                    logger.info(
+                        "the first mask took %.1f s, most of it compiling; later starts are faster", first_mask_s
+                    )
+            for sink in sinks:
+                sink.write(result)
+            frames += 1
+            foreground += float(np.count_nonzero(result.mask)) / result.mask.size
+            detect_ms += result.timings.detect_ms
+            postprocess_ms += result.timings.postprocess_ms
+            if progress is not None:
+                progress(result)
+        dropped = packets.dropped
+    count = max(frames, 1)
+    elapsed_s = time.perf_counter() - begin
+    return Summary(
+        frames, dropped, elapsed_s, foreground / count, detect_ms / count, postprocess_ms / count, first_mask_s
+    )
+
+
+def _timed(packets: Iterable[Packet]) -> Iterable[tuple[Packet, float]]:
+    start = time.perf_counter()
+    for packet in packets:
+        yield packet, (time.perf_counter() - start) * 1e3
+        start = time.perf_counter()
+
+
+def _check_size(detector: Detector, source: FrameSource) -> None:
+    """Say at once, by name, that a loaded model does not fit the source."""
+    size = source.info.size
+    if detector.shape is not None and size is not None and detector.shape[:2] != size:
+        raise ModelFileError(
+            f"the model was learned on {detector.shape[1]}x{detector.shape[0]} frames, {source.info.name} has "
+            f"{size[1]}x{size[0]}; learn a new model or scale the source"
+        )

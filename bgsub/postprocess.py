@@ -1,0 +1,135 @@
+"""From raw mask to final mask: median, hole filling, minimum area."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bgsub._opencv import cv2
+from bgsub.frames import Mask
+
+__all__ = ["RAW", "Postprocess", "fill_holes", "median", "remove_small"]
+
+
+def median(mask: Mask, size: int) -> Mask:
+    """Replace each pixel by the majority of its neighbourhood.
+
+    On a binary mask the median is a box filter and a threshold, whose cost does not grow with the size; the border
+    is repeated outwards. Equals `cv2.medianBlur`.
+
+    Parameters
+    ----------
+    mask : (H, W) uint8 array
+        Only 0 and 255.
+    size : int
+        Side of the square neighbourhood in pixels, odd.
+
+    Returns
+    -------
+    (H, W) uint8 array
+        Only 0 and 255.
+    """
+    if size <= 5 and min(mask.shape) >= size:  # OpenCV's sorting networks are faster here
+        return np.asarray(cv2.medianBlur(mask, size), np.uint8)
+    # The sum of 255s of a box fits into 32 bits up to sides of 2900 pixels.
+    total = cv2.boxFilter(mask, cv2.CV_32S, (size, size), normalize=False, borderType=cv2.BORDER_REPLICATE)
+    return np.asarray(cv2.compare(total, float(255 * (size * size // 2)), cv2.CMP_GT), np.uint8)
+
+
+def fill_holes(mask: Mask, largest_px: int | None = None) -> Mask:
+    """Make background that foreground encloses foreground.
+
+    Parameters
+    ----------
+    mask : (H, W) uint8 array
+        Only 0 and 255.
+    largest_px : int, optional
+        Area of the largest hole to fill; all by default. Background that touches the border is no hole.
+
+    Returns
+    -------
+    (H, W) uint8 array
+        Only 0 and 255.
+    """
+    outside = cv2.copyMakeBorder(cv2.bitwise_not(mask), 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=255)
+    # Foreground connects by corners, so background connects by edges only.
+    _, labels, statistics, _ = cv2.connectedComponentsWithStats(outside, connectivity=4)
+    holes = np.ones(len(statistics), np.bool_)
+    holes[[0, labels[0, 0]]] = False
+    if largest_px is not None:
+        holes &= statistics[:, cv2.CC_STAT_AREA] <= largest_px
+    filled = np.where(holes, np.uint8(255), np.uint8(0))[labels[1:-1, 1:-1]]
+    return np.asarray(cv2.bitwise_or(mask, filled), np.uint8)
+
+
+def remove_small(mask: Mask, min_area_px: int) -> Mask:
+    """Make foreground regions (8-connected) of fewer pixels background.
+
+    Parameters
+    ----------
+    mask : (H, W) uint8 array
+        Only 0 and 255.
+    min_area_px : int
+        Area of the smallest region that stays.
+
+    Returns
+    -------
+    (H, W) uint8 array
+        Only 0 and 255.
+    """
+    _, labels, statistics, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
+    keep = np.where(statistics[:, cv2.CC_STAT_AREA] >= min_area_px, np.uint8(255), np.uint8(0))
+    keep[0] = 0
+    return np.asarray(keep[labels])
+
+
+@dataclass(frozen=True, slots=True)
+class Postprocess:
+    """What is done to a raw mask, in this order; each step can be left out.
+
+    Parameters
+    ----------
+    median : int
+        Side of the median's neighbourhood in pixels, odd; 1 for none.
+    fill_holes : bool
+        Whether background that foreground encloses becomes foreground.
+    min_area : int
+        Area in pixels of the smallest foreground region that stays; 0 for all.
+
+    Raises
+    ------
+    ValueError
+        If median is even or not positive, or min_area negative.
+
+    Examples
+    --------
+    >>> mask = np.zeros((9, 9), np.uint8)
+    >>> mask[2:7, 2:7] = 255
+    >>> mask[4, 4] = 0
+    >>> mask[0, 8] = 255
+    >>> int(Postprocess(median=1, fill_holes=True, min_area=4)(mask).sum() // 255)
+    25
+    """
+
+    median: int = 5
+    fill_holes: bool = False
+    min_area: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.median, int) or self.median < 1 or self.median % 2 == 0 or self.median > 999:
+            raise ValueError(f"median must be an odd number from 1 to 999, got {self.median!r}")
+        if not isinstance(self.min_area, int) or self.min_area < 0:
+            raise ValueError(f"min_area must be a whole number of pixels, at least 0, got {self.min_area!r}")
+
+    def __call__(self, mask: Mask) -> Mask:
+        """Return the final mask; `mask`, (H, W) uint8 with only 0 and 255, is left alone."""
+        if self.median > 1:
+            mask = median(mask, self.median)
+        if self.fill_holes:
+            mask = fill_holes(mask)
+        if self.min_area > 1:
+            mask = remove_small(mask, self.min_area)
+        return mask
+
+
+RAW = Postprocess(median=1)
+"""Leaves a mask as it is."""

@@ -1,0 +1,158 @@
+"""Regions of interest: polygons or an image, from text or a file, drawn to a mask of the frame's size."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bgsub._opencv import cv2
+from bgsub.errors import ConfigError
+from bgsub.frames import Mask
+
+__all__ = ["Region", "open_region"]
+
+Polygon = tuple[tuple[float, float], ...]
+"""Corners (x, y) in pixels, at least three."""
+
+_POLYGON_TEXT = re.compile(r"^\s*-?[\d.]+\s*,\s*-?[\d.]+(\s+-?[\d.]+\s*,\s*-?[\d.]+)*\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """What counts of a frame: inside an included polygon (or everywhere if there is none) and no excluded one.
+
+    Parameters
+    ----------
+    include, exclude : tuple of polygons
+        Each a tuple of corners (x, y) in pixels of the frame as it is processed.
+    image : (H, W) uint8 array, optional
+        Instead of polygons: 255 inside.
+
+    Raises
+    ------
+    ValueError
+        If a polygon has fewer than three corners.
+    """
+
+    include: tuple[Polygon, ...] = ()
+    exclude: tuple[Polygon, ...] = ()
+    image: Mask | None = None
+
+    def __post_init__(self) -> None:
+        for polygon in (*self.include, *self.exclude):
+            if len(polygon) < 3:
+                raise ValueError(f"polygon must have at least 3 corners, got {len(polygon)}")
+
+    def mask(self, size: tuple[int, int]) -> Mask:
+        """Draw the region.
+
+        Parameters
+        ----------
+        size : (height, width)
+            Of the frames.
+
+        Returns
+        -------
+        (H, W) uint8 array
+            255 inside, 0 outside.
+
+        Raises
+        ------
+        ConfigError
+            If nothing of the frame lies inside, or the region's image has another size.
+        """
+        if self.image is not None:
+            if self.image.shape != size:
+                raise ConfigError(
+                    f"the region's image is {self.image.shape[1]}x{self.image.shape[0]}, the frames are "
+                    f"{size[1]}x{size[0]}; make it the same size"
+                )
+            mask = self.image
+        else:
+            mask = np.full(size, 0 if self.include else 255, np.uint8)
+            for polygons, value in ((self.include, 255), (self.exclude, 0)):
+                for polygon in polygons:
+                    cv2.fillPoly(mask, [np.round(np.asarray(polygon, np.float64)).astype(np.int32)], value)
+        if not mask.any():
+            raise ConfigError(
+                f"the region of interest leaves nothing of a {size[1]}x{size[0]} frame; check its corners"
+            )
+        return mask
+
+    def save(self, path: str | Path) -> None:
+        """Write polygons as JSON that `open_region` reads.
+
+        Raises
+        ------
+        ConfigError
+            If the file cannot be written.
+        ValueError
+            If the region is an image.
+        """
+        if self.image is not None:
+            raise ValueError("only a region of polygons can be saved as JSON, this one is an image")
+        try:
+            Path(path).write_text(json.dumps({"include": self.include, "exclude": self.exclude}, indent=1) + "\n")
+        except OSError as error:
+            raise ConfigError(f"cannot write the region {path}: {error.strerror}; choose a writable folder") from error
+
+
+def open_region(text: str) -> Region:
+    """Make a region of what a user typed.
+
+    Parameters
+    ----------
+    text : str
+        A polygon such as "10,10 310,10 160,230", a JSON file {"include": [[[x, y], ...], ...], "exclude": [...]},
+        or an image whose non-black pixels are inside.
+
+    Returns
+    -------
+    Region
+        Not yet tied to a frame size.
+
+    Raises
+    ------
+    ConfigError
+        If the file is missing or is neither, or the polygon has fewer than three corners.
+
+    Examples
+    --------
+    >>> int((open_region("0,0 9,0 9,4 0,4").mask((10, 10)) > 0).sum())
+    50
+    """
+    if _POLYGON_TEXT.match(text):
+        corners = tuple(
+            (float(x), float(y)) for x, y in (pair.split(",") for pair in re.sub(r"\s*,\s*", ",", text).split())
+        )
+        return _checked(text, [corners], [])
+    path = Path(text)
+    if not path.is_file():
+        raise ConfigError(f"cannot read the region {text}: no such file, and no polygon like '10,10 310,10 160,230'")
+    if path.suffix.lower() == ".json":
+        try:
+            content = json.loads(path.read_text())
+            return _checked(text, content.get("include", []), content.get("exclude", []))
+        except (OSError, ValueError, AttributeError, TypeError) as error:
+            raise ConfigError(
+                f'{path} is not a region file ({error}); write {{"include": [[[x, y], ...]], "exclude": []}}'
+            ) from error
+    image = cv2.imread(str(path), cv2.IMREAD_GRAYSCALE)
+    if image is None:
+        raise ConfigError(f"cannot read the region {path} as an image; use PNG, BMP, JPEG or a .json of polygons")
+    return Region(image=np.where(np.asarray(image) > 0, np.uint8(255), np.uint8(0)))
+
+
+def _checked(
+    name: str, include: Sequence[Sequence[Sequence[float]]], exclude: Sequence[Sequence[Sequence[float]]]
+) -> Region:
+    try:
+        polygons = [
+            tuple(tuple((float(x), float(y)) for x, y in polygon) for polygon in group) for group in (include, exclude)
+        ]
+        return Region(*polygons)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{name} is not a region: {error}") from error
