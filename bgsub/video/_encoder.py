@@ -10,6 +10,7 @@ from typing import cast
 import av
 import numpy as np
 from av.container import OutputContainer
+from av.video.reformatter import ColorRange, Colorspace
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
@@ -126,6 +127,9 @@ class Encoder:
         stream.options = dict(self._format.codec_options)
         stream.thread_type = self._format.threads
         stream.codec_context.time_base = self._tick
+        if self._format.stored != "gray":  # else players guess the colour matrix from the size
+            stream.codec_context.colorspace = Colorspace.ITU601
+            stream.codec_context.color_range = ColorRange.MPEG
         return container
 
     @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TextIO
@@ -21,14 +22,16 @@ __all__ = ["BackgroundImage", "MaskVideo", "OverlayVideo", "PngSequence", "Sink"
 # coder, 5 on one thread; all decode to exactly 0 and 255 and need 3.4 KB a frame.
 _FFV1 = Format("ffv1", "gray", "gray", {"level": "3", "coder": "rice", "slices": "9"}, threads="SLICE")
 
-# A fragment is complete on the disk whatever happens after; at a proper end the file becomes an ordinary MP4.
 _H264 = Format(
     "libx264",
     "bgr24",
     "yuv420p",
     {"preset": "veryfast", "crf": "20", "g": "50"},
-    {"movflags": "hybrid_fragmented"},
 )
+
+
+# A fragment is complete on the disk whatever happens after; at a proper end the file becomes an ordinary MP4.
+_H264_MP4 = replace(_H264, container_options={"movflags": "hybrid_fragmented"})
 
 
 class MaskVideo(Sink):
@@ -122,7 +125,7 @@ class OverlayVideo(Sink):
         check_file(path, (".mp4", ".mkv"), force)
         self._style: Style = style
         self._color, self._opacity = color, opacity
-        self._encoder = Encoder(path, _H264, rate_hz)
+        self._encoder = Encoder(path, _H264_MP4 if path.suffix.lower() == ".mp4" else _H264, rate_hz)
 
     def write(self, result: Result) -> None:
         """Append the marked frame."""

@@ -1,0 +1,305 @@
+"""The contract of all sinks, and what each does with bad luck."""
+
+import csv
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from moving_square import SIZE, square_frame, square_mask
+
+from bgsub._opencv import cv2
+from bgsub.errors import SinkError
+from bgsub.frames import Packet, Result, Timings
+from bgsub.video.overlay import draw_overlay, to_display
+from bgsub.video.sinks import BackgroundImage, MaskVideo, OverlayVideo, PngSequence, Sink, StatsCsv
+
+COUNT = 12
+
+
+def result(index: int, time_s: float | None = None, size: tuple[int, int] = SIZE) -> Result:
+    time_s = index / 25 if time_s is None else time_s
+    packet = Packet(index, time_s, square_frame(index, size), index + 1)
+    return Result(packet, square_mask(index, size), timings=Timings(detect_ms=1.5, postprocess_ms=0.25))
+
+
+def background() -> np.ndarray:
+    return square_frame(0)
+
+
+MAKERS: dict[str, Callable[..., Sink]] = {
+    "masks.mkv": MaskVideo,
+    "masks.avi": MaskVideo,
+    "overlay.mp4": OverlayVideo,
+    "overlay.mkv": OverlayVideo,
+    "bins": PngSequence,
+    "background.png": lambda path, **settings: BackgroundImage(path, background, **settings),
+    "stats.csv": StatsCsv,
+}
+
+
+def readable(path: Path) -> int:
+    """Count what can be read back: frames, images or lines."""
+    if path.is_dir():
+        return sum(cv2.imread(str(file)) is not None for file in path.iterdir())
+    if path.suffix == ".png":
+        return COUNT if cv2.imread(str(path)) is not None else 0
+    if path.suffix == ".csv":
+        return len(path.read_text().splitlines()) - 1
+    with av.open(str(path)) as container:
+        return sum(1 for _ in container.decode(video=0))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+class TestContract:
+    def test_everything_written_can_be_read(self, name: str, tmp_path: Path) -> None:
+        with MAKERS[name](tmp_path / name) as sink:
+            for index in range(COUNT):
+                sink.write(result(index))
+        sink.close()
+        assert readable(tmp_path / name) == COUNT
+
+    def test_nothing_is_created_before_the_first_result(self, name: str, tmp_path: Path) -> None:
+        with MAKERS[name](tmp_path / name):
+            pass
+        assert not list(tmp_path.iterdir())
+
+    def test_existing_output_is_refused_at_once(self, name: str, tmp_path: Path) -> None:
+        with MAKERS[name](tmp_path / name) as sink:
+            sink.write(result(0))
+        with pytest.raises(SinkError, match=r"exists|already"):
+            MAKERS[name](tmp_path / name)
+        with MAKERS[name](tmp_path / name, force=True) as sink:
+            for index in range(COUNT):
+                sink.write(result(index))
+        assert readable(tmp_path / name) == COUNT
+
+    def test_missing_folder_is_refused_at_once(self, name: str, tmp_path: Path) -> None:
+        with pytest.raises(SinkError, match="there is no folder"):
+            MAKERS[name](tmp_path / "none" / name)
+
+    def test_read_only_folder_is_refused_at_once(
+        self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("os.access", lambda path, mode: False)  # root may write everywhere
+        with pytest.raises(SinkError, match="check its permissions"):
+            MAKERS[name](tmp_path / name)
+
+    def test_error_in_the_run_leaves_it_readable(self, name: str, tmp_path: Path) -> None:
+        def run() -> None:
+            with MAKERS[name](tmp_path / name) as sink:
+                for index in range(COUNT):
+                    sink.write(result(index))
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            run()
+        assert readable(tmp_path / name) == COUNT
+
+
+FULL_DISK = """
+import resource, signal, sys
+import numpy as np
+from bgsub.errors import SinkError
+from bgsub.frames import Packet, Result
+from bgsub.video.sinks import MaskVideo, OverlayVideo, StatsCsv
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+limit = int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+path = sys.argv[1]
+sink = (MaskVideo if "masks" in path else OverlayVideo if "overlay" in path else StatsCsv)(path)
+rng = np.random.default_rng(0)
+try:
+    for index in range(5000):
+        mask = (rng.random((240, 320)) > 0.5).astype(np.uint8) * 255
+        sink.write(Result(Packet(index, index / 25, mask, index + 1), mask))
+except SinkError as error:
+    sink.close()
+    sink.close()
+    print(index, error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no limit on file sizes")
+@pytest.mark.parametrize("name", ["masks.mkv", "masks.avi", "overlay.mp4", "overlay.mkv", "stats.csv"])
+def test_full_disk_is_one_line_and_the_part_before_is_readable(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    limit = 3000 if name.endswith("csv") else 1_500_000
+    command = [sys.executable, "-c", FULL_DISK, str(path), str(limit)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert "cannot write" in done.stdout
+    assert name in done.stdout
+    assert "free space" in done.stdout
+    assert done.stderr == ""
+    count = 0
+    if name.endswith("csv"):
+        count = readable(path)
+    else:
+        with av.open(str(path)) as container:
+            try:
+                for _ in container.decode(video=0):
+                    count += 1
+            except av.InvalidDataError:
+                assert name != "masks.mkv"  # the last picture may be cut, those before play
+    assert count > 5
+
+
+class TestMaskVideo:
+    @pytest.mark.parametrize("size", [SIZE, (47, 65), (3, 3), (240, 321)])
+    @pytest.mark.parametrize("suffix", [".mkv", ".avi"])
+    def test_masks_are_exact(self, tmp_path: Path, size: tuple[int, int], suffix: str) -> None:
+        rng = np.random.default_rng(1)
+        masks = [np.where(rng.random(size) < 0.3, 255, 0).astype(np.uint8) for _ in range(5)]
+        path = tmp_path / f"m{suffix}"
+        with MaskVideo(path) as sink:
+            for index, mask in enumerate(masks):
+                sink.write(Result(Packet(index, index / 25, mask, index + 1), mask))
+        with av.open(str(path)) as container:
+            frames = [frame.to_ndarray() for frame in container.decode(video=0)]
+        assert len(frames) == 5
+        for frame, mask in zip(frames, masks, strict=True):
+            assert np.array_equal(frame, mask)
+
+    def test_times_are_kept_to_the_millisecond(self, tmp_path: Path) -> None:
+        times = [1.8601, 1.9, 2.0333333, 2.0666667, 61.25, 3600.5]
+        with MaskVideo(tmp_path / "m.mkv") as sink:
+            for index, time_s in enumerate(times):
+                sink.write(result(index, time_s))
+        with av.open(str(tmp_path / "m.mkv")) as container:
+            assert [frame.time for frame in container.decode(video=0)] == pytest.approx(times, abs=1e-3)
+
+    def test_equal_and_backward_times_become_rising(self, tmp_path: Path) -> None:
+        with MaskVideo(tmp_path / "m.mkv") as sink:
+            for index, time_s in enumerate([1.0, 1.0, 0.5, 1.002, 1.1]):
+                sink.write(result(index, time_s))
+        with av.open(str(tmp_path / "m.mkv")) as container:
+            times = [round(float(frame.time) * 1000) for frame in container.decode(video=0)]
+        assert times == [1000, 1001, 1002, 1003, 1100]
+
+    @pytest.mark.parametrize("name", ["m.mp4", "m.mov", "m"])
+    def test_lossy_formats_are_refused(self, tmp_path: Path, name: str) -> None:
+        with pytest.raises(SinkError, match=r"would not keep masks exactly.*\.mkv"):
+            MaskVideo(tmp_path / name)
+
+    def test_change_of_size_is_refused_and_the_rest_readable(self, tmp_path: Path) -> None:
+        with MaskVideo(tmp_path / "m.mkv") as sink:
+            sink.write(result(0))
+            with pytest.raises(SinkError, match="changes from 64x48 to 32x24"):
+                sink.write(result(1, size=(24, 32)))
+        assert readable(tmp_path / "m.mkv") == 1
+
+
+class TestOverlay:
+    @pytest.mark.parametrize("size", [(48, 64), (47, 65)])
+    def test_odd_sizes_are_padded(self, tmp_path: Path, size: tuple[int, int]) -> None:
+        with OverlayVideo(tmp_path / "o.mp4") as sink:
+            for index in range(5):
+                sink.write(result(index, size=size))
+        with av.open(str(tmp_path / "o.mp4")) as container:
+            frames = list(container.decode(video=0))
+        assert {(frame.height, frame.width) for frame in frames} == {(48, 66 if size[1] == 65 else 64)}
+        assert frames[0].format.name == "yuv420p"
+
+    def test_tint_dyes_the_foreground_only(self) -> None:
+        frame, mask = square_frame(3), square_mask(3)
+        image = draw_overlay(frame, mask, style="tint", color=(0, 255, 0), opacity=1)
+        assert (image[mask > 0] == (0, 255, 0)).all()
+        assert np.array_equal(image[mask == 0], frame[mask == 0])
+        assert np.array_equal(frame, square_frame(3))
+
+    def test_contour_leaves_the_inside(self) -> None:
+        frame, mask = square_frame(3), square_mask(3)
+        image = draw_overlay(frame, mask, color=(1, 2, 3))
+        assert (image[16, 10] == (1, 2, 3)).all()
+        assert np.array_equal(image[22, 12], frame[22, 12])
+
+    @pytest.mark.parametrize(
+        "frame",
+        [
+            np.full(SIZE, 128, np.uint8),
+            np.full(SIZE, 32896, np.uint16),
+            np.full((*SIZE, 3), 2056, np.uint16),
+            np.full(SIZE, 0.502, np.float32),
+            np.full((*SIZE, 3), 128.2, np.float32),
+        ],
+    )
+    def test_every_kind_of_frame_is_shown(self, frame: np.ndarray) -> None:
+        image = to_display(frame)
+        assert image.shape == (*SIZE, 3)
+        assert image.dtype == np.uint8
+        assert abs(int(image.flat[0]) - 128) <= 1
+
+    @pytest.mark.parametrize(
+        "settings", [{"style": "dots"}, {"color": (0, 0)}, {"color": (0, 0, 300)}, {"opacity": 2.0}]
+    )
+    def test_marks_are_checked_at_construction(self, tmp_path: Path, settings: dict[str, object]) -> None:
+        with pytest.raises(ValueError, match=next(iter(settings))):
+            OverlayVideo(tmp_path / "o.mp4", **settings)
+
+
+class TestFiles:
+    def test_images_carry_the_number_of_their_frame(self, tmp_path: Path) -> None:
+        with PngSequence(tmp_path / "bins") as sink:
+            sink.write(Result(Packet(0, 0.0, square_frame(0), 1300), square_mask(0)))
+        image = cv2.imread(str(tmp_path / "bins" / "bin001300.png"), cv2.IMREAD_UNCHANGED)
+        assert np.array_equal(image, square_mask(0))
+
+    @pytest.mark.parametrize("pattern", ["bin.png", "bin%06d.jpg", "a/bin%d.png", "%d%d.png", "%s%"])
+    def test_pattern_is_checked(self, tmp_path: Path, pattern: str) -> None:
+        with pytest.raises(ValueError, match="pattern must"):
+            PngSequence(tmp_path, pattern)
+
+    def test_other_files_in_the_folder_do_no_harm(self, tmp_path: Path) -> None:
+        (tmp_path / "notes.txt").write_text("mine")
+        with PngSequence(tmp_path) as sink:
+            sink.write(result(0))
+        assert sorted(file.name for file in tmp_path.iterdir()) == ["bin000001.png", "notes.txt"]
+
+    def test_table(self, tmp_path: Path) -> None:
+        mask = np.zeros((10, 10), np.uint8)
+        mask[0, 0] = mask[1, 1] = mask[5, 5] = 255
+        with StatsCsv(tmp_path / "s.csv") as sink:
+            packet = Packet(0, 1.5, mask, 7)
+            sink.write(Result(packet, mask, timings=Timings(detect_ms=1.5, postprocess_ms=0.25)))
+            lines = (tmp_path / "s.csv").read_text().splitlines()
+        assert lines[0] == "index,number,time_s,foreground,blobs,ms"
+        row = next(iter(csv.DictReader(lines)))
+        assert {key: float(value) for key, value in row.items()} == {
+            "index": 0,
+            "number": 7,
+            "time_s": 1.5,
+            "foreground": 0.03,
+            "blobs": 2,
+            "ms": 1.75,
+        }
+
+    def test_deep_background(self, tmp_path: Path) -> None:
+        image = np.full(SIZE, 40000, np.uint16)
+        with BackgroundImage(tmp_path / "b.png", lambda: image) as sink:
+            sink.write(result(0))
+        assert np.array_equal(cv2.imread(str(tmp_path / "b.png"), cv2.IMREAD_UNCHANGED), image)
+
+    def test_float_background_is_refused(self, tmp_path: Path) -> None:
+        sink = BackgroundImage(tmp_path / "b.png", lambda: np.zeros(SIZE, np.float32))
+        sink.write(result(0))
+        with pytest.raises(SinkError, match="cannot hold float32"):
+            sink.close()
+        assert not list(tmp_path.iterdir())
+
+    def test_failed_image_leaves_nothing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(*args: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(Path, "replace", full)
+        with PngSequence(tmp_path) as sink, pytest.raises(SinkError, match=r"bin000001\.png: No space left"):
+            sink.write(result(0))
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize("name", ["b.jpg", "s.txt"])
+    def test_other_suffixes_are_refused(self, tmp_path: Path, name: str) -> None:
+        with pytest.raises(SinkError, match="must end in"):
+            BackgroundImage(tmp_path / name, background) if name[0] == "b" else StatsCsv(tmp_path / name)
