@@ -1,0 +1,170 @@
+"""Sequences with ground truth, in the layout of the change-detection benchmark."""
+
+import logging
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bgsub._opencv import cv2
+from bgsub.errors import DatasetError
+from bgsub.frames import Frame, Mask
+
+__all__ = ["Sequence", "find_sequences"]
+
+logger = logging.getLogger(__name__)
+
+_IMAGES = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """One video of a data set: where its frames and labels are, and which of them count."""
+
+    name: str
+    """Name of the folder."""
+    category: str
+    """Name of the folder around it."""
+    folder: Path
+    inputs: dict[int, Path]
+    """Frame numbers, as the file names tell them, in rising order, and the images."""
+    truths: dict[int, Path]
+    """The labels of the numbers that have some."""
+    first: int
+    """Number of the first frame that is scored; those before it train the model."""
+    last: int
+    """Number of the last frame that is scored."""
+
+    @property
+    def scored(self) -> list[int]:
+        """Numbers of the frames that are scored, in rising order."""
+        return [number for number in self.inputs if self.first <= number <= self.last]
+
+    def read_input(self, number: int) -> Frame:
+        """Read a frame: (H, W, 3) BGR or (H, W) grey, as it is stored.
+
+        Raises
+        ------
+        DatasetError
+            If the file cannot be read, as the other methods do.
+        """
+        return _read_image(self.inputs[number], cv2.IMREAD_ANYCOLOR)
+
+    def read_labels(self, number: int, size: tuple[int, int]) -> Mask:
+        """Read the labels of a frame of that (height, width); palettes are expanded."""
+        path = self.truths[number]
+        labels = _read_image(path, cv2.IMREAD_GRAYSCALE)
+        if labels.shape != size:
+            raise DatasetError(f"{path} must have the size of its frame, {_size(size)}, but has {_size(labels.shape)}")
+        return labels
+
+    def read_roi(self, size: tuple[int, int]) -> Mask | None:
+        """Read the region of interest for frames of that (height, width): not 0 counts; None if there is none.
+
+        One of another size, as published for a sequence, is resized without interpolation, and a warning logged.
+        """
+        path = self.folder / "ROI.bmp"
+        if not path.exists():
+            return None
+        roi = np.where(_read_image(path, cv2.IMREAD_GRAYSCALE) > 127, np.uint8(255), np.uint8(0))
+        if roi.shape != size:
+            logger.warning("%s is %s, the frames are %s: it is resized", path, _size(roi.shape), _size(size))
+            roi = np.asarray(cv2.resize(roi, size[::-1], interpolation=cv2.INTER_NEAREST), np.uint8)
+        return roi
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return f"{shape[1]}x{shape[0]}"
+
+
+def _read_image(path: Path, flags: int) -> Frame:
+    try:
+        data = np.frombuffer(path.read_bytes(), np.uint8)
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
+    image = cv2.imdecode(data, flags) if data.size else None
+    if image is None:
+        raise DatasetError(f"cannot read {path}: it is no readable image")
+    return np.asarray(image)
+
+
+def _numbered(folder: Path) -> dict[int, Path]:
+    """Map the numbers that file names end with to the images of a folder, in rising order."""
+    found: dict[int, Path] = {}
+    for path in folder.iterdir():
+        digits = re.search(r"(\d+)$", path.stem)
+        if path.suffix.lower() not in _IMAGES or digits is None:
+            continue
+        number = int(digits[1])
+        if number in found:
+            raise DatasetError(f"{folder} has two images of number {number}: {found[number].name} and {path.name}")
+        found[number] = path
+    return dict(sorted(found.items()))
+
+
+def _read_interval(path: Path) -> tuple[int, int]:
+    try:
+        words = path.read_text().split()
+        first, last = map(int, words)
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError:
+        raise DatasetError(f"{path} must hold two frame numbers, the first and the last to score") from None
+    return first, last
+
+
+def _open_sequence(folder: Path) -> Sequence:
+    inputs, truths = _numbered(folder / "input"), _numbered(folder / "groundtruth")
+    if not inputs:
+        raise DatasetError(f"{folder / 'input'} holds no numbered images")
+    first, last = next(iter(inputs)), next(reversed(inputs))
+    interval = folder / "temporalROI.txt"
+    if interval.exists():
+        first, last = _read_interval(interval)
+        if not first <= last:
+            raise DatasetError(f"{interval} must name the first frame before the last, got {first} {last}")
+        for end in (first, last):
+            if end not in inputs:
+                raise DatasetError(f"{folder / 'input'} has no frame {end}, which {interval.name} asks for")
+    sequence = Sequence(folder.name, folder.parent.name, folder, inputs, truths, first, last)
+    for number in sequence.scored:
+        if number not in truths:
+            raise DatasetError(f"{folder / 'groundtruth'} has no labels for frame {number} ({inputs[number].name})")
+    return sequence
+
+
+def find_sequences(path: str | Path) -> list[Sequence]:
+    """Find every sequence in a folder and the folders below it.
+
+    A sequence is a folder with `input/` and `groundtruth/`, whose images belong together by the number at the end
+    of their names. `temporalROI.txt` names the first and the last frame to score, otherwise all are; `ROI.bmp` may
+    name the pixels to score.
+
+    Parameters
+    ----------
+    path : path
+        A data set, a category or a single sequence.
+
+    Returns
+    -------
+    list of Sequence
+        Sorted by path.
+
+    Raises
+    ------
+    DatasetError
+        If there is no sequence, or a file of one is missing or wrong.
+    """
+    root = Path(path).resolve()
+    if not root.is_dir():
+        raise DatasetError(f"no data set at {path}: there is no such folder")
+    found = []
+    for place, folders, _ in os.walk(root):
+        if "input" in folders and "groundtruth" in folders:
+            found.append(Path(place))
+            folders.clear()
+    if not found:
+        raise DatasetError(f"no sequence in {path}: none of its folders has both input/ and groundtruth/")
+    return [_open_sequence(folder) for folder in sorted(found)]
