@@ -40,6 +40,7 @@ class VideoFile(Decoded):
     def __init__(self, path: Path) -> None:
         super().__init__(str(path))
         self._path = path
+        self._address = f"file:{path}"  # else FFmpeg takes what stands before a colon for a protocol
         self._container: InputContainer | None = None
         self._ahead: deque[av.VideoFrame] = deque()
         try:
@@ -69,8 +70,11 @@ class VideoFile(Decoded):
         key, by_pts = numbers
         self._close_container()
         container = self._open()
-        container.seek(key, stream=self._stream)
-        picture = next(self._pictures, None)
+        try:
+            container.seek(key, stream=self._stream)
+            picture = next(self._pictures, None)
+        except (av.FFmpegError, SourceError):
+            picture = None  # read from the start, the damage is reported where it is
         number = None if picture is None or picture.pts is None else by_pts.get(picture.pts)
         if picture is None or number is None or start.is_before(number, self._time_of(picture)):
             logger.debug("%s cannot be searched; decoding from its start", self._name)
@@ -91,7 +95,7 @@ class VideoFile(Decoded):
         try:
             if self._path.stat().st_size == 0:
                 raise SourceError(f"{self._name} is empty; record or copy it again")
-            self._container = container = av.open(self._name)
+            self._container = container = av.open(self._address)
             stream = video_stream(container)
         except FileNotFoundError:
             raise SourceError(f"cannot open {self._name}: no such file; check the path") from None
@@ -169,7 +173,7 @@ class VideoFile(Decoded):
         stamps: list[int] = []
         keys: list[int] = []
         beyond = 0
-        with av.open(self._name) as container:
+        with av.open(self._address) as container:
             stream = container.streams.video[0]
             base = stream.time_base
             if base is None or stream.codec_context.name in _HIDDEN_FRAMES:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from moving_square import write_video
+
+from tests.video.moving_square import write_video
 
 
 @pytest.fixture

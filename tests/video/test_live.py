@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from moving_square import FakeCapture, write_video
 
 from bgsub.errors import SourceError
 from bgsub.video._stream import NetworkStream, public_name
 from bgsub.video.prefetch import Prefetch
 from bgsub.video.sources import Camera, Reconnector, open_source
+from tests.video.moving_square import FakeCapture, write_video
 
 
 class TestReconnector:

@@ -9,13 +9,13 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
-from moving_square import SIZE, square_frame, square_mask
 
 from bgsub._opencv import cv2
 from bgsub.errors import SinkError
 from bgsub.frames import Packet, Result, Timings
 from bgsub.video.overlay import draw_overlay, to_display
 from bgsub.video.sinks import BackgroundImage, MaskVideo, OverlayVideo, PngSequence, Sink, StatsCsv
+from tests.video.moving_square import SIZE, square_frame, square_mask
 
 COUNT = 12
 

@@ -1,16 +1,17 @@
 """The contract of all sources, and what each does with bad input."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import av
 import numpy as np
 import pytest
-from moving_square import SIZE, FakeCapture, square_frame, write_images, write_video
 
 from bgsub._opencv import cv2
 from bgsub.errors import SourceError
 from bgsub.video.sources import Camera, FrameSource, Slice, open_source, parse_position
+from tests.video.moving_square import SIZE, FakeCapture, square_frame, write_images, write_video
 
 COUNT = 30
 
@@ -289,6 +290,10 @@ class TestBadFiles:
         with open_source(path) as source, pytest.raises(SourceError, match="damaged after frame"):
             packets.extend(iter(source.read, None))
         assert [packet.number for packet in packets[:12]] == list(range(1, 13))
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="file names hold no colons")
+    def test_colon_in_the_name_is_no_protocol(self, video: Callable[..., Path]) -> None:
+        assert len(deliver(open_source(video("concat:12:30.mkv"), start=3))) == COUNT - 2
 
     def test_rubbish_behind_the_file_does_no_harm(self, video: Callable[..., Path]) -> None:
         for name in ("r.mkv", "r.avi"):
