@@ -38,6 +38,12 @@ def test_frame_and_labels_have_their_types(scene):
     assert set(np.unique(labels)) == {0, 50, 170, 255}
 
 
+@pytest.mark.parametrize("size", [(32, 32), (33, 97), (97, 33)])
+def test_small_and_odd_sizes_are_drawn(size):
+    scene = SyntheticScene(size=size, frames=10)
+    assert [scene.frame(i)[0].shape for i in range(10)] == [(*size, 3)] * 10
+
+
 def test_labels_agree_with_pixels_that_differ_from_the_empty_scene():
     scene = SyntheticScene(size=(180, 240), frames=60, rate_hz=10.0, noise=0.0)
     moving = differing = wrong = shadow = shadow_darker = 0

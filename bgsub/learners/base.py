@@ -15,9 +15,7 @@ try:
     from sklearn.base import BaseEstimator, OutlierMixin
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
-    raise DependencyError(
-        f"the learners need scikit-learn ({error}); run: pip install 'bgsub[learners]'"
-    ) from error
+    raise DependencyError(f"the learners need scikit-learn ({error}); run: pip install 'bgsub[learners]'") from error
 
 __all__ = ["KernelLearner", "NoveltyLearner"]
 
@@ -50,7 +48,7 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
     def _start(self) -> None:
         """Set the learner's own state as it is before the first sample."""
 
-    def _capacity(self, kernel: Kernel) -> int | None:  # noqa: ARG002
+    def _capacity(self, kernel: Kernel) -> int | None:
         """Most support vectors to keep, or None."""
         if self.budget is None:
             return None
@@ -118,7 +116,7 @@ class NoveltyLearner(OutlierMixin, KernelLearner):  # type: ignore[misc]
         """Return the score of a sample: f(x) unless a subclass knows better."""
         return self.expansion_.value(x)
 
-    def fit(self, X: Array, y: object = None) -> Self:  # noqa: N803, ARG002
+    def fit(self, X: Array, y: object = None) -> Self:  # noqa: N803
         """Forget everything, then learn each row of X in order.
 
         Parameters
@@ -136,7 +134,7 @@ class NoveltyLearner(OutlierMixin, KernelLearner):  # type: ignore[misc]
         self._begin(samples.shape[1], samples)
         return self._learn_all(samples)
 
-    def partial_fit(self, X: Array, y: object = None) -> Self:  # noqa: N803, ARG002
+    def partial_fit(self, X: Array, y: object = None) -> Self:  # noqa: N803
         """Learn each row of X in order, on top of what is known.
 
         Where X is not finite or of another width, nothing of it is learned. The first call resolves

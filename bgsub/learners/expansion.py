@@ -44,9 +44,7 @@ class KernelExpansion:
     1.000000056
     """
 
-    def __init__(
-        self, kernel: Kernel, n_features: int, budget: int | None = None, outputs: int | None = None
-    ) -> None:
+    def __init__(self, kernel: Kernel, n_features: int, budget: int | None = None, outputs: int | None = None) -> None:
         self.kernel = kernel
         self.budget = budget
         self.size = 0

@@ -74,18 +74,12 @@ class Gaussian(Kernel):
 
     unit_diagonal = True
 
-    def __init__(
-        self, *, gamma: float | None = None, sigma: float | None = None, width: float | None = None
-    ) -> None:
+    def __init__(self, *, gamma: float | None = None, sigma: float | None = None, width: float | None = None) -> None:
         given = {
-            name: value
-            for name, value in (("gamma", gamma), ("sigma", sigma), ("width", width))
-            if value is not None
+            name: value for name, value in (("gamma", gamma), ("sigma", sigma), ("width", width)) if value is not None
         }
         if len(given) != 1:
-            raise ValueError(
-                f"exactly one of gamma, sigma and width must be given, got {sorted(given) or 'none'}"
-            )
+            raise ValueError(f"exactly one of gamma, sigma and width must be given, got {sorted(given) or 'none'}")
         [(name, value)] = given.items()
         check_real(name, value, "be positive", above=0)
         if name == "sigma":
@@ -117,7 +111,7 @@ class Gaussian(Kernel):
         result: Array = np.exp(squares, out=squares)
         return result
 
-    def diag(self, x: Array) -> float:  # noqa: D102, ARG002
+    def diag(self, x: Array) -> float:  # noqa: D102
         return 1.0
 
     def __repr__(self) -> str:
@@ -144,7 +138,7 @@ class Laplacian(Kernel):
         result: Array = np.exp(-self.gamma * distance)
         return result
 
-    def diag(self, x: Array) -> float:  # noqa: D102, ARG002
+    def diag(self, x: Array) -> float:  # noqa: D102
         return 1.0
 
     def __repr__(self) -> str:
@@ -242,9 +236,7 @@ class Normalised(Kernel):
 
     def row(self, vectors: Array, x: Array) -> Array:  # noqa: D102
         norms = np.sqrt(np.array([self.kernel.diag(vector) for vector in vectors]) * self.kernel.diag(x))
-        result: Array = np.divide(
-            self.kernel.row(vectors, x), norms, out=np.zeros(len(vectors)), where=norms > 0
-        )
+        result: Array = np.divide(self.kernel.row(vectors, x), norms, out=np.zeros(len(vectors)), where=norms > 0)
         return result
 
     def __repr__(self) -> str:
@@ -280,14 +272,11 @@ def resolve_kernel(
     """
     if isinstance(kernel, Kernel) or callable(kernel):
         if (gamma, sigma, width) != (None, None, None):
-            raise ValueError(
-                f"gamma, sigma and width must be None where kernel is an object, got {kernel!r} and one"
-            )
+            raise ValueError(f"gamma, sigma and width must be None where kernel is an object, got {kernel!r} and one")
         return kernel if isinstance(kernel, Kernel) else CallableKernel(kernel)
     if kernel not in ("gaussian", "laplacian", "polynomial", "linear"):
         raise ValueError(
-            "kernel must be 'gaussian', 'laplacian', 'polynomial', 'linear', a Kernel or a callable, "
-            f"got {kernel!r}"
+            f"kernel must be 'gaussian', 'laplacian', 'polynomial', 'linear', a Kernel or a callable, got {kernel!r}"
         )
     if kernel != "gaussian" and (sigma is not None or width is not None):
         raise ValueError(f"sigma and width must be None unless kernel is 'gaussian', got kernel {kernel!r}")
@@ -299,9 +288,7 @@ def resolve_kernel(
         gamma = 1.0
     if gamma == "scale" or (gamma is None and sigma is None and width is None):
         if samples is None:
-            raise ValueError(
-                "gamma 'scale' must be computed from data: call fit first, or give gamma, sigma or width"
-            )
+            raise ValueError("gamma 'scale' must be computed from data: call fit first, or give gamma, sigma or width")
         gamma = scale_gamma(samples)
     if kernel == "gaussian":
         return Gaussian(gamma=gamma, sigma=sigma, width=width)  # type: ignore[arg-type]

@@ -299,7 +299,7 @@ class Tree:
                 (int(middle[0]), int(0.34 * unit_y)),
                 (int(x), int(y)),
                 (44, 60, 76, 255),
-                int(thick / 2),
+                max(1, round(thick / 2)),
             )
         leaf = max(2.0, 0.0075 * unit_x)
         for x, y in sorted(clumps, key=lambda clump: -clump[1]):

@@ -34,12 +34,8 @@ def test_matrix_is_symmetric_positive_and_agrees_with_row_and_diag(kernel, sampl
 def test_three_widths_of_the_gaussian_agree(samples):
     forms = [Gaussian(gamma=0.02), Gaussian(sigma=5.0), Gaussian(width=np.sqrt(50.0))]
     for form in forms:
-        np.testing.assert_allclose(
-            [form.gamma, form.sigma, form.width], [0.02, 5.0, np.sqrt(50.0)], rtol=1e-13
-        )
-        np.testing.assert_allclose(
-            form.row(samples, samples[0]), forms[0].row(samples, samples[0]), rtol=1e-13
-        )
+        np.testing.assert_allclose([form.gamma, form.sigma, form.width], [0.02, 5.0, np.sqrt(50.0)], rtol=1e-13)
+        np.testing.assert_allclose(form.row(samples, samples[0]), forms[0].row(samples, samples[0]), rtol=1e-13)
 
 
 def test_polynomial_by_squaring_equals_numpys_power(samples):

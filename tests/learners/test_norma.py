@@ -21,9 +21,7 @@ def test_known_answer():
 @pytest.mark.parametrize("budget", [None, 5])
 def test_equals_a_plain_loop(schedule, budget):
     nu, eta, lam, tau = 0.3, 0.06, 0.7, 4.0
-    model = NORMANovelty(
-        sigma=1.0, nu=nu, eta=eta, lam=lam, schedule=schedule, tau=tau, kappa=0.5, budget=budget
-    )
+    model = NORMANovelty(sigma=1.0, nu=nu, eta=eta, lam=lam, schedule=schedule, tau=tau, kappa=0.5, budget=budget)
     vectors, coefficients, rho = [], [], eta * nu / 2
     for t, x in enumerate(STREAM[:, 0], 1):
         step = {"constant": eta, "sqrt": eta / np.sqrt(t), "tau": eta * np.sqrt(tau / (tau + t))}[schedule]

@@ -114,7 +114,5 @@ def test_wrong_parameters_are_named_when_learning_starts(model, message, samples
 def test_without_scikit_learn_the_import_says_what_to_install():
     code = "import sys; sys.modules['sklearn'] = None; import bgsub.learners"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert run.stderr.splitlines()[-1].startswith(
-        "bgsub.errors.DependencyError: the learners need scikit-learn"
-    )
+    assert run.stderr.splitlines()[-1].startswith("bgsub.errors.DependencyError: the learners need scikit-learn")
     assert run.stderr.rstrip().endswith("run: pip install 'bgsub[learners]'")
