@@ -1,11 +1,11 @@
 """Fixtures that need a folder or the real clips."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.data import shared_data
 from tests.video.moving_square import write_video
 
 
@@ -22,8 +22,5 @@ def video(tmp_path: Path) -> Callable[..., Path]:
 @pytest.fixture
 def clips() -> list[Path]:
     """Return the real clips, or skip."""
-    default = Path(__file__).parents[2].parent / "shared" / "data"
-    folder = Path(os.environ.get("BGSUB_DATA", default)) / "video"
-    if not folder.is_dir():
-        pytest.skip("no real clips: set BGSUB_DATA to the data folder")
+    folder = shared_data() / "video"
     return sorted(path for path in folder.iterdir() if path.suffix in (".avi", ".mp4"))
