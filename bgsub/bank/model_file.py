@@ -55,7 +55,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         If the file is missing, is no such archive, is damaged or of another version.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             if "bgsub_format" not in archive:
                 raise ModelFileError(f"{path} is not a bgsub model; models are written by --save-model or save()")
             version = int(archive["bgsub_format"])

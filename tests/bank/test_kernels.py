@@ -1,0 +1,131 @@
+"""The arithmetic below the banks: exp2, bands, and the kernels against plain numpy."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from bgsub import _numba
+from bgsub._numba import JIT_ENABLED, exp2_nonpositive, kernel, run_bands
+from bgsub.bank import create
+from tests.bank.reference import noisy_video
+
+
+@kernel
+def _exponentials(first_row, last_row, values, results):
+    for y in range(first_row, last_row):
+        for x in range(values.shape[1]):
+            results[y, x] = exp2_nonpositive(values[y, x])
+
+
+def test_exp2_is_right_to_5e_6_and_vanishes_below():
+    values = np.concatenate([-np.geomspace(1e-7, 126, 3000), [0.0, -126.0, -127.0, -1e4, -1e9]]).astype(np.float32)
+    results = np.empty((1, values.size), np.float32)
+    _exponentials(0, 1, values[None], results)
+    exact = np.exp2(values.astype(np.float64))
+    seen = values >= -125
+    assert (np.abs(results[0][seen] / exact[seen] - 1) < 5e-6).all()
+    assert (results[0][~seen] <= 1e-37).all()
+    assert (results >= 0).all()
+    assert results[0, 3000] == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (17, 64), (240, 320)])
+@pytest.mark.parametrize("threads", [1, 2, 7, 0])
+def test_bands_cover_every_row_once(shape, threads, monkeypatch):
+    monkeypatch.setattr(_numba, "_MIN_PIXELS_PER_BAND", 1)
+    rows = np.zeros(shape[0], int)
+
+    def count(first, last, target):
+        target[first:last] += 1
+
+    run_bands(count, shape, threads, rows)
+    assert (rows == 1).all()
+
+
+def test_an_error_in_a_band_reaches_the_caller_after_all_bands_ended(monkeypatch):
+    monkeypatch.setattr(_numba, "_MIN_PIXELS_PER_BAND", 1)
+    ended = []
+
+    def fail_late(first, last):
+        ended.append(first)
+        if last == 8:
+            raise ZeroDivisionError("in a band")
+
+    with pytest.raises(ZeroDivisionError, match="in a band"):
+        run_bands(fail_late, (8, 8), 4)
+    assert len(ended) == 4
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 5), (7, 33)])
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_scores_equal_plain_numpy(size, channels, dtype):
+    model = create("norma", slots=4, width=40, learn_every=1, warmup=0)
+    factor = {np.uint8: 1, np.uint16: 257, np.float32: 1 / 255}[dtype]
+    video = (noisy_video(12, size, channels).astype(np.float64) * factor).astype(dtype)
+    for frame in video[:-1]:
+        model.apply(frame)
+    frame = video[-1].astype(np.float64).reshape(*size, channels)
+    white = {np.uint8: 255, np.uint16: 65535, np.float32: 1}[dtype]
+    colours = model._arrays["colours"].astype(np.float64)  # (H, D, B, W)
+    square = ((colours - frame.transpose(0, 2, 1)[:, :, None]) ** 2).sum(1)
+    coefficients = model._arrays["coefficients"] * model._scalars["scale"]
+    f = (coefficients * np.exp(-square / (40 * white / 255) ** 2)).sum(1)
+    level = 0.25 * model._arrays["rho"].astype(np.float64)
+    expected = np.where(level > 0, 1 - f / level, -1e6)
+    np.testing.assert_allclose(model.score(video[-1]), expected, rtol=2e-5, atol=2e-5)
+
+
+def test_background_image_equals_plain_numpy():
+    model = create("olk", slots=6, width=25, learn_every=1, warmup=0)
+    for frame in noisy_video(20, (5, 7)):
+        model.apply(frame)
+    colours = model._arrays["colours"].astype(np.float64)
+    coefficients = model._arrays["coefficients"].astype(np.float64)
+    square = ((colours[:, :, :, None] - colours[:, :, None]) ** 2).sum(1)  # (H, i, j, W)
+    f = (coefficients[:, None] * np.exp(-square / 25**2)).sum(2)
+    best = f.argmax(1)
+    rows, columns = np.indices(best.shape)
+    expected = colours[rows, :, best, columns]
+    chosen = model.background_image()
+    second = np.sort(f, axis=1)[:, -2]
+    clear = f.max(1) - second > 1e-5 * f.max(1)
+    assert clear.mean() > 0.5
+    assert (chosen[clear] == expected[clear]).all()
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT")
+def test_kernels_work_where_no_cache_can_be_written(tmp_path):
+    program = (
+        "import numpy as np, numba.core.caching as caching\n"
+        "def refuse(self): raise OSError('read-only')\n"
+        "caching._CacheLocator.ensure_cache_path = refuse\n"
+        "import bgsub\n"
+        "model = bgsub.create('norma', threads=1)\n"
+        "assert model.apply(np.zeros((4, 5, 3), np.uint8)).shape == (4, 5)\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=120, cwd=tmp_path)
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT")
+def test_the_inner_loop_is_vectorised():
+    import numba
+
+    from bgsub.bank import _norma_kernels
+
+    # compiled here, because the assembly of cached code cannot be seen
+    plain = numba.njit(nogil=True, error_model="numpy", fastmath={"contract"})(_norma_kernels.step.py_func)
+    model = create("norma", threads=1)
+    model.apply(np.zeros((4, 64, 3), np.uint8))
+    arrays = model._arrays
+    none = np.empty((0, 0), np.uint8)
+    f4 = np.float32
+    plain(
+        0, 4, np.zeros((4, 64, 3), np.uint8), arrays["colours"], arrays["coefficients"], arrays["heads"], arrays["rho"],
+        none, f4(-0.001), f4(1), f4(0.25), True, f4(0.05), f4(0.5), f4(0.95), f4(0.05), none, np.empty((0, 0), np.float32),
+    )  # fmt: skip
+    assembly = next(iter(plain.inspect_asm().values()))
+    packed = ("vmulps", "mulps", "fmul\tv", "fmla\tv", "vfmadd213ps", "vfmadd231ps")
+    assert any(word in assembly for word in packed)
