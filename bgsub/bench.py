@@ -131,11 +131,10 @@ def _measure(frames: list[Frame], threads: int, rounds: int) -> list[Row]:
             model.apply(frame, mask)
     times: dict[str, list[float]] = {name: [] for name in models}
     states = {name: getattr(model, "memory_bytes", 0) for name, model in models.items()}
-    copies: dict[int, tuple[list[float], NDArray[np.uint8], NDArray[np.uint8]]] = {
-        state: ([], *(np.ones((size[0], state // size[0]), np.uint8) for _ in range(2)))
-        for state in set(states.values())
-        if state
-    }
+    copies: dict[int, tuple[list[float], NDArray[np.uint8], NDArray[np.uint8]]] = {}
+    for state in set(states.values()) - {0}:
+        source = np.ones((size[0], state // size[0]), np.uint8)
+        copies[state] = ([], source, np.ones_like(source))
     for index in range(rounds):
         frame = frames[(34 + index) % len(frames)]
         for name, model in models.items():

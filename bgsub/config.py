@@ -20,7 +20,7 @@ __all__ = ["Config"]
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Everything that decides what a run computes; sources and outputs are not part of it.
+    r"""Everything that decides what a run computes; sources and outputs are not part of it.
 
     Parameters
     ----------

@@ -10,14 +10,14 @@ import numpy as np
 
 from bgsub.bank.base import Detector
 from bgsub.errors import ModelFileError
-from bgsub.frames import Packet, Result, Timings
+from bgsub.frames import Frame, Mask, Packet, Result, Score, Timings
 from bgsub.postprocess import Postprocess
 from bgsub.roi import Region
 from bgsub.video.prefetch import Prefetch
 from bgsub.video.sinks import Sink
 from bgsub.video.sources import FrameSource
 
-__all__ = ["Pipeline", "Summary", "run"]
+__all__ = ["Pipeline", "PipelineModel", "Summary", "run"]
 
 logger = logging.getLogger(__name__)
 
@@ -97,6 +97,35 @@ class Pipeline:
         finished = time.perf_counter()
         timings = Timings(wait_ms, (detected - start) * 1e3, (finished - detected) * 1e3)
         return Result(packet, mask, score, timings)
+
+
+class PipelineModel:
+    """A pipeline with the face of a bare model, for evaluation: frames in, final masks out.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        What is done to each frame.
+    """
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._frames = 0
+
+    def apply(self, image: Frame) -> Mask:
+        """Return the final mask, (H, W) uint8, of the next frame."""
+        packet = Packet(self._frames, float(self._frames), image, self._frames + 1)
+        self._frames += 1
+        return self._pipeline.step(packet).mask
+
+    def score(self, image: Frame) -> Score:
+        """Return the detector's score, (H, W) float32, without learning."""
+        return self._pipeline.detector.score(image)
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """Size of the model's state; None where it does not tell."""
+        return self._pipeline.detector.memory_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,9 @@ def median(mask: Mask, size: int) -> Mask:
     """
     if size <= 5 and min(mask.shape) >= size:  # OpenCV's sorting networks are faster here
         return np.asarray(cv2.medianBlur(mask, size), np.uint8)
-    # The sum of 255s of a box fits into 32 bits up to sides of 2900 pixels.
-    total = cv2.boxFilter(mask, cv2.CV_32S, (size, size), normalize=False, borderType=cv2.BORDER_REPLICATE)
-    return np.asarray(cv2.compare(total, float(255 * (size * size // 2)), cv2.CMP_GT), np.uint8)
+    # An odd box has no tie: the mean of 0s and 255s is at least 127.5 / size^2 away from 127.5.
+    mean = cv2.boxFilter(mask, -1, (size, size), borderType=cv2.BORDER_REPLICATE)
+    return np.asarray(cv2.threshold(mean, 127, 255, cv2.THRESH_BINARY)[1], np.uint8)
 
 
 def fill_holes(mask: Mask, largest_px: int | None = None) -> Mask:

@@ -150,9 +150,9 @@ def _checked(
     name: str, include: Sequence[Sequence[Sequence[float]]], exclude: Sequence[Sequence[Sequence[float]]]
 ) -> Region:
     try:
-        polygons = [
+        polygons: list[tuple[Polygon, ...]] = [
             tuple(tuple((float(x), float(y)) for x, y in polygon) for polygon in group) for group in (include, exclude)
         ]
-        return Region(*polygons)
+        return Region(include=polygons[0], exclude=polygons[1])
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{name} is not a region: {error}") from error

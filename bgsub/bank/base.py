@@ -182,8 +182,8 @@ class Detector(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def memory_bytes(self) -> int:
-        """Size of the model's state in bytes, 0 before the first frame."""
+    def memory_bytes(self) -> int | None:
+        """Size of the model's state in bytes, 0 before the first frame; None where it cannot be told."""
 
     @abc.abstractmethod
     def _start(self, frame: Frame) -> None:

@@ -74,9 +74,9 @@ class _OpenCvDetector(Detector):
         raise UnsupportedError(f"OpenCV's {self.name} cannot save what it learned; use norma or olk")
 
     @property
-    def memory_bytes(self) -> int:
-        """0: OpenCV does not tell."""
-        return 0
+    def memory_bytes(self) -> None:
+        """None: OpenCV does not tell."""
+        return None
 
 
 class Mog2(_OpenCvDetector):

@@ -357,7 +357,7 @@ def test_every_parameter_has_a_specification_and_its_range_holds(name):
 
 
 def test_parameters_that_exclude_each_other():
-    with pytest.raises(ValueError, match="eta \\* lam must be below 1, got 0.5 \\* 3"):
+    with pytest.raises(ValueError, match=r"eta \* lam must be below 1, got 0\.5 \* 3"):
         create("norma", eta=0.5, lam=3)
     with pytest.raises(ValueError, match=r"v must be below C"):
         create("olk", v=0.3, C=0.2)

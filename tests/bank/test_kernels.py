@@ -111,7 +111,7 @@ def test_kernels_work_where_no_cache_can_be_written(tmp_path):
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT")
 def test_the_inner_loop_is_vectorised():
-    import numba
+    import numba  # noqa: TID251, the kernel is compiled apart from the cache
 
     from bgsub.bank import _norma_kernels
 
@@ -119,13 +119,10 @@ def test_the_inner_loop_is_vectorised():
     plain = numba.njit(nogil=True, error_model="numpy", fastmath={"contract"})(_norma_kernels.step.py_func)
     model = create("norma", threads=1)
     model.apply(np.zeros((4, 64, 3), np.uint8))
-    arrays = model._arrays
-    none = np.empty((0, 0), np.uint8)
-    f4 = np.float32
-    plain(
-        0, 4, np.zeros((4, 64, 3), np.uint8), arrays["colours"], arrays["coefficients"], arrays["heads"], arrays["rho"],
-        none, f4(-0.001), f4(1), f4(0.25), True, f4(0.05), f4(0.5), f4(0.95), f4(0.05), none, np.empty((0, 0), np.float32),
-    )  # fmt: skip
+    none, f4 = np.empty((0, 0), np.uint8), np.float32
+    state = [model._arrays[name] for name in ("colours", "coefficients", "heads", "rho")]
+    numbers = [f4(-0.001), f4(1), f4(0.25), True, f4(0.05), f4(0.5), f4(0.95), f4(0.05)]
+    plain(0, 4, np.zeros((4, 64, 3), np.uint8), *state, none, *numbers, none, np.empty((0, 0), np.float32))
     assembly = next(iter(plain.inspect_asm().values()))
     packed = ("vmulps", "mulps", "fmul\tv", "fmla\tv", "vfmadd213ps", "vfmadd231ps")
     assert any(word in assembly for word in packed)

@@ -1,0 +1,79 @@
+"""The command line: each command parses its options and calls the library."""
+
+import logging
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from bgsub import __version__
+from bgsub.cli.describe import detectors, sample, show_config
+from bgsub.cli.measure import bench, evaluate
+from bgsub.cli.run import run
+from bgsub.errors import BgsubError
+
+__all__ = ["main"]
+
+DONE, FAILED, BAD_USAGE, INTERRUPTED = 0, 1, 2, 130
+"""Exit codes."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="bgsub")
+@click.option("-v", "--verbose", count=True, help="Tell more; twice for tracebacks.")
+def cli(verbose: int) -> None:
+    """Tell moving things from their background in videos, cameras and streams."""
+    level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
+    logging.basicConfig(level=level, format="bgsub: %(message)s", stream=sys.stderr, force=True)
+
+
+for command in (run, detectors, show_config, sample, evaluate, bench):
+    cli.add_command(command)
+
+
+def _on_terminate(_number: int, _frame: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the program's name; those of the process by default.
+
+    Returns
+    -------
+    int
+        0 done, 1 the run failed, 2 bad usage, 130 interrupted.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        signal.signal(signal.SIGTERM, _on_terminate)  # outputs are closed as on Ctrl-C
+    try:
+        status = cli.main(arguments, prog_name="bgsub", standalone_mode=False)
+        return status if isinstance(status, int) else DONE
+    except click.ClickException as error:
+        error.show()
+        return BAD_USAGE
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("bgsub: interrupted; outputs written so far are closed and complete", err=True)
+        return INTERRUPTED
+    except (BgsubError, ValueError) as error:
+        _explain(error)
+        return FAILED if isinstance(error, BgsubError) else BAD_USAGE
+    except BrokenPipeError:
+        return DONE
+    except Exception as error:  # noqa: BLE001, the outermost place: a defect of ours is still one line
+        _explain(error, f"unexpected {type(error).__name__}: ")
+        return FAILED
+
+
+def _explain(error: Exception, kind: str = "") -> None:
+    if logging.getLogger().isEnabledFor(logging.DEBUG):
+        traceback.print_exception(error)
+    click.echo(f"bgsub: error: {kind}{' '.join(str(error).split())}", err=True)

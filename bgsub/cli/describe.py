@@ -1,0 +1,71 @@
+"""`bgsub detectors`, `bgsub config` and `bgsub sample`: what there is to run, and on what."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bgsub.cli.options import Size, detector_options, make_config
+
+__all__ = ["detectors", "sample", "show_config"]
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def detectors(as_json: bool) -> None:
+    """List the detectors, each with its parameters, their ranges and defaults."""
+    from bgsub.bank import DETECTORS, detector_class
+    from bgsub.bank.parameters import defaults
+
+    found = {}
+    for name in DETECTORS:
+        kind = detector_class(name)
+        values = defaults(kind)
+        found[name] = {
+            "summary": (kind.__doc__ or "").strip().splitlines()[0],
+            "parameters": {
+                item.name: {
+                    "default": values[item.name],
+                    "range": item.range_text,
+                    "unit": item.unit,
+                    "meaning": item.meaning,
+                }
+                for item in kind.PARAMETERS
+            },
+        }
+    if as_json:
+        click.echo(json.dumps(found))
+        return
+    for name, description in found.items():
+        click.echo(f"{name}: {description['summary']}")
+        for parameter, entry in description["parameters"].items():  # type: ignore[attr-defined]
+            shown = "none" if entry["default"] is None else str(entry["default"]).lower()
+            unit = f" {entry['unit']}" if entry["unit"] else ""
+            click.echo(f"  {parameter:<16} {shown + unit:<16} {entry['range']:<38} {entry['meaning']}")
+
+
+@click.command("config")
+@detector_options
+def show_config(**options: Any) -> None:
+    """Print the settings that the given options lead to, as TOML for --config."""
+    click.echo(make_config(options).to_toml(), nl=False)
+
+
+@click.command()
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option(
+    "--scene", default="walkers", show_default=True, help="walkers (everything), water, tree, light, stop or easy."
+)
+@click.option("--frames", type=click.IntRange(1), default=400, show_default=True)
+@click.option("--size", type=Size(), default="320x240", show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--force", "-f", is_flag=True, help="Overwrite an existing folder.")
+def sample(out: Path, scene: str, frames: int, size: tuple[int, int], seed: int, force: bool) -> None:
+    """Write a generated clip with its ground truth to the folder OUT, in the change-detection layout."""
+    from bgsub.video.synthetic import open_synthetic, write_sample
+
+    height, width = size
+    made = open_synthetic(f"{scene}?frames={frames}&size={width}x{height}&seed={seed}").scene
+    write_sample(out, made, force=force)
+    click.echo(f"{frames} frames of {width}x{height}: {out}")

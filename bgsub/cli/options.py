@@ -1,0 +1,82 @@
+"""Options and parameter types that several commands share."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["Assignment", "Size", "detector_options", "make_config", "progress_bar"]
+
+
+class Assignment(click.ParamType[Any]):
+    """`name=value`, as a pair."""
+
+    name = "name=value"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Split at the first equals sign."""
+        name, equals, text = value.partition("=")
+        if not equals or not name:
+            self.fail(f"{value!r} is not of the form name=value", param, ctx)
+        return name.strip(), text
+
+
+class Size(click.ParamType[Any]):
+    """`WIDTHxHEIGHT`, as (height, width)."""
+
+    name = "WIDTHxHEIGHT"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Read two whole numbers."""
+        width, _, height = str(value).lower().partition("x")
+        if not (width.isdigit() and height.isdigit() and int(width) and int(height)):
+            self.fail(f"{value!r} is not of the form 640x480", param, ctx)
+        return int(height), int(width)
+
+
+def detector_options(command: Any) -> Any:
+    """Options that make a `Config`."""
+    options = [
+        click.option(
+            "--detector", "-d", help="norma, olk, mog2 or knn; `bgsub detectors` tells more.  [default: norma]"
+        ),
+        click.option("--set", "assignments", type=Assignment(), multiple=True, help="Set a parameter of the detector."),
+        click.option("--config", type=click.Path(path_type=Path), help="TOML file of settings; options win over it."),
+        click.option("--roi", help="Region of interest: '10,10 310,10 160,230', a .json of polygons, or an image."),
+        click.option("--median", type=int, help="Side of the median filter, odd; 1 for none.  [default: 5]"),
+        click.option("--min-area", type=int, help="Drop foreground regions of fewer pixels.  [default: 0]"),
+        click.option("--fill-holes/--keep-holes", default=None, help="Fill background that foreground encloses."),
+        click.option("--raw", is_flag=True, help="No post-processing at all."),
+        click.option("--learning-rate", type=float, help="-1 automatic, 0 frozen, else the share a frame replaces."),
+        click.option("--warmup", type=int, help="First frames to learn from without foreground."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def make_config(options: dict[str, Any]) -> Any:
+    """Build the `Config`: defaults, then the file, then the options."""
+    from bgsub.config import Config
+    from bgsub.postprocess import RAW
+
+    config = Config.from_toml(options["config"]) if options["config"] else Config()
+    if options["detector"] and options["detector"] != config.detector:
+        config = replace(config, detector=options["detector"], parameters={})
+    config = config.with_parameters(dict(options["assignments"]))
+    names = ("median", "min_area", "fill_holes")
+    post = {name: options[name] for name in names if options[name] is not None}
+    if options["raw"] and post:
+        raise click.UsageError("--raw excludes --median, --min-area and --fill-holes")
+    postprocess = RAW if options["raw"] else replace(config.postprocess, **post)
+    given = {name: options[name] for name in ("roi", "learning_rate", "warmup") if options[name] is not None}
+    return replace(config, postprocess=postprocess, **given)
+
+
+def progress_bar(total: int | None, *, quiet: bool, unit: str = "frame") -> Any:
+    """Return a progress bar, which shows itself only on a terminal."""
+    from tqdm import tqdm
+
+    return tqdm(total=total, unit=unit, disable=quiet or not sys.stderr.isatty(), file=sys.stderr, dynamic_ncols=True)

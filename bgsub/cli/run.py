@@ -1,0 +1,120 @@
+"""`bgsub run`: from a source to its mask video."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bgsub.cli.options import detector_options, make_config, progress_bar
+from bgsub.errors import ConfigError
+
+__all__ = ["run"]
+
+
+@click.command()
+@click.argument("source")
+@click.option(
+    "--mask", "-o", "mask", type=click.Path(path_type=Path), help="Mask video (.mkv), or a folder for bin%06d.png."
+)
+@click.option(
+    "--overlay", type=click.Path(path_type=Path), help="Video (.mp4) of the input with the foreground marked."
+)
+@click.option("--overlay-style", type=click.Choice(["contour", "tint"]), default="contour", show_default=True)
+@click.option("--background", type=click.Path(path_type=Path), help="Image (.png) of the learned background.")
+@click.option("--stats", type=click.Path(path_type=Path), help="CSV with a line a frame.")
+@detector_options
+@click.option("--start", help="First frame: a number, 12.5s or HH:MM:SS.mmm.")
+@click.option("--end", help="Last frame, likewise.")
+@click.option("--skip", type=int, default=1, show_default=True, help="Take every n-th frame.")
+@click.option("--scale", type=float, default=1.0, show_default=True, help="Shrink frames by this factor first.")
+@click.option("--rate", type=float, help="Frames a second of an image sequence, or to ask a camera for.")
+@click.option("--load-model", type=click.Path(path_type=Path), help="Start from a saved model.")
+@click.option("--save-model", type=click.Path(path_type=Path), help="Save the model at the end (.npz).")
+@click.option("--threads", type=click.IntRange(0), help="Threads of the detector, 0 for one a processor.")
+@click.option("--force", "-f", is_flag=True, help="Overwrite existing outputs.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress and no summary.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def run(source: str, **options: Any) -> None:
+    """Write the foreground mask of SOURCE.
+
+    SOURCE is a video file, camera:0, an rtsp:// or http:// address, a folder of images, a pattern like
+    in%06d.jpg, or synthetic:walkers.
+    """
+    from bgsub import pipeline
+    from bgsub._opencv import cv2
+    from bgsub.video.sources import open_source
+
+    config = make_config(options)
+    if options["load_model"] and (options["detector"] or options["assignments"]):
+        raise click.UsageError("--load-model brings its own detector and parameters; leave out --detector and --set")
+    if options["threads"] is not None:
+        cv2.setNumThreads(options["threads"] or -1)
+    if options["save_model"] and options["save_model"].exists() and not options["force"]:
+        raise ConfigError(f"{options['save_model']} exists; choose another name or add --force")
+    opened = open_source(
+        source,
+        start=options["start"],
+        end=options["end"],
+        skip=options["skip"],
+        scale=options["scale"],
+        rate_hz=options["rate"],
+    )
+    sinks: list[Any] = []
+    try:
+        detector = config.make_detector(
+            rate_hz=opened.info.rate_hz, threads=options["threads"], model=options["load_model"]
+        )
+        made = config.make_pipeline(detector)
+        sinks = _sinks(options, detector, opened.info.rate_hz or 25.0)
+    except BaseException:
+        opened.close()
+        raise
+    bar = progress_bar(opened.info.count, quiet=options["quiet"])
+    try:
+        summary = pipeline.run(opened, made, sinks, progress=lambda _: bar.update())
+    finally:
+        bar.close()
+        if options["save_model"] and detector.shape is not None:
+            detector.save(options["save_model"])
+    if options["quiet"]:
+        return
+    if options["as_json"]:
+        click.echo(json.dumps({"source": opened.info.name, "detector": detector.name, **asdict(summary)}))
+        return
+    rate = summary.frames / summary.elapsed_s
+    model_ms = summary.detect_ms + summary.postprocess_ms
+    click.echo(
+        f"{summary.frames} frames in {summary.elapsed_s:.1f} s ({rate:.0f} frames/s), "
+        f"{100 * summary.foreground:.2f} % foreground, model {model_ms:.2f} ms a frame"
+        + (f", {summary.dropped} dropped" if summary.dropped else "")
+    )
+    for name in ("mask", "overlay", "background", "stats", "save_model"):
+        if options[name]:
+            click.echo(f"{name.replace('_', ' ')}: {options[name]}")
+
+
+def _sinks(options: dict[str, Any], detector: Any, rate_hz: float) -> list[Any]:
+    """Make the sinks that were asked for; none is created on disk before the first frame."""
+    from bgsub.video import sinks
+
+    force = options["force"]
+    made: list[Any] = []
+    mask = options["mask"]
+    if mask is not None and "%" in mask.name:
+        made.append(sinks.PngSequence(mask.parent, mask.name, force=force))
+    elif mask is not None and mask.suffix:
+        made.append(sinks.MaskVideo(mask, rate_hz=rate_hz, force=force))
+    elif mask is not None:
+        made.append(sinks.PngSequence(mask, force=force))
+    if options["overlay"]:
+        style = options["overlay_style"]
+        made.append(sinks.OverlayVideo(options["overlay"], rate_hz=rate_hz, style=style, force=force))
+    if options["background"]:
+        made.append(sinks.BackgroundImage(options["background"], detector.background_image, force=force))
+    if options["stats"]:
+        made.append(sinks.StatsCsv(options["stats"], force=force))
+    if not made and not options["save_model"] and not options["as_json"]:
+        raise click.UsageError("nothing to write: give -o mask.mkv, --overlay, --background, --stats or --save-model")
+    return made
