@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = ["DEFAULT_SIZES", "Row", "bench", "table"]
 DEFAULT_SIZES = ((240, 320), (480, 640), (720, 1280), (1080, 1920), (2160, 3840))
 """(height, width) of the frames."""
 
+_TURN = 4  # frames a detector gets before the next one's turn, the first of them untimed
 _DISTINCT = 24  # frames played forwards and backwards, so that every model sees motion at each step
 
 
@@ -32,7 +34,7 @@ class Row:
     ms: float
     """Median time of a frame."""
     relative: float
-    """The same divided by MOG2's on this size and with these threads, frame by frame in turn, median."""
+    """The same divided by MOG2's in the same turn, median."""
     state_bytes: int
     floor_ms: float
     """Time to copy as many bytes as the state has, with the same threads; 0 where the state is unknown."""
@@ -41,20 +43,23 @@ class Row:
 @kernel  # type: ignore[untyped-decorator,unused-ignore]
 def _copy(first_row, last_row, source, target):  # type: ignore[no-untyped-def]
     for y in range(first_row, last_row):
-        target[y] = source[y]
+        row, copied = source[y], target[y]
+        for x in range(source.shape[1]):
+            copied[x] = row[x]
 
 
 def bench(
     sizes: Sequence[tuple[int, int]] = DEFAULT_SIZES,
     threads: Sequence[int] = (1, 0),
     *,
-    rounds: int = 30,
+    rounds: int = 20,
     progress: Callable[[Row], None] | None = None,
 ) -> list[Row]:
     """Measure norma, olk and norma learning every frame beside OpenCV's MOG2 and KNN.
 
-    The detectors take turns frame by frame, so that a machine that slows down slows all of them; times are
-    medians over rounds after the models have filled.
+    The detectors take turns, so that a machine that slows down slows all of them. A turn is one untimed frame,
+    which brings the model's state into the caches as far as it fits, where a model in use finds it, then three timed
+    ones. Figures are medians over turns, after the models have filled.
 
     Parameters
     ----------
@@ -63,7 +68,7 @@ def bench(
     threads : sequence of int
         Numbers of threads, 0 for one a processor; OpenCV gets the same.
     rounds : int
-        Timed frames a detector.
+        Turns of each detector.
     progress : callable, optional
         Called with each row when it is measured.
 
@@ -86,6 +91,15 @@ def bench(
     finally:
         cv2.setNumThreads(before)
     return rows
+
+
+def _mean_time(calls: Sequence[Callable[[], object]]) -> float:
+    """Time the calls after the first, in seconds a call."""
+    calls[0]()
+    start = time.perf_counter()
+    for call in calls[1:]:
+        call()
+    return (time.perf_counter() - start) / (len(calls) - 1)
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -135,16 +149,12 @@ def _measure(frames: list[Frame], threads: int, rounds: int) -> list[Row]:
     for state in set(states.values()) - {0}:
         source = np.ones((size[0], state // size[0]), np.uint8)
         copies[state] = ([], source, np.ones_like(source))
-    for index in range(rounds):
-        frame = frames[(34 + index) % len(frames)]
+    for turn in range(rounds):
+        shown = [frames[(34 + _TURN * turn + step) % len(frames)] for step in range(_TURN)]
         for name, model in models.items():
-            start = time.perf_counter()
-            model.apply(frame, mask)
-            times[name].append(time.perf_counter() - start)
+            times[name].append(_mean_time([partial(model.apply, frame, mask) for frame in shown]))
         for durations, source, target in copies.values():
-            start = time.perf_counter()
-            run_bands(_copy, size, threads, source, target)
-            durations.append(time.perf_counter() - start)
+            durations.append(_mean_time([partial(run_bands, _copy, size, threads, source, target)] * _TURN))
     yardstick = np.array(times["mog2"])
     return [
         Row(

@@ -85,7 +85,7 @@ def step(
             score_row = score[y]
             for x in range(width):
                 level = kappa * rho_row[x]
-                ratio = f[x] / level
+                ratio = f[x] / (level if level > zero else one)
                 score_row[x] = one - ratio if level > zero else np.float32(-1e6)
         if not learn:
             continue

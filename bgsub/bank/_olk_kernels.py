@@ -87,7 +87,7 @@ def step(
                     f[x] += a[x] * exp2_nonpositive(d0 * d0 * gain)
                     m[x] += a[x]
         for x in range(width):
-            ratio = f[x] / m[x]
+            ratio = f[x] / (m[x] if m[x] > zero else one)
             q[x] = ratio if m[x] > zero else one
             f[x] *= scale
             threshold[x] = level
@@ -104,7 +104,7 @@ def step(
         if score.shape[0] > 0:
             score_row = score[y]
             for x in range(width):
-                ratio = compared[x] / threshold[x]
+                ratio = compared[x] / (threshold[x] if threshold[x] > zero else one)
                 score_row[x] = one - ratio if threshold[x] > zero else np.float32(-1e6)
         if not learn:
             continue

@@ -25,6 +25,8 @@ class Detector(abc.ABC):
     """
 
     name: ClassVar[str]
+    can_save: ClassVar[bool] = True
+    """Whether `save` is possible at all."""
     PARAMETERS: ClassVar[tuple[Parameter, ...]]
 
     def __init__(self, **parameters: Any) -> None:

@@ -55,16 +55,12 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         If the file is missing, is no such archive, is damaged or of another version.
     """
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            if "bgsub_format" not in archive:
-                raise ModelFileError(f"{path} is not a bgsub model; models are written by --save-model or save()")
-            version = int(archive["bgsub_format"])
-            if version != FORMAT:
-                raise ModelFileError(
-                    f"{path} has model format {version}, this bgsub reads {FORMAT}; learn and save the model again"
-                )
-            header = json.loads(str(archive["header"]))
-            arrays = {name: archive[name] for name in archive.files if name not in ("bgsub_format", "header")}
+        with path.open("rb") as file:
+            if not zipfile.is_zipfile(file):  # numpy would take anything else for a pickle
+                raise ModelFileError(f"{path} is not a bgsub model, or not all of it; learn and save it again")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                header, arrays = _unpack(path, archive)
     except FileNotFoundError:
         raise ModelFileError(f"cannot read the model {path}: no such file") from None
     except ModelFileError:
@@ -74,3 +70,15 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     if not isinstance(header, dict):
         raise ModelFileError(f"{path} is not a bgsub model: its header is wrong; learn and save it again")
     return header, arrays
+
+
+def _unpack(path: Path, archive: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
+    if "bgsub_format" not in archive:
+        raise ModelFileError(f"{path} is not a bgsub model; models are written by --save-model or save()")
+    version = int(archive["bgsub_format"])
+    if version != FORMAT:
+        raise ModelFileError(
+            f"{path} has model format {version}, this bgsub reads {FORMAT}; learn and save the model again"
+        )
+    arrays = {name: archive[name] for name in archive.files if name not in ("bgsub_format", "header")}
+    return json.loads(str(archive["header"])), arrays

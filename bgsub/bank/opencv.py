@@ -29,6 +29,8 @@ _WHITE = Parameter(
 class _OpenCvDetector(Detector):
     """What MOG2 and KNN share: frames become uint8, shadows (127) become background."""
 
+    can_save = False
+
     _model: Any = None
 
     @abc.abstractmethod

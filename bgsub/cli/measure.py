@@ -82,7 +82,7 @@ def _write(path: Path, text: str) -> None:
 @click.option(
     "--threads", type=click.IntRange(0), multiple=True, help="Threads, 0 for one a processor; several may be given."
 )
-@click.option("--rounds", type=click.IntRange(1), default=30, show_default=True, help="Timed frames a detector.")
+@click.option("--rounds", type=click.IntRange(1), default=20, show_default=True, help="Turns of each detector.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def bench(sizes: tuple[tuple[int, int], ...], threads: tuple[int, ...], rounds: int, as_json: bool) -> None:
     """Measure milliseconds a frame of the detectors and of OpenCV's, on the same frames in the same process."""

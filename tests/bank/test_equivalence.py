@@ -39,6 +39,79 @@ def agree(actual: np.ndarray, expected: np.ndarray, counted: np.ndarray, relativ
     assert (difference[counted] <= 0).all(), f"off by {difference[counted].max()}"
 
 
+def check_norma(video, slots=8, width=20, eta=0.02, nu=0.5, kappa=0.25, learn_every=1) -> None:
+    """Feed a video to a bank and to one learner a pixel, and compare score, decision, rho, ring at every step."""
+    size = video.shape[1:3]
+    bank = create("norma", slots=slots, width=width, eta=eta, nu=nu, kappa=kappa, learn_every=learn_every, warmup=0)
+    scalar = ScalarBank(lambda: NORMANovelty(width=width, eta=eta, nu=nu, kappa=kappa, budget=slots), size, slots)
+    rho = np.full(size, eta * nu / 2)
+    counted = np.ones(size, bool)
+    for t, frame in enumerate(video):
+        f = scalar.values(frame, first=t == 0)
+        for threshold in (rho, kappa * rho):
+            counted &= np.abs(f - threshold) >= 1e-5 * np.abs(threshold) + 1e-6
+        score = np.empty(size, np.float32)
+        rho_before = bank._arrays["rho"].copy() if t else rho.astype(np.float32)
+        mask = bank.apply(frame, score=score)
+        level = kappa * rho
+        agree((1 - score) * kappa * rho_before, f, counted & (level > 1e-4), 1e-5, 1e-6)
+        assert ((mask == 255) == (f < level))[counted].all()
+        if t % learn_every == 0:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # eta above nu / 5 is part of the test
+                scalar.learn(frame)
+            rho = scalar.each(lambda learner, y, x: learner.rho_)
+            novel = scalar.each(lambda learner, y, x: learner.last_violation_) > 0
+            assert ((bank._arrays["rho"] < rho_before) == novel)[counted].all()
+        agree(bank._arrays["rho"], rho, counted, 0, 1e-6)
+        compare_rings(bank, scalar, counted, 1e-5, 1e-9)
+    assert counted.mean() >= 0.92
+
+
+def check_olk(video, rule="fixed", slots=8, learn_every=1, nu=0.05) -> None:
+    """Feed a video to a bank and to one learner a pixel, and compare score, decision, theta, ring at every step."""
+    size = video.shape[1:3]
+    r, v, C = 0.001, 0.1, 0.2  # noqa: N806
+    bank = create("olk", slots=slots, width=20, rho_rule=rule, learn_every=learn_every, nu=nu, warmup=0)
+
+    def make() -> OLKNovelty:
+        return OLKNovelty(width=20.0, r=r, v=v, C=C, rho_rule=rule, nu=nu, level=0.1, budget=slots)
+
+    scalar = ScalarBank(make, size, slots)
+    counted = np.ones(size, bool)
+    learned = 0
+    for t, frame in enumerate(video):
+        compared = scalar.values(frame, first=t == 0) if rule == "published" else scalar.densities(frame)
+        if rule == "quantile":
+            threshold = np.zeros(size) if learned < 20 else scalar.each(lambda learner, y, x: learner.theta_)
+        else:
+            threshold = np.full(size, 1 + r - C if rule == "published" else 0.1)
+        # a threshold of 0, while warming up, can be no tie: no density is below it
+        counted &= (np.abs(compared - threshold) >= 1e-5 * threshold + 1e-6) | (threshold == 0)
+        score = np.empty(size, np.float32)
+        mask = bank.apply(frame, score=score)
+        assert ((mask == 255) == (compared < threshold))[counted].all()
+        agree((1 - score) * threshold, compared, counted & (threshold > 1e-4), 3e-5, 2e-6)
+        if t % learn_every == 0:
+            scalar.learn(frame)
+            learned += 1
+        if rule == "quantile" and learned > 20:
+            agree(bank._arrays["theta"], scalar.each(lambda learner, y, x: learner.theta_), counted, 2e-5, 1e-6)
+        compare_rings(bank, scalar, counted, 2e-5, 2e-6)
+    assert counted.mean() >= 0.92
+
+
+def compare_rings(bank, scalar: ScalarBank, counted: np.ndarray, relative: float, absolute: float) -> None:
+    """Compare coefficients and support vectors slot by slot."""
+    arrays = bank._arrays
+    height, slots, width = arrays["coefficients"].shape
+    by_slot = np.broadcast_to(counted[:, None], (height, slots, width))
+    stored = arrays["coefficients"] * np.float32(bank._scalars["scale"])
+    agree(stored, scalar.coefficients(), by_slot, relative, absolute)
+    by_channel = np.broadcast_to(by_slot[:, None], arrays["colours"].shape)
+    assert (arrays["colours"] == scalar.colours(arrays["colours"].shape[1]))[by_channel].all()
+
+
 @pytest.mark.parametrize("content", VIDEOS)
 @pytest.mark.parametrize(
     ("slots", "width", "eta", "nu", "kappa", "learn_every"),
@@ -52,41 +125,7 @@ def agree(actual: np.ndarray, expected: np.ndarray, counted: np.ndarray, relativ
 def test_norma_bank_equals_scalar_learners(content, slots, width, eta, nu, kappa, learn_every):
     if SMALL and slots > 8:
         pytest.skip("plain Python kernels are slow")
-    video = VIDEOS[content](FRAMES, SIZE)
-    bank = create("norma", slots=slots, width=width, eta=eta, nu=nu, kappa=kappa, learn_every=learn_every, warmup=0)
-
-    def make() -> NORMANovelty:
-        return NORMANovelty(width=width, eta=eta, nu=nu, kappa=kappa, lam=1.0, budget=slots)
-
-    scalar = ScalarBank(make, SIZE, slots)
-    rho = np.full(SIZE, eta * nu / 2)
-    counted = np.ones(SIZE, bool)
-    for t, frame in enumerate(video):
-        f = scalar.values(frame, first=t == 0)
-        for threshold in (rho, kappa * rho):
-            counted &= np.abs(f - threshold) >= 1e-5 * np.abs(threshold) + 1e-6
-        score = np.empty(SIZE, np.float32)
-        rho_before = bank._arrays["rho"].copy() if t else rho.astype(np.float32)
-        mask = bank.apply(frame, score=score)
-        level = kappa * rho
-        positive = counted & (level > 1e-4)
-        agree((1 - score) * kappa * rho_before, f, positive, 1e-5, 1e-6)
-        assert ((mask == 255) == (f < level))[counted].all()
-        if t % learn_every == 0:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # eta above nu / 5 is part of the test
-                scalar.learn(frame)
-            rho = scalar.each(lambda learner, y, x: learner.rho_)
-            novel = scalar.each(lambda learner, y, x: learner.last_violation_) > 0
-            assert ((bank._arrays["rho"] < rho_before) == novel)[counted].all()
-        agree(bank._arrays["rho"], rho, counted, 0, 1e-6)
-        by_slot = np.broadcast_to(counted[:, None], (SIZE[0], slots, SIZE[1]))
-        stored = bank._arrays["coefficients"] * np.float32(bank._scalars["scale"])
-        agree(stored, scalar.coefficients(), by_slot, 1e-5, 1e-9)
-        by_channel = np.broadcast_to(by_slot[:, None], bank._arrays["colours"].shape)
-        assert (bank._arrays["colours"] == scalar.colours(3))[by_channel].all()
-    assert counted.mean() >= 0.92
-    assert 0 < (f < rho).mean() < 1 or content != "noise"
+    check_norma(VIDEOS[content](FRAMES, SIZE), slots, width, eta, nu, kappa, learn_every)
 
 
 @pytest.mark.parametrize("content", VIDEOS)
@@ -95,42 +134,7 @@ def test_norma_bank_equals_scalar_learners(content, slots, width, eta, nu, kappa
     [("fixed", 8, 1, 0.05), ("published", 16, 1, 0.05), ("quantile", 8, 1, 0.05), ("quantile", 8, 2, 0.3)],
 )
 def test_olk_bank_equals_scalar_learners(content, rule, slots, learn_every, nu):
-    video = VIDEOS[content](FRAMES, SIZE)
-    r, v, C = 0.001, 0.1, 0.2  # noqa: N806
-    bank = create("olk", slots=slots, width=20, rho_rule=rule, learn_every=learn_every, nu=nu, warmup=0)
-
-    def make() -> OLKNovelty:
-        return OLKNovelty(width=20.0, r=r, v=v, C=C, rho_rule=rule, nu=nu, level=0.1, budget=slots)
-
-    scalar = ScalarBank(make, SIZE, slots)
-    counted = np.ones(SIZE, bool)
-    learned = 0
-    for t, frame in enumerate(video):
-        f = scalar.values(frame, first=t == 0)
-        q = scalar.densities(frame)
-        compared = f if rule == "published" else q
-        if rule == "quantile":
-            threshold = np.zeros(SIZE) if learned < 20 else scalar.each(lambda learner, y, x: learner.theta_)
-        else:
-            threshold = np.full(SIZE, 1 + r - C if rule == "published" else 0.1)
-        # a threshold of 0, while warming up, can be no tie: no density is below it
-        counted &= (np.abs(compared - threshold) >= 1e-5 * threshold + 1e-6) | (threshold == 0)
-        score = np.empty(SIZE, np.float32)
-        mask = bank.apply(frame, score=score)
-        assert ((mask == 255) == (compared < threshold))[counted].all()
-        positive = counted & (threshold > 1e-4)
-        agree((1 - score) * threshold, compared, positive, 3e-5, 2e-6)
-        if t % learn_every == 0:
-            scalar.learn(frame)
-            learned += 1
-        if rule == "quantile" and learned > 20:
-            agree(bank._arrays["theta"], scalar.each(lambda learner, y, x: learner.theta_), counted, 2e-5, 1e-6)
-        by_slot = np.broadcast_to(counted[:, None], (SIZE[0], slots, SIZE[1]))
-        stored = bank._arrays["coefficients"] * np.float32(bank._scalars["scale"])
-        agree(stored, scalar.coefficients(), by_slot, 2e-5, 2e-6)
-        by_channel = np.broadcast_to(by_slot[:, None], bank._arrays["colours"].shape)
-        assert (bank._arrays["colours"] == scalar.colours(3))[by_channel].all()
-    assert counted.mean() >= 0.92
+    check_olk(VIDEOS[content](FRAMES, SIZE), rule, slots, learn_every, nu)
 
 
 @pytest.mark.parametrize("name", ["norma", "olk"])
