@@ -98,7 +98,7 @@ class Postprocess:
     Raises
     ------
     ValueError
-        If median is even or not positive, or min_area negative.
+        If median is even or not positive, min_area negative, or a value of another type.
 
     Examples
     --------
@@ -115,9 +115,11 @@ class Postprocess:
     min_area: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.median, int) or self.median < 1 or self.median % 2 == 0 or self.median > 999:
+        if type(self.median) is not int or self.median < 1 or self.median % 2 == 0 or self.median > 999:
             raise ValueError(f"median must be an odd number from 1 to 999, got {self.median!r}")
-        if not isinstance(self.min_area, int) or self.min_area < 0:
+        if not isinstance(self.fill_holes, bool):
+            raise ValueError(f"fill_holes must be true or false, got {self.fill_holes!r}")
+        if type(self.min_area) is not int or self.min_area < 0:
             raise ValueError(f"min_area must be a whole number of pixels, at least 0, got {self.min_area!r}")
 
     def __call__(self, mask: Mask) -> Mask:

@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,11 @@ __all__ = ["Region", "open_region"]
 
 Polygon = tuple[tuple[float, float], ...]
 """Corners (x, y) in pixels, at least three."""
+
+_FARTHEST = 100_000
+"""Largest coordinate: larger ones overflow where polygons are filled."""
+
+_JSON_REMEDY = 'write {"include": [[[x, y], ...]], "exclude": []}'
 
 _POLYGON_TEXT = re.compile(r"^\s*-?[\d.]+\s*,\s*-?[\d.]+(\s+-?[\d.]+\s*,\s*-?[\d.]+)*\s*$")
 
@@ -34,7 +39,7 @@ class Region:
     Raises
     ------
     ValueError
-        If a polygon has fewer than three corners.
+        If a polygon has fewer than three corners, or one of them lies beyond every frame.
     """
 
     include: tuple[Polygon, ...] = ()
@@ -45,6 +50,9 @@ class Region:
         for polygon in (*self.include, *self.exclude):
             if len(polygon) < 3:
                 raise ValueError(f"polygon must have at least 3 corners, got {len(polygon)}")
+            for corner in polygon:
+                if not all(abs(value) <= _FARTHEST for value in corner):
+                    raise ValueError(f"corners must lie within {_FARTHEST} pixels of the frame's, got {corner}")
 
     def mask(self, size: tuple[int, int]) -> Mask:
         """Draw the region.
@@ -125,34 +133,37 @@ def open_region(text: str) -> Region:
     50
     """
     if _POLYGON_TEXT.match(text):
-        corners = tuple(
-            (float(x), float(y)) for x, y in (pair.split(",") for pair in re.sub(r"\s*,\s*", ",", text).split())
-        )
-        return _checked(text, [corners], [])
+        return _checked(text, [[pair.split(",") for pair in re.sub(r"\s*,\s*", ",", text).split()]], [])
     path = Path(text)
     if not path.is_file():
         raise ConfigError(f"cannot read the region {text}: no such file, and no polygon like '10,10 310,10 160,230'")
     if path.suffix.lower() == ".json":
-        try:
-            content = json.loads(path.read_text())
-            return _checked(text, content.get("include", []), content.get("exclude", []))
-        except (OSError, ValueError, AttributeError, TypeError) as error:
-            raise ConfigError(
-                f'{path} is not a region file ({error}); write {{"include": [[[x, y], ...]], "exclude": []}}'
-            ) from error
+        return _from_json(path)
     image = cv2.imread(str(path), cv2.IMREAD_GRAYSCALE)
     if image is None:
         raise ConfigError(f"cannot read the region {path} as an image; use PNG, BMP, JPEG or a .json of polygons")
     return Region(image=np.where(np.asarray(image) > 0, np.uint8(255), np.uint8(0)))
 
 
-def _checked(
-    name: str, include: Sequence[Sequence[Sequence[float]]], exclude: Sequence[Sequence[Sequence[float]]]
-) -> Region:
+def _from_json(path: Path) -> Region:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"cannot read the region {path}: {error}; {_JSON_REMEDY}") from error
+    if not isinstance(content, dict) or not content or content.keys() - {"include", "exclude"}:
+        raise ConfigError(f"{path} is not a region file; {_JSON_REMEDY}")
+    return _checked(str(path), content.get("include", []), content.get("exclude", []))
+
+
+def _checked(name: str, include: Any, exclude: Any) -> Region:
+    """Make a region of nested sequences that may hold anything."""
     try:
         polygons: list[tuple[Polygon, ...]] = [
             tuple(tuple((float(x), float(y)) for x, y in polygon) for polygon in group) for group in (include, exclude)
         ]
-        return Region(include=polygons[0], exclude=polygons[1])
     except (TypeError, ValueError) as error:
+        raise ConfigError(f"{name} is not a region ({error}); polygons are lists of corners x, y") from error
+    try:
+        return Region(include=polygons[0], exclude=polygons[1])
+    except ValueError as error:
         raise ConfigError(f"{name} is not a region: {error}") from error
