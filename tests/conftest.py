@@ -1,10 +1,20 @@
 """Fixtures for every test."""
 
+import hashlib
+import os
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+# Compiled kernels are kept apart by their sources and by how they were compiled. Set before numba is imported.
+_ROOT = Path(__file__).resolve().parents[1]
+_SOURCES = b"".join(path.read_bytes() for path in sorted((_ROOT / "bgsub").rglob("*_kernels.py")))
+_DIGEST = hashlib.sha256(_SOURCES + (_ROOT / "bgsub" / "_numba.py").read_bytes()).hexdigest()[:12]
+_FLAGS = "".join(name[6:].lower() for name in ("NUMBA_BOUNDSCHECK",) if os.environ.get(name) == "1")
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / f"numba-{_DIGEST}{_FLAGS}"))
 
 
 def _ours() -> list[str]:

@@ -1,0 +1,55 @@
+# Sourced by samples/demo.sh and tests/run.sh: makes .venv beside the sources and installs bgsub into it.
+# Sets $root and $python. Works from any directory; a second time it only checks.
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+python=$root/.venv/bin/python
+
+# Install Debian packages when root on Debian; else name them and stop.
+need_packages() {
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        say "Installing the system packages: $*"
+        # shellcheck disable=SC2086
+        { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@"; } \
+            >/dev/null || die "apt-get could not install: $*"
+    else
+        die "Missing system packages. On Debian and Ubuntu run: sudo apt-get install $*"
+    fi
+}
+
+find_python() {
+    for candidate in python3.13 python3.12 python3.11 python3 python; do
+        if command -v "$candidate" >/dev/null 2>&1 &&
+            "$candidate" -c 'import sys; sys.exit(not sys.version_info >= (3, 11))' 2>/dev/null; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    return 1
+}
+
+# setup EXTRAS: EXTRAS like "dev" or "" for none
+setup() {
+    base=$(find_python) || { need_packages python3 python3-venv; base=$(find_python) || die "bgsub needs Python 3.11 or newer"; }
+    if ! "$python" -c '' 2>/dev/null; then
+        say "Making $root/.venv"
+        "$base" -c 'import ensurepip' 2>/dev/null || need_packages python3-venv
+        "$base" -m venv --clear "$root/.venv"
+    fi
+    # What is installed is noted with the file that decides on it; a change of either installs anew.
+    stamp="$root/.venv/installed-${1:-plain}"
+    if ! cmp -s "$root/pyproject.toml" "$stamp"; then
+        say "Installing bgsub and what it needs (a few minutes the first time)"
+        "$python" -m pip install --quiet --disable-pip-version-check -e "$root${1:+[$1]}"
+        cp "$root/pyproject.toml" "$stamp"
+    fi
+    if ! message=$("$python" -c 'import cv2' 2>&1); then
+        case $message in
+            *.so*) need_packages libgl1 libglib2.0-0 ;;
+            *) die "$message" ;;
+        esac
+        "$python" -c 'import cv2'
+    fi
+}
