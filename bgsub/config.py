@@ -44,7 +44,7 @@ class Config:
 
     Examples
     --------
-    >>> Config.from_toml_text('detector = "olk"\\n[parameters]\\nslots = 16').parameters
+    >>> Config.from_toml_text('detector = "olk"\n[parameters]\nslots = 16').parameters
     {'slots': 16}
     """
 
@@ -56,12 +56,14 @@ class Config:
     roi: str = ""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.detector, str):
+            raise ValueError(f"detector must be a name, got {self.detector!r}")
         create(self.detector, **self.parameters)
         if isinstance(self.learning_rate, bool) or not isinstance(self.learning_rate, int | float):
             raise ValueError(f"learning_rate must be a number, got {self.learning_rate!r}")
         if not (self.learning_rate == -1 or 0 <= self.learning_rate <= 1):
             raise ValueError(f"learning_rate must be -1 (automatic) or in [0, 1], got {self.learning_rate}")
-        if self.warmup is not None and (not isinstance(self.warmup, int) or self.warmup < 0):
+        if self.warmup is not None and (type(self.warmup) is not int or self.warmup < 0):
             raise ValueError(f"warmup must be a whole number of frames, at least 0, got {self.warmup!r}")
         if not isinstance(self.roi, str):
             raise ValueError(f"roi must be text, got {self.roi!r}")
@@ -78,7 +80,9 @@ class Config:
         try:
             return cls.from_toml_text(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
-            raise ConfigError(f"cannot read the settings {path}: {error.strerror or error}") from error
+            raise ConfigError(
+                f"cannot read the settings {path}: {error.strerror or error}; `bgsub config` prints such a file"
+            ) from error
         except (UnicodeDecodeError, ValueError, TypeError) as error:
             raise ConfigError(f"{path} is not a valid settings file: {error}; `bgsub config` prints one") from error
 
@@ -100,8 +104,13 @@ class Config:
         return cls(**values, postprocess=Postprocess(**post))
 
     def to_toml(self) -> str:
-        """Return the settings as TOML, with every parameter of the detector; `from_toml_text` reads it back."""
-        every = defaults(detector_class(self.detector)) | dict(self.parameters)
+        """Return the settings as TOML, with every parameter of the detector; `from_toml_text` reads it back.
+
+        The frame rate appears only where it was given: else it is the source's, whichever that will be.
+        """
+        every = defaults(detector_class(self.detector))
+        every.pop("rate_hz", None)
+        every.update(self.parameters)
         values: dict[str, Any] = {"detector": self.detector, "learning_rate": float(self.learning_rate)}
         if self.warmup is not None:
             values["warmup"] = self.warmup
