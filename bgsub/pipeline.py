@@ -80,10 +80,14 @@ class Pipeline:
             If the frame's shape or dtype differs from the first one's.
         ConfigError
             If the region does not fit the frame.
+        ModelFileError
+            If the detector has learned from frames of another size or kind before the first step.
         """
         frame = packet.frame
-        if self._steps == 0 and self.region is not None:
-            self.detector.roi = self.region.mask((frame.shape[0], frame.shape[1]))
+        if self._steps == 0:
+            _check_fit(self.detector, frame)
+            if self.region is not None:
+                self.detector.roi = self.region.mask((frame.shape[0], frame.shape[1]))
         score = np.empty(frame.shape[:2], np.float32) if self.want_score else None
         start = time.perf_counter()
         mask = self.detector.apply(frame, None, self.learning_rate, score=score)
@@ -189,8 +193,11 @@ def run(
     with contextlib.ExitStack() as stack:
         for sink in sinks:
             stack.callback(sink.close)
-        packets = stack.enter_context(Prefetch(source, depth=depth))
-        _check_size(pipeline.detector, source)
+        try:
+            packets = stack.enter_context(Prefetch(source, depth=depth))
+        except BaseException:
+            source.close()  # no capture thread has it yet
+            raise
         for packet, wait_ms in _timed(packets):
             result = pipeline.step(packet, wait_ms)
             if first_mask_s is None:
@@ -222,11 +229,14 @@ def _timed(packets: Iterable[Packet]) -> Iterable[tuple[Packet, float]]:
         start = time.perf_counter()
 
 
-def _check_size(detector: Detector, source: FrameSource) -> None:
-    """Say at once, by name, that a loaded model does not fit the source."""
-    size = source.info.size
-    if detector.shape is not None and size is not None and detector.shape[:2] != size:
+def _check_fit(detector: Detector, frame: Frame) -> None:
+    """Say what a loaded model and the frames are, where they do not go together."""
+    if detector.shape is not None and (detector.shape != frame.shape or detector.dtype != frame.dtype):
         raise ModelFileError(
-            f"the model was learned on {detector.shape[1]}x{detector.shape[0]} frames, {source.info.name} has "
-            f"{size[1]}x{size[0]}; learn a new model or scale the source"
+            f"the model was learned on {_kind(detector.shape, detector.dtype)} frames, these are "
+            f"{_kind(frame.shape, frame.dtype)}; learn a new model or convert the source"
         )
+
+
+def _kind(shape: tuple[int, ...], dtype: object) -> str:
+    return f"{shape[1]}x{shape[0]} {'grey' if len(shape) == 2 else 'colour'} {dtype}"
