@@ -31,7 +31,7 @@ class Slice(LazySource):
     Raises
     ------
     ValueError
-        If skip or scale is out of range.
+        If skip or scale is out of range, or the end lies before the start.
     """
 
     def __init__(
@@ -46,6 +46,8 @@ class Slice(LazySource):
             raise ValueError(f"skip must be at least 1, got {skip}")
         if not 0 < scale <= 1:
             raise ValueError(f"scale must be in (0, 1], got {scale}")
+        if start is not None and end is not None and _precedes(end, start):
+            raise ValueError(f"end must not lie before start, got {end} and {start}")
         self._source = source
         self._start, self._end, self._skip, self._scale = start, end, skip, scale
         self._passed = 0
@@ -71,16 +73,15 @@ class Slice(LazySource):
         last = None
         while (grab := self._source.grab()) is not None:
             last = grab
+            if self._end is not None and self._end.is_before(grab.number, grab.time_s):
+                break
             if self._start is not None and self._start.is_after(grab.number, grab.time_s):
                 continue
-            if self._end is not None and self._end.is_before(grab.number, grab.time_s):
-                return None
             self._passed += 1
             if (self._passed - 1) % self._skip == 0:
                 return Grab(grab.number, grab.time_s, self._scaling(grab))
-        if self._passed == 0 and self._start is not None and not self._interrupted:
-            end = "" if last is None else f", with frame {last.number} at {last.time_s:g} s"
-            raise SourceError(f"{self._info.name} ends before the start asked for{end}; choose an earlier one")
+        if self._passed == 0 and not self._interrupted:
+            self._refuse_nothing(last)
         return None
 
     def interrupt(self) -> None:
@@ -92,6 +93,14 @@ class Slice(LazySource):
         """Close the source."""
         self._interrupted = True
         self._source.close()
+
+    def _refuse_nothing(self, last: Grab | None) -> None:
+        """Say what is wrong with a start or an end that leaves no frame."""
+        place = "" if last is None else f", with frame {last.number} at {last.time_s:g} s"
+        if last is not None and self._end is not None and self._end.is_before(last.number, last.time_s):
+            raise SourceError(f"{self._info.name} has no frame from start to end{place} behind it; choose a later end")
+        if self._start is not None:
+            raise SourceError(f"{self._info.name} ends before the start asked for{place}; choose an earlier one")
 
     def _scaled(self, size: tuple[int, int]) -> tuple[int, int]:
         return max(1, round(size[0] * self._scale)), max(1, round(size[1] * self._scale))
@@ -106,3 +115,10 @@ class Slice(LazySource):
             return np.ascontiguousarray(cv2.resize(frame, (width, height), interpolation=cv2.INTER_AREA))
 
         return retrieve
+
+
+def _precedes(one: Position, other: Position) -> bool:
+    """Tell whether a place lies before another; False for a number and a time, which only the frames can relate."""
+    if one.number is not None and other.number is not None:
+        return one.number < other.number
+    return one.time_s is not None and other.time_s is not None and one.time_s < other.time_s

@@ -16,6 +16,9 @@ class Position:
     number: int | None = None
     time_s: float | None = None
 
+    def __str__(self) -> str:
+        return f"{self.time_s:g}s" if self.number is None else str(self.number)
+
     def is_after(self, number: int, time_s: float) -> bool:
         """Tell whether this position lies behind the frame with that number and time."""
         if self.number is not None:

@@ -96,6 +96,8 @@ def open_source(
     """
     first, last = parse_position(start, "start"), parse_position(end, "end")
     name = fspath(text)
+    if not name.strip():
+        raise SourceError("the name of the source is empty; give a file, a folder, camera:0 or an address")
     camera = _CAMERA.fullmatch(name)
     if rate_hz is not None and not (camera or _is_sequence(name)):
         raise ValueError(f"rate_hz is for cameras and image sequences, got {rate_hz} for another source")

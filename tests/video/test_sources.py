@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -313,8 +314,16 @@ class TestBadFiles:
             packets.extend(iter(source.read, None))
         assert len(packets) == 5
 
-    def test_start_behind_the_end(self, video: Callable[..., Path]) -> None:
-        with open_source(video(), start=100) as source, pytest.raises(SourceError, match="ends before the start"):
+    @pytest.mark.parametrize(
+        ("part", "reason"),
+        [
+            ({"start": 100}, "ends before the start"),
+            ({"end": 0}, "no frame from start to end"),
+            ({"start": 30, "end": "0.1s"}, "no frame from start to end"),
+        ],
+    )
+    def test_part_without_frames(self, video: Callable[..., Path], part: dict[str, Any], reason: str) -> None:
+        with open_source(video(), **part) as source, pytest.raises(SourceError, match=reason):
             source.read()
 
 
@@ -384,7 +393,10 @@ class TestImages:
 
 
 class TestParameters:
-    @pytest.mark.parametrize("settings", [{"skip": 0}, {"scale": 0.0}, {"scale": 1.5}, {"start": -1}, {"rate_hz": 5.0}])
+    @pytest.mark.parametrize(
+        "settings",
+        [{"skip": 0}, {"scale": 0.0}, {"scale": 1.5}, {"start": -1}, {"start": 9, "end": 8}, {"rate_hz": 5.0}],
+    )
     def test_out_of_range(self, video: Callable[..., Path], settings: dict[str, float]) -> None:
         name = next(iter(settings))
         with pytest.raises(ValueError, match=name):
