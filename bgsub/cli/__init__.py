@@ -1,6 +1,7 @@
 """The command line: each command parses its options and calls the library."""
 
 import logging
+import os
 import signal
 import sys
 import traceback
@@ -17,6 +18,8 @@ from bgsub.errors import BgsubError
 
 __all__ = ["main"]
 
+logger = logging.getLogger("bgsub")
+
 DONE, FAILED, BAD_USAGE, INTERRUPTED = 0, 1, 2, 130
 """Exit codes."""
 
@@ -27,7 +30,10 @@ DONE, FAILED, BAD_USAGE, INTERRUPTED = 0, 1, 2, 130
 def cli(verbose: int) -> None:
     """Tell moving things from their background in videos, cameras and streams."""
     level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
-    logging.basicConfig(level=level, format="bgsub: %(message)s", stream=sys.stderr, force=True)
+    logging.basicConfig(format="bgsub: %(message)s", stream=sys.stderr, force=True)
+    logger.setLevel(level)  # ours alone: numba's debugging fills screens
+    if level > logging.DEBUG:
+        os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")  # what it says on stderr, our errors say in one line
 
 
 for command in (run, detectors, show_config, sample, evaluate, bench):
@@ -66,7 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (BgsubError, ValueError) as error:
         _explain(error)
         return FAILED if isinstance(error, BgsubError) else BAD_USAGE
-    except BrokenPipeError:
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python complains when it flushes
         return DONE
     except Exception as error:  # noqa: BLE001, the outermost place: a defect of ours is still one line
         _explain(error, f"unexpected {type(error).__name__}: ")
@@ -74,6 +81,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _explain(error: Exception, kind: str = "") -> None:
-    if logging.getLogger().isEnabledFor(logging.DEBUG):
+    if logger.isEnabledFor(logging.DEBUG):
         traceback.print_exception(error)
     click.echo(f"bgsub: error: {kind}{' '.join(str(error).split())}", err=True)

@@ -8,9 +8,12 @@ from typing import Any
 import click
 
 from bgsub.cli.options import detector_options, make_config, progress_bar
-from bgsub.errors import ConfigError
+from bgsub.errors import ConfigError, UnsupportedError
 
 __all__ = ["run"]
+
+OUTPUTS = ("mask", "overlay", "background", "stats", "save_model")
+"""Options that name a file or folder to write."""
 
 
 @click.command()
@@ -51,8 +54,7 @@ def run(source: str, **options: Any) -> None:
         raise click.UsageError("--load-model brings its own detector and parameters; leave out --detector and --set")
     if options["threads"] is not None:
         cv2.setNumThreads(options["threads"] or -1)
-    if options["save_model"] and options["save_model"].exists() and not options["force"]:
-        raise ConfigError(f"{options['save_model']} exists; choose another name or add --force")
+    _check_places(source, options)
     opened = open_source(
         source,
         start=options["start"],
@@ -76,12 +78,10 @@ def run(source: str, **options: Any) -> None:
         summary = pipeline.run(opened, made, sinks, progress=lambda _: bar.update())
     finally:
         bar.close()
-        if options["save_model"] and detector.shape is not None:
-            detector.save(options["save_model"])
-    if options["quiet"]:
-        return
     if options["as_json"]:
         click.echo(json.dumps({"source": opened.info.name, "detector": detector.name, **asdict(summary)}))
+        return
+    if options["quiet"]:
         return
     rate = summary.frames / summary.elapsed_s
     model_ms = summary.detect_ms + summary.postprocess_ms
@@ -90,9 +90,22 @@ def run(source: str, **options: Any) -> None:
         f"{100 * summary.foreground:.2f} % foreground, model {model_ms:.2f} ms a frame"
         + (f", {summary.dropped} dropped" if summary.dropped else "")
     )
-    for name in ("mask", "overlay", "background", "stats", "save_model"):
+    for name in OUTPUTS:
         if options[name]:
             click.echo(f"{name.replace('_', ' ')}: {options[name]}")
+
+
+def _check_places(source: str, options: dict[str, Any]) -> None:
+    """Refuse outputs that would overwrite the input, whose frames are still needed, or one another."""
+    origin = Path(source)
+    taken = {(origin.parent if any(sign in origin.name for sign in "%*") else origin).resolve()}
+    for name in OUTPUTS:
+        if options[name] is None:
+            continue
+        path = options[name].parent if "%" in options[name].name else options[name]
+        if path.resolve() in taken:
+            raise ConfigError(f"cannot write {path}: it is the input or another output; choose another name")
+        taken.add(path.resolve())
 
 
 def _sinks(options: dict[str, Any], detector: Any, rate_hz: float) -> list[Any]:
@@ -115,6 +128,10 @@ def _sinks(options: dict[str, Any], detector: Any, rate_hz: float) -> list[Any]:
         made.append(sinks.BackgroundImage(options["background"], detector.background_image, force=force))
     if options["stats"]:
         made.append(sinks.StatsCsv(options["stats"], force=force))
-    if not made and not options["save_model"] and not options["as_json"]:
+    if options["save_model"]:
+        if not detector.can_save:
+            raise UnsupportedError(f"OpenCV's {detector.name} cannot be saved; leave out --save-model or use norma")
+        made.append(sinks.SavedModel(options["save_model"], detector.save, force=force))
+    if not made and not options["as_json"]:
         raise click.UsageError("nothing to write: give -o mask.mkv, --overlay, --background, --stats or --save-model")
     return made

@@ -1,4 +1,4 @@
-"""Where results go: mask videos, image folders, overlays, the background, a table of figures."""
+"""Where results go: mask videos, image folders, overlays, the background, the model, a table of figures."""
 
 import csv
 from collections.abc import Callable
@@ -16,7 +16,16 @@ from bgsub.video._encoder import Encoder, Format
 from bgsub.video._output import Sink, check_file, check_folder, failure, write_whole
 from bgsub.video.overlay import Style, check_marks, draw_overlay
 
-__all__ = ["BackgroundImage", "MaskVideo", "OverlayVideo", "PngSequence", "Sink", "StatsCsv", "draw_overlay"]
+__all__ = [
+    "BackgroundImage",
+    "MaskVideo",
+    "OverlayVideo",
+    "PngSequence",
+    "SavedModel",
+    "Sink",
+    "StatsCsv",
+    "draw_overlay",
+]
 
 # Measured at 1280x720 on two threads: 2.6 ms a mask with 9 slices and Rice codes, 3.6 with 4 slices and the range
 # coder, 5 on one thread; all decode to exactly 0 and 255 and need 3.4 KB a frame.
@@ -225,6 +234,40 @@ class BackgroundImage(Sink):
             return
         self._due = False
         write_whole(self._path, _png(self._path, self._image()))
+
+
+class SavedModel(Sink):
+    """The model a detector has learned, saved when the run ends, even by an error.
+
+    Parameters
+    ----------
+    path : str or path
+        A name ending in .npz.
+    save : callable
+        Writes the model to a path, such as a detector's `save`.
+    force : bool
+        Overwrite an existing file.
+
+    Raises
+    ------
+    SinkError
+        If the output exists or cannot be written.
+    """
+
+    def __init__(self, path: str | PathLike[str], save: Callable[[Path], None], *, force: bool = False) -> None:
+        self._path, self._save = Path(path), save
+        check_file(self._path, (".npz",), force)
+        self._due = False
+
+    def write(self, result: Result) -> None:
+        """Note that there is something to save at the end."""
+        self._due = True
+
+    def close(self) -> None:
+        """Save the model if any frame was seen."""
+        if self._due:
+            self._due = False
+            self._save(self._path)
 
 
 class StatsCsv(Sink):

@@ -403,7 +403,9 @@ def write_sample(folder: str | Path, scene: SyntheticScene, *, suffix: str = ".p
         _write_image(folder / "ROI.bmp", np.full(scene.size, 255, np.uint8))
         (folder / "temporalROI.txt").write_text(f"{scene.quiet + 1} {scene.frames}\n")
     except OSError as error:
-        raise SinkError(f"cannot write a sample to {folder}: {error}") from error
+        raise SinkError(
+            f"cannot write a sample to {folder}: {error.strerror or error}; free space or choose another folder"
+        ) from error
     return folder
 
 

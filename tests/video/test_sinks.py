@@ -14,7 +14,7 @@ from bgsub._opencv import cv2
 from bgsub.errors import SinkError
 from bgsub.frames import Packet, Result, Timings
 from bgsub.video.overlay import draw_overlay, to_display
-from bgsub.video.sinks import BackgroundImage, MaskVideo, OverlayVideo, PngSequence, Sink, StatsCsv
+from bgsub.video.sinks import BackgroundImage, MaskVideo, OverlayVideo, PngSequence, SavedModel, Sink, StatsCsv
 from tests.video.moving_square import SIZE, square_frame, square_mask
 
 COUNT = 12
@@ -37,6 +37,7 @@ MAKERS: dict[str, Callable[..., Sink]] = {
     "overlay.mkv": OverlayVideo,
     "bins": PngSequence,
     "background.png": lambda path, **settings: BackgroundImage(path, background, **settings),
+    "model.npz": lambda path, **settings: SavedModel(path, lambda target: np.savez(target, a=1), **settings),
     "stats.csv": StatsCsv,
 }
 
@@ -47,6 +48,8 @@ def readable(path: Path) -> int:
         return sum(cv2.imread(str(file)) is not None for file in path.iterdir())
     if path.suffix == ".png":
         return COUNT if cv2.imread(str(path)) is not None else 0
+    if path.suffix == ".npz":
+        return COUNT if np.load(path)["a"] == 1 else 0
     if path.suffix == ".csv":
         return len(path.read_text().splitlines()) - 1
     with av.open(str(path)) as container:
