@@ -43,6 +43,8 @@ class _OpenCvDetector(Detector):
     def _step(self, frame: Frame, rate: float, where: Mask | None, mask: Mask | None, score: Score | None) -> None:
         if where is not None:
             raise UnsupportedError(f"OpenCV's {self.name} cannot learn only a part of the frame; leave out where")
+        if mask is None and rate == 0:  # at a rate of 0 MOG2 still reorders its Gaussians, and KNN learns as ever
+            raise UnsupportedError(f"OpenCV's {self.name} cannot score without learning; use norma or olk")
         found = self._model.apply(self._to_uint8(frame), None, rate)
         found = np.where(found == 255, np.uint8(255), np.uint8(0))
         if self._roi is not None:
@@ -84,7 +86,7 @@ class _OpenCvDetector(Detector):
 class Mog2(_OpenCvDetector):
     """OpenCV's mixture of Gaussians (Zivkovic 2004), with OpenCV's defaults.
 
-    Its `score` is 1 for foreground and -1 for background: OpenCV gives no more.
+    It cannot score without learning: a learning rate of 0 keeps its background nearly, but not to the bit.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ class Mog2(_OpenCvDetector):
 class Knn(_OpenCvDetector):
     """OpenCV's k-nearest-neighbours model (Zivkovic and van der Heijden 2006), with OpenCV's defaults.
 
-    It cannot be frozen (OpenCV ignores a learning rate of 0) and so cannot score without learning.
+    It cannot be frozen (OpenCV ignores a learning rate of 0), nor score without learning.
 
     Parameters
     ----------
@@ -175,6 +177,6 @@ class Knn(_OpenCvDetector):
         )
 
     def _step(self, frame: Frame, rate: float, where: Mask | None, mask: Mask | None, score: Score | None) -> None:
-        if rate == 0:
-            raise UnsupportedError("OpenCV's knn cannot be frozen or score without learning; use norma, olk or mog2")
+        if rate == 0 and mask is not None:
+            raise UnsupportedError("OpenCV's knn cannot be frozen; use norma, olk or mog2")
         super()._step(frame, rate, where, mask, score)
