@@ -120,7 +120,9 @@ class Encoder:
 
     def _open(self, size: tuple[int, int]) -> OutputContainer:
         self._size = size
-        self._container = container = av.open(str(self._path), "w", options=self._format.container_options)
+        # Without flushing, FFmpeg keeps even thousands of small frames to itself, and a killed process loses them.
+        options = {"flush_packets": "1", **self._format.container_options}
+        self._container = container = av.open(str(self._path), "w", options=options)
         self._stream = stream = cast(VideoStream, container.add_stream(self._format.codec, rate=self._rate))
         stream.height, stream.width = size
         stream.pix_fmt = self._format.stored

@@ -151,6 +151,27 @@ def test_full_disk_is_one_line_and_the_part_before_is_readable(name: str, tmp_pa
     assert count > 5
 
 
+KILLED = """
+import os, signal, sys
+from tests.video.test_sinks import MAKERS, Path, result
+
+path = Path(sys.argv[1])
+sink = MAKERS[path.name](path)
+for index in range(300):
+    sink.write(result(index))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
+@pytest.mark.parametrize("name", ["masks.mkv", "masks.avi", "overlay.mp4", "overlay.mkv"])
+def test_killed_process_leaves_a_readable_video(name: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", KILLED, str(tmp_path / name)]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=60, cwd=Path(__file__).parents[2])
+    assert done.returncode == -9, done.stderr
+    assert readable(tmp_path / name) >= 150
+
+
 class TestMaskVideo:
     @pytest.mark.parametrize("size", [SIZE, (47, 65), (3, 3), (240, 321)])
     @pytest.mark.parametrize("suffix", [".mkv", ".avi"])
@@ -206,6 +227,16 @@ class TestOverlay:
             frames = list(container.decode(video=0))
         assert {(frame.height, frame.width) for frame in frames} == {(48, 66 if size[1] == 65 else 64)}
         assert frames[0].format.name == "yuv420p"
+
+    @pytest.mark.parametrize("name", ["overlay.mp4", "overlay.mkv"])
+    def test_times_are_kept_to_the_millisecond(self, tmp_path: Path, name: str) -> None:
+        times = [0.5 + 0.04 * index + 0.007 * (index % 3) for index in range(COUNT)]
+        with OverlayVideo(tmp_path / name) as sink:
+            for index, time_s in enumerate(times):
+                sink.write(result(index, time_s))
+        with av.open(str(tmp_path / name)) as container:
+            found = [frame.time for frame in container.decode(video=0)]
+        np.testing.assert_allclose(found, times, atol=1e-3)
 
     def test_tint_dyes_the_foreground_only(self) -> None:
         frame, mask = square_frame(3), square_mask(3)
