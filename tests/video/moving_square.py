@@ -19,12 +19,18 @@ def square_mask(index: int, size: tuple[int, int] = SIZE) -> np.ndarray:
     return mask
 
 
-def square_frame(index: int, size: tuple[int, int] = SIZE, grey: bool = False) -> np.ndarray:
-    """Picture of frame `index`, from 0."""
+def empty_frame(size: tuple[int, int] = SIZE) -> np.ndarray:
+    """Picture without the square."""
     frame = np.empty((*size, 3), np.uint8)
     frame[..., 0] = np.linspace(20, 60, size[1])
     frame[..., 1] = np.linspace(30, 90, size[0])[:, None]
     frame[..., 2] = 50
+    return frame
+
+
+def square_frame(index: int, size: tuple[int, int] = SIZE, grey: bool = False) -> np.ndarray:
+    """Picture of frame `index`, from 0."""
+    frame = empty_frame(size)
     frame[square_mask(index, size) > 0] = (40, 200, 230)
     return cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY) if grey else frame
 
@@ -40,8 +46,12 @@ def write_video(
     container_options: dict[str, str] | None = None,
     times_ms: list[int] | None = None,
     tags: tuple[int, int] | None = None,
+    empty: int = 0,
 ) -> Path:
-    """Write the moving square unless the file is there; `tags` are colour space and range as in FFmpeg."""
+    """Write the moving square unless the file is there.
+
+    `tags` are colour space and range as in FFmpeg; so many `empty` first frames are without the square.
+    """
     if path.exists():
         return path  # H.264 from several threads is not the same bits each time
     with av.open(str(path), "w", options=container_options or {}) as container:
@@ -55,7 +65,7 @@ def write_video(
             stream.codec_context.colorspace, stream.codec_context.color_range = tags
         for index in range(count):
             grey = pixels.startswith("gray")
-            image = square_frame(index, size, grey)
+            image = square_frame(index, size, grey) if index >= empty else empty_frame(size)
             frame = av.VideoFrame.from_ndarray(image, format="gray" if grey else "bgr24")
             if tags is not None:
                 frame = frame.reformat(format=pixels, dst_colorspace=tags[0], dst_color_range=tags[1])
