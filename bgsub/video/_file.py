@@ -101,12 +101,23 @@ class VideoFile(Decoded):
             raise SourceError(f"cannot open {self._name}: no such file; check the path") from None
         except (av.FFmpegError, OSError) as error:
             reason = describe(error) if isinstance(error, av.FFmpegError) else error.strerror
+            self._refuse_torn()
             raise SourceError(f"cannot open {self._name}: {reason}; it may be damaged or no video") from error
         if stream is None:
+            self._refuse_torn()
             raise SourceError(f"{self._name} has no video stream; it may be a sound recording")
         self._stream = stream
         self._pictures = self._decode(container)
         return container
+
+    def _refuse_torn(self) -> None:
+        """Name the damage where the part of the file that is left tells nothing of its contents."""
+        try:
+            missing = missing_bytes(self._path)
+        except OSError:
+            return  # the caller knows why
+        if missing:
+            raise SourceError(f"cannot open {self._name}: {missing} bytes are missing at its end; copy the file again")
 
     def _close_container(self) -> None:
         if self._container is not None:
