@@ -72,9 +72,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (BgsubError, ValueError) as error:
         _explain(error)
         return FAILED if isinstance(error, BgsubError) else BAD_USAGE
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python complains when it flushes
-        return DONE
     except Exception as error:  # noqa: BLE001, the outermost place: a defect of ours is still one line
         _explain(error, f"unexpected {type(error).__name__}: ")
         return FAILED
