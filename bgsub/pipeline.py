@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bgsub._opencv import cv2
 from bgsub.bank.base import Detector
 from bgsub.errors import ModelFileError
 from bgsub.frames import Frame, Mask, Packet, Result, Score, Timings
@@ -209,7 +210,7 @@ def run(
             for sink in sinks:
                 sink.write(result)
             frames += 1
-            foreground += float(np.count_nonzero(result.mask)) / result.mask.size
+            foreground += cv2.countNonZero(result.mask) / result.mask.size
             detect_ms += result.timings.detect_ms
             postprocess_ms += result.timings.postprocess_ms
             if progress is not None:

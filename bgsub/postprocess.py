@@ -28,7 +28,7 @@ def median(mask: Mask, size: int) -> Mask:
     (H, W) uint8 array
         Only 0 and 255.
     """
-    if size <= 5 and min(mask.shape) >= size:  # OpenCV's sorting networks are faster here
+    if size == 3:  # OpenCV's sorting network is faster here; at 5 the box takes a quarter of its time
         return np.asarray(cv2.medianBlur(mask, size), np.uint8)
     # An odd box has no tie: the mean of 0s and 255s is at least 127.5 / size^2 away from 127.5.
     mean = cv2.boxFilter(mask, -1, (size, size), borderType=cv2.BORDER_REPLICATE)
