@@ -44,6 +44,11 @@ def test_toml_leaves_the_frame_rate_to_the_source_unless_it_was_given() -> None:
     assert fixed.make_detector(rate_hz=50.0).parameters["rate_hz"] == 10.0
 
 
+def test_warmup_is_the_detector_s_where_it_has_one() -> None:
+    assert Config(warmup=3, parameters={"warmup": 9}).make_detector().parameters["warmup"] == 3
+    assert "warmup" not in Config(detector="mog2", warmup=3).make_detector().parameters
+
+
 def test_empty_file_is_the_defaults() -> None:
     assert Config.from_toml_text("") == Config()
 

@@ -229,8 +229,9 @@ class TestOverlay:
         assert frames[0].format.name == "yuv420p"
 
     @pytest.mark.parametrize("name", ["overlay.mp4", "overlay.mkv"])
-    def test_times_are_kept_to_the_millisecond(self, tmp_path: Path, name: str) -> None:
-        times = [0.5 + 0.04 * index + 0.007 * (index % 3) for index in range(COUNT)]
+    @pytest.mark.parametrize("begin_s", [0.0, 0.5])
+    def test_times_are_kept_to_the_millisecond(self, tmp_path: Path, name: str, begin_s: float) -> None:
+        times = [begin_s + 0.04 * index + 0.007 * (index % 3) for index in range(COUNT)]
         with OverlayVideo(tmp_path / name) as sink:
             for index, time_s in enumerate(times):
                 sink.write(result(index, time_s))
