@@ -31,12 +31,11 @@ __all__ = [
 # coder, 5 on one thread; all decode to exactly 0 and 255 and need 3.4 KB a frame.
 _FFV1 = Format("ffv1", "gray", "gray", {"level": "3", "coder": "rice", "slices": "9"}, threads="SLICE")
 
-# Without B frames: where pictures are stored before those they overtake, both containers shift all times by the delay.
 _H264 = Format(
     "libx264",
     "bgr24",
     "yuv420p",
-    {"preset": "veryfast", "crf": "20", "g": "50", "bf": "0"},
+    {"preset": "veryfast", "crf": "20", "g": "50"},
 )
 
 
