@@ -80,7 +80,7 @@ class Olk(KernelBank):
     >>> for _ in range(10):
     ...     mask = model.apply(street)
     >>> street[2, 2] = 200
-    >>> float(model.score(street)[2, 2]), int(model.background_image()[2, 2])
+    >>> round(float(model.score(street)[2, 2]), 3), int(model.background_image()[2, 2])
     (1.0, 90)
     """
 
