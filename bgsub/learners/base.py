@@ -1,52 +1,78 @@
-"""What all learners share: a kernel expansion behind scikit-learn's interface."""
+"""What all learners share: a kernel expansion and a few scalars behind scikit-learn's parameters."""
 
-import math
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from bgsub.errors import DependencyError
-from bgsub.learners._checks import check_integer
-from bgsub.learners.expansion import KernelExpansion
+from bgsub.learners import _rule_kernels as rules
+from bgsub.learners._checks import check_choice, check_integer
+from bgsub.learners._stream_kernels import learn_rows
+from bgsub.learners.expansion import POLICIES, KernelExpansion, writable
 from bgsub.learners.kernels import Array, Kernel, resolve_kernel
 
 try:
-    from sklearn.base import BaseEstimator, OutlierMixin
+    from sklearn.base import BaseEstimator
+    from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
     raise DependencyError(f"the learners need scikit-learn ({error}); run: pip install 'bgsub[learners]'") from error
 
-__all__ = ["KernelLearner", "NoveltyLearner"]
+__all__ = ["Evicting", "KernelLearner", "scalar"]
 
 
+def scalar(index: int, kind: type, text: str) -> Any:
+    """Make a read-only attribute out of a place in the state of a learner."""
+
+    def read(self: "KernelLearner") -> Any:
+        check_is_fitted(self)
+        return kind(self._s[index])
+
+    return property(read, doc=text)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Evicting:
+    """Parameters of learners that can choose which vector a full store replaces."""
+
+    evict: str = "oldest"
+    random_state: Any = None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
     """An estimator whose state is a kernel expansion and a few scalars.
 
-    Subclasses take the parameters `kernel`, `gamma`, `sigma`, `width`, `degree`, `coef0` and `budget` besides
-    their own. Parameters are stored unchecked and resolved when learning starts; what `set_params` changes
-    counts from the next `partial_fit` on, the kernel and the budget from the next `fit`.
+    Parameters are stored unchecked and resolved when learning starts; what `set_params` changes counts from
+    the next `partial_fit` on, the kernel, the budget and what a full store replaces from the next `fit`.
     """
 
-    expansion_: KernelExpansion
-    t_: int
-    n_features_in_: int
+    kernel: Any = "gaussian"
+    gamma: float | str | None = None
+    sigma: float | None = None
+    width: float | None = None
+    degree: int = 3
+    coef0: float = 1.0
+    budget: Any = None
 
-    kernel: Any
-    gamma: Any
-    sigma: Any
-    width: Any
-    degree: int
-    coef0: float
-    budget: Any
+    _rule: ClassVar[int]
 
-    @abstractmethod
-    def _prepare(self) -> None:
-        """Check the learner's own parameters and resolve them into attributes with a leading underscore."""
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(writable(state))
 
     @abstractmethod
+    def _prepare(self) -> list[float]:
+        """Check the learner's own parameters and return what its update rule needs of them."""
+
     def _start(self) -> None:
-        """Set the learner's own state as it is before the first sample."""
+        """Set the learner's own state as it is before the first sample; all zeros already."""
+
+    def _eviction(self) -> str:
+        evict = getattr(self, "evict", "oldest")
+        check_choice("evict", evict, POLICIES)
+        return str(evict)
 
     def _capacity(self, kernel: Kernel) -> int | None:
         """Most support vectors to keep, or None."""
@@ -59,7 +85,7 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
     def _started(self) -> bool:
         return "expansion_" in self.__dict__
 
-    def _begin(self, n_features: int, samples: Array | None) -> None:
+    def _begin(self, n_features: int, samples: Array | None, outputs: int | None = None) -> None:
         """Make the empty state; nothing of it is set where a parameter is wrong."""
         kernel = resolve_kernel(
             self.kernel,
@@ -68,12 +94,112 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
             width=self.width,
             degree=self.degree,
             coef0=self.coef0,
+            n_features=n_features,
             samples=samples,
         )
-        self._prepare()
-        self.expansion_ = KernelExpansion(kernel, n_features, self._capacity(kernel))
-        self.t_ = 0
+        parameters = np.array(self._prepare(), np.float64)
+        expansion = KernelExpansion(kernel, n_features, self._capacity(kernel), outputs, self._eviction(), self._seed())
+        self._p, self._s = parameters, np.zeros(rules.STATE_SIZE)
+        self.expansion_: KernelExpansion = expansion
+        self._plan = expansion.plan(self._rule)
+        self._target = np.zeros(1)
         self._start()
+
+    def _seed(self) -> int:
+        given = getattr(self, "random_state", None)
+        # A learner that draws nothing must not disturb a generator that others use.
+        return int(check_random_state(given).randint(1, 2**31 - 1)) if self._eviction() == "random" else 1
+
+    def _refresh(self) -> None:
+        """Take parameters that were changed since learning started."""
+        self._p = np.array(self._prepare(), np.float64)
+
+    def _valid(self, X: Any, *, reset: bool) -> Array:  # noqa: N803
+        """Return finite float64 rows."""
+        return self._bounded(validate_data(self, X, dtype=np.float64, reset=reset))
+
+    def _valid_pair(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> tuple[Array, Array]:  # noqa: N803
+        """Return finite float64 rows and their targets."""
+        samples, targets = validate_data(self, X, y, dtype=np.float64, reset=reset, **checks)
+        return self._bounded(samples), targets
+
+    def _bounded(self, samples: Array) -> Array:
+        if not np.isfinite(np.einsum("ij,ij->i", samples, samples)).all():
+            raise ValueError("X must be scaled: the square of a row is infinity")
+        return samples
+
+    def _learn_all(self, samples: Array, targets: Array) -> Self:
+        """Learn rows in order, in one compiled loop where the kernel allows."""
+        if not self._compiled():
+            for x, y in zip(samples, targets, strict=True):
+                self._learn_plainly(x, float(y))
+            return self
+        rows = np.require(samples, np.float64, ["C", "W", "E"])
+        wanted = np.require(targets, np.float64, ["C", "W", "E"])
+        done = self._run(0, rows, wanted)
+        while done < len(rows):
+            self.expansion_.grow()
+            done = self._run(done, rows, wanted)
+        return self
+
+    def _compiled(self) -> bool:
+        return self.expansion_.compiled
+
+    def _run(self, first: int, samples: Array, targets: Array) -> int:
+        return int(learn_rows(first, self._plan, self._p, self._s, *self.expansion_.arrays(), samples, targets))
+
+    def _learn(self, x: Array, y: float) -> None:
+        """Learn one sample."""
+        held = self.expansion_.hold(x)
+        if self._compiled():
+            self._target[0] = y
+            if not self._run(0, held, self._target):
+                self.expansion_.grow()
+                self._run(0, held, self._target)
+        else:
+            self._learn_plainly(held[0].copy(), y)
+
+    def _learn_plainly(self, x: Array, y: float) -> None:
+        """Learn one sample by numpy alone, with any kernel; the reference for the compiled loop."""
+        expansion = self.expansion_
+        diagonal = expansion.kernel.diag(x)
+        value = float(expansion.combine(expansion.row(x)))
+        factor, coefficient = rules.update(self._rule, self._p, self._s, value, y, diagonal, expansion.mass())
+        self._apply(x, factor, coefficient)
+
+    def _apply(self, x: Array, factor: float, coefficient: Any) -> None:
+        """Forget by `factor`, then store x with `coefficient`."""
+        self.expansion_.decay(factor)
+        self.expansion_.append(x, coefficient)
+        self.expansion_.count_step()
+        self._s[rules.OFFSET_SUM] += self._s[rules.OFFSET]
+
+    def _begin_one(self, x: Array) -> None:
+        """Begin with the first of single samples."""
+        if not np.isfinite(x).all():
+            raise ValueError(f"x must be finite, got {x}")
+        self._begin(len(x), None)
+        self.n_features_in_ = len(x)
+
+    @property
+    def _averaging(self) -> bool:
+        return bool(getattr(self, "average", False))
+
+    def _weights(self) -> Array | None:
+        """Coefficients that decide, in slot order; None for those of the latest hypothesis."""
+        return self.expansion_.averaged(int(self._s[rules.T])) if self._averaging else None
+
+    def _bias(self) -> float:
+        """Return the constant that is added to the expansion where it decides."""
+        if self._averaging:
+            return float(self._s[rules.OFFSET_SUM] / max(self._s[rules.T], 1))
+        return float(self._s[rules.OFFSET])
+
+    @property
+    def t_(self) -> int:
+        """Number of samples learned."""
+        check_is_fitted(self)
+        return int(self._s[rules.T])
 
     @property
     def n_support_(self) -> int:
@@ -83,134 +209,21 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
 
     @property
     def support_vectors_(self) -> Array:
-        """(n, d) support vectors, oldest first."""
+        """(n, d) support vectors, oldest first (in no order where not the oldest are replaced)."""
         check_is_fitted(self)
         return self.expansion_.support_vectors()
 
     @property
     def dual_coef_(self) -> Array:
-        """(1, n) coefficients of the support vectors."""
+        """(1, n) coefficients of the support vectors that decide, one row a class where several share them."""
         check_is_fitted(self)
-        return self.expansion_.coefficients()[None, :]
+        weights = self._weights()
+        decide = self.expansion_.coefficients() if weights is None else self.expansion_.by_age(weights)
+        return decide[None, :] if decide.ndim == 1 else decide.T
 
     def value_one(self, x: Array) -> float:
-        """Return the hypothesis f(x) at one sample (d,); 0 before the first one was learned."""
+        """Return the hypothesis f(x) at one sample (d,), without offset; 0 before the first one was learned."""
         return self.expansion_.value(x) if self._started else 0.0
 
-
-class NoveltyLearner(OutlierMixin, KernelLearner):  # type: ignore[misc]
-    """An online outlier detector: a sample is novel where its score falls below a threshold that adapts."""
-
-    last_novel_: bool
-    """Whether the sample learned last was novel, judged before it was learned."""
-
-    @abstractmethod
-    def _learn(self, x: Array) -> bool:
-        """Judge a sample, then learn it; True if it was novel."""
-
-    @abstractmethod
-    def _threshold(self) -> float:
-        """Return the score below which a sample is novel."""
-
-    def _score(self, x: Array) -> float:
-        """Return the score of a sample: f(x) unless a subclass knows better."""
-        return self.expansion_.value(x)
-
-    def fit(self, X: Array, y: object = None) -> Self:  # noqa: N803
-        """Forget everything, then learn each row of X in order.
-
-        Parameters
-        ----------
-        X : (n, d) array
-            Samples, finite.
-        y : ignored
-            Present for scikit-learn's interface.
-
-        Returns
-        -------
-        self
-        """
-        samples = validate_data(self, X, dtype=np.float64)
-        self._begin(samples.shape[1], samples)
-        return self._learn_all(samples)
-
-    def partial_fit(self, X: Array, y: object = None) -> Self:  # noqa: N803
-        """Learn each row of X in order, on top of what is known.
-
-        Where X is not finite or of another width, nothing of it is learned. The first call resolves
-        `gamma="scale"`.
-
-        Parameters
-        ----------
-        X : (n, d) array
-            Samples, finite.
-        y : ignored
-            Present for scikit-learn's interface.
-
-        Returns
-        -------
-        self
-        """
-        samples = validate_data(self, X, dtype=np.float64, reset=not self._started)
-        if self._started:
-            self._prepare()
-        else:
-            self._begin(samples.shape[1], samples)
-        return self._learn_all(samples)
-
-    def _learn_all(self, samples: Array) -> Self:
-        for x in samples:
-            self._learn(x)
-        return self
-
-    def learn_one(self, x: Array) -> bool:
-        """Judge one sample, then learn it; the fast way, which checks neither type nor length.
-
-        Parameters
-        ----------
-        x : (d,) array
-            One sample.
-
-        Returns
-        -------
-        bool
-            True if the sample was novel to what was known before it.
-
-        Raises
-        ------
-        ValueError
-            If x is not finite (nothing is learned), or a parameter is wrong at the first sample.
-        """
-        if not math.isfinite(np.dot(x, x)):
-            raise ValueError(f"x must be finite, got {x}")
-        if not self._started:
-            self._begin(len(x), None)
-            self.n_features_in_ = len(x)
-        return self._learn(x)
-
-    def score_one(self, x: Array) -> float:
-        """Return what `decision_function` gives for one sample (d,), without checks: negative is novel.
-
-        Before the first sample was learned it is 0.
-        """
-        return self._score(x) - self._threshold() if self._started else 0.0
-
-    def score_samples(self, X: Array) -> Array:  # noqa: N803
-        """Score of each row of X (n, d), higher is more normal; an (n,) float64 array."""
-        check_is_fitted(self)
-        samples = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.array([self._score(x) for x in samples], dtype=np.float64)
-
-    @property
-    def offset_(self) -> float:
-        """The threshold: `decision_function` is `score_samples` minus this."""
-        check_is_fitted(self)
-        return self._threshold()
-
-    def decision_function(self, X: Array) -> Array:  # noqa: N803
-        """Score of each row of X (n, d) above the threshold: negative is novel; an (n,) float64 array."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X: Array) -> Array:  # noqa: N803
-        """+1 for each normal, -1 for each novel row of X (n, d); an (n,) integer array."""
-        return np.where(self.decision_function(X) < 0, -1, 1)
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._started

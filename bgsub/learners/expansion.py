@@ -1,21 +1,35 @@
 """The hypothesis of every kernel learner: a weighted sum of kernels with forgetting and a budget."""
 
+from typing import Any
+
 import numpy as np
 
+from bgsub.learners import _store_kernels as store
+from bgsub.learners._checks import check_choice
 from bgsub.learners.kernels import Array, Kernel
 
-__all__ = ["KernelExpansion"]
+__all__ = ["POLICIES", "KernelExpansion", "writable"]
+
+POLICIES = {"oldest": store.OLDEST, "smallest": store.SMALLEST, "random": store.RANDOM}
+"""Which vector a full store replaces, and the number by which compiled loops know the rule."""
 
 _FIRST_CAPACITY = 16
-_SMALLEST_SCALE = 1e-6
+
+
+def writable(state: dict[str, Any]) -> dict[str, Any]:
+    """Copy what came read-only, as from joblib's memory maps: compiled loops write into their arrays."""
+    return {
+        name: np.array(value) if isinstance(value, np.ndarray) and not value.flags.writeable else value
+        for name, value in state.items()
+    }
 
 
 class KernelExpansion:
     """f(x) = sum of a_i k(s_i, x) over stored support vectors s_i with coefficients a_i, in float64.
 
     Forgetting multiplies one scalar, not the coefficients: the real coefficient is scale · stored
-    coefficient, and the stored ones are rewritten only when the scale has become small. With a budget the
-    store is a ring, whose next vector takes the slot of the oldest; without, its arrays double when full.
+    coefficient, and the stored ones are rewritten only when the scale has become small. With a budget a full
+    store replaces one of its vectors; without, its arrays double when full.
 
     Parameters
     ----------
@@ -28,6 +42,10 @@ class KernelExpansion:
     outputs : int or None
         Number of functions that share the support vectors, one column of coefficients each; None for a single
         function with plain numbers.
+    policy : {"oldest", "smallest", "random"}
+        Which vector a full store replaces: the store is a ring, or the coefficient of smallest size goes, or any.
+    seed : int
+        Of the random replacement, in [1, 2147483646].
 
     Examples
     --------
@@ -44,53 +62,147 @@ class KernelExpansion:
     1.000000056
     """
 
-    def __init__(self, kernel: Kernel, n_features: int, budget: int | None = None, outputs: int | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        n_features: int,
+        budget: int | None = None,
+        outputs: int | None = None,
+        policy: str = "oldest",
+        seed: int = 1,
+    ) -> None:
+        check_choice("policy", policy, POLICIES)
         self.kernel = kernel
         self.budget = budget
-        self.size = 0
-        """Number of stored vectors."""
-        self.head = 0
-        """Slot of the oldest vector, the next to be overwritten once the ring is full."""
-        self._scale = 1.0
-        capacity = _FIRST_CAPACITY if budget is None else min(budget, _FIRST_CAPACITY)
-        self._vectors = np.zeros((capacity, n_features))
+        self.policy = policy
+        self._budget = store.NO_BUDGET if budget is None else int(budget)
+        self._code = kernel.code
+        self._kp = np.array((self._code or (0, 0.0, 0.0, 0.0))[1:])
+        self._marks = np.array([0, 0, seed], np.int64)
+        self._scales = np.array([1.0, 0.0])
+        self._sample = np.zeros((1, n_features))
+        capacity = _FIRST_CAPACITY if budget is None else min(self._budget, _FIRST_CAPACITY)
+        self._vectors = np.zeros((n_features, capacity))
+        self._norms, self._births, self._row = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
         self._stored = np.zeros(capacity if outputs is None else (capacity, outputs))
+        self._sums = np.zeros_like(self._stored)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(writable(state))
 
     def __len__(self) -> int:
         return self.size
 
+    @property
+    def size(self) -> int:
+        """Number of stored vectors."""
+        return int(self._marks[store.SIZE])
+
+    @property
+    def head(self) -> int:
+        """Slot of the oldest vector of a ring, the next to be overwritten once it is full."""
+        return int(self._marks[store.HEAD])
+
+    @property
+    def compiled(self) -> bool:
+        """Whether compiled loops know the kernel."""
+        return self._code is not None
+
+    def plan(self, rule: int) -> Array:
+        """Return what compiled loops have to know: rule, kernel, budget, policy."""
+        return np.array([rule, self._code[0] if self._code else -1, self._budget, POLICIES[self.policy]], np.int64)
+
+    def arrays(self) -> tuple[Array, ...]:
+        """Return the whole state in the order of the compiled loops' arguments; another one after `grow`."""
+        return (
+            self._kp,
+            self._vectors,
+            self._norms,
+            self._stored,
+            self._births,
+            self._sums,
+            self._marks,
+            self._scales,
+            self._row,
+        )
+
+    def hold(self, x: Array) -> Array:
+        """Return one sample (d,) as a (1, d) float64 array of our own, which the next call overwrites.
+
+        Raises
+        ------
+        ValueError
+            If the sample is of another length or not finite.
+        """
+        held = self._sample
+        if len(x) != held.shape[1]:
+            raise ValueError(f"x must have {held.shape[1]} features, got {len(x)}")
+        held[0] = x
+        flat = held[0]
+        if not flat.dot(flat) < np.inf:
+            raise ValueError(f"x must be finite, and so must its square, got {x}")
+        return held
+
     def row(self, x: Array) -> Array:
         """Kernel values of x (d,) with the vectors in slot order: an (n,) array."""
-        return self.kernel.row(self._vectors[: self.size], x)
+        return self.kernel.row(self._vectors[:, : self.size].T, x)
 
     def combine(self, row: Array) -> Array:
         """Return the value(s) of f at the sample whose `row` this is; lets a learner use one row twice."""
-        result: Array = self._scale * (row @ self._stored[: self.size])
+        result: Array = self._scales[store.SCALE] * (row @ self._stored[: self.size])
         return result
 
-    def value(self, x: Array) -> float:
-        """f(x) of one sample (d,), for an expansion with a single function."""
-        if self.size == 0:
-            return 0.0
-        return float(self.combine(self.row(x)))
+    def value(self, x: Array, weights: Array | None = None) -> Any:
+        """f(x) of one sample (d,): a float, or one value an output.
 
-    def values(self, samples: Array) -> Array:
-        """Return f of each row of samples (m, d), with the bits of `value`."""
-        return np.array([self.value(x) for x in samples], dtype=np.float64)
+        `weights`, in slot order, take the place of the coefficients.
+        """
+        if self._stored.ndim == 2:
+            return self.values(np.asarray(x)[None], weights)[0]
+        size = self.size
+        if size == 0:
+            return 0.0
+        if len(x) != len(self._vectors):
+            raise ValueError(f"x must have {len(self._vectors)} features, got {len(x)}")
+        if self._code is None:
+            row = self.row(x)
+            return float(self.combine(row) if weights is None else row @ weights)
+        held = self._sample[0]
+        held[:] = x
+        return float(store.value(*self._store(weights), self._row, held))
+
+    def values(self, samples: Array, weights: Array | None = None) -> Array:
+        """Return f of each row of samples (m, d), with the bits of `value`: (m,) or (m, outputs)."""
+        outputs = self._stored.shape[1:]
+        if self._code is None:
+            used = self._scales[store.SCALE] * self._stored[: self.size] if weights is None else weights
+            return np.array([self.row(x) @ used for x in samples], np.float64).reshape(len(samples), *outputs)
+        out = np.zeros((len(samples), *outputs))
+        rows = np.require(samples, np.float64, ["C", "W", "E"])
+        (store.multiclass_values if outputs else store.values)(*self._store(weights), self._row, rows, out)
+        return out
+
+    def _store(self, weights: Array | None) -> tuple[Any, ...]:
+        """Return what compiled values need; `weights` take the place of the coefficients."""
+        used, scale = (self._stored, float(self._scales[store.SCALE])) if weights is None else (weights, 1.0)
+        kind = self._code[0] if self._code else -1
+        return kind, self._kp, self._vectors, self._norms, self.size, used, scale
 
     def mass(self) -> float:
         """Sum of all coefficients."""
-        return self._scale * float(self._stored[: self.size].sum())
+        return float(self._scales[store.SCALE] * self._stored[: self.size].sum())
 
     def decay(self, factor: float) -> None:
         """Multiply all coefficients by `factor`; a factor that is not positive forgets everything."""
+        scales, size = self._scales, self.size
         if factor <= 0:
-            self.clear()
+            self._marks[[store.SIZE, store.HEAD]], scales[store.SCALE] = 0, 1.0
             return
-        self._scale *= factor
-        if self._scale < _SMALLEST_SCALE:
-            self._stored[: self.size] *= self._scale
-            self._scale = 1.0
+        scales[store.SCALE] *= factor
+        if scales[store.SCALE] < store.SMALLEST_SCALE:
+            self._sums[:size] += self._since_birth()
+            self._stored[:size] *= scales[store.SCALE]
+            self._births[:size], scales[store.TOTAL], scales[store.SCALE] = 0.0, 0.0, 1.0
 
     def append(self, x: Array, coefficient: float | Array) -> tuple[Array, float | Array] | None:
         """Store x (d,) with its coefficient, unless that is zero.
@@ -98,61 +210,109 @@ class KernelExpansion:
         Returns
         -------
         (vector, coefficient) or None
-            What the ring forgot to make room.
+            What was forgotten to make room.
         """
         if not np.any(coefficient):
             return None
-        forgotten = None
-        if self.size == self.budget:
-            slot = self.head
-            forgotten = (self._vectors[slot].copy(), self._scale * self._stored[slot])
-            self.head = (slot + 1) % self.budget
-        else:
-            slot = self.size
-            if slot == len(self._vectors):
-                self._grow()
-            self.size += 1
-        self._vectors[slot] = x
-        self._stored[slot] = coefficient / self._scale
+        if store.full(self._stored, self._marks, self._budget):
+            self.grow()
+        crowded = self.size == self.budget
+        weights = self._stored if self._stored.ndim == 1 else np.abs(self._stored).max(axis=1)
+        slot = int(store.choose_slot(weights, self._marks, self._budget, POLICIES[self.policy]))
+        scale = self._scales[store.SCALE]
+        forgotten = (self._vectors[:, slot].copy(), scale * self._stored[slot]) if crowded else None
+        held = self._sample[0]
+        held[:] = x
+        store.place(self._vectors, self._norms, self._births, self._sums, self._scales, slot, held)
+        self._stored[slot] = coefficient / scale
         return forgotten
+
+    def count_step(self) -> None:
+        """Let the present hypothesis count once in the average."""
+        self._scales[store.TOTAL] += self._scales[store.SCALE]
+
+    def averaged(self, steps: int) -> Array:
+        """Coefficients of the average of the hypotheses of all counted steps, in slot order (Cesa-Bianchi 2004).
+
+        What was forgotten to make room is not part of it.
+        """
+        result: Array = (self._sums[: self.size] + self._since_birth()) / max(steps, 1)
+        return result
+
+    def _since_birth(self) -> Array:
+        lived = self._scales[store.TOTAL] - self._births[: self.size]
+        result: Array = (self._stored[: self.size].T * lived).T
+        return result
 
     def drop_below(self, threshold: float) -> None:
         """Forget every vector whose coefficients are all smaller than `threshold` in size."""
-        coefficients = self.coefficients()
-        keep = np.abs(coefficients).reshape(self.size, -1).max(axis=1, initial=0.0) >= threshold
-        if keep.all():
+        order = self._by_age()
+        sizes = np.abs(self._scales[store.SCALE] * self._stored[order]).reshape(len(order), -1)
+        order = order[sizes.max(axis=1, initial=0.0) >= threshold]
+        if len(order) == self.size:
             return
-        vectors, coefficients = self.support_vectors()[keep], coefficients[keep]
-        self.clear()
-        self.size = len(vectors)
-        self._vectors[: self.size], self._stored[: self.size] = vectors, coefficients
+        for values in (self._vectors.T, self._norms, self._stored, self._births, self._sums):
+            values[: len(order)] = values[order]
+        self._marks[store.SIZE], self._marks[store.HEAD] = len(order), 0
 
     def clear(self) -> None:
         """Forget everything: f = 0."""
-        self.size, self.head, self._scale = 0, 0, 1.0
+        self.decay(0.0)
 
     def coefficients(self) -> Array:
-        """Return the coefficients, oldest vector first: an (n,) or (n, outputs) array."""
-        result: Array = self._scale * self._stored[self._by_age()]
+        """Return the coefficients, oldest vector of a ring first: an (n,) or (n, outputs) array."""
+        result: Array = self._scales[store.SCALE] * self._stored[self._by_age()]
         return result
 
     def support_vectors(self) -> Array:
-        """Return the vectors, oldest first: an (n, d) array."""
-        return self._vectors[self._by_age()]
+        """Return the vectors, oldest of a ring first: an (n, d) array."""
+        return self._vectors[:, self._by_age()].T
+
+    def by_age(self, values: Array) -> Array:
+        """Put what is in slot order, like `row`, in the order of `coefficients`."""
+        result: Array = values[self._by_age()]
+        return result
 
     def slots(self) -> tuple[Array, Array]:
         """Vectors and coefficients in the order of their slots, which is that of `row`."""
-        return self._vectors[: self.size].copy(), self._scale * self._stored[: self.size]
+        return self._vectors[:, : self.size].T.copy(), self._scales[store.SCALE] * self._stored[: self.size]
 
     def _by_age(self) -> Array:
         return np.roll(np.arange(self.size), -self.head)
 
-    def _grow(self) -> None:
-        capacity = 2 * len(self._vectors)
+    def grow(self) -> None:
+        """Double the arrays, up to the budget."""
+        capacity = 2 * len(self._norms)
         if self.budget is not None:
-            capacity = min(capacity, self.budget)
-        for name in ("_vectors", "_stored"):
+            capacity = min(capacity, self._budget)
+        for name in ("_norms", "_births", "_row", "_stored", "_sums"):
             old = getattr(self, name)
             new = np.zeros((capacity, *old.shape[1:]))
-            new[: self.size] = old
+            new[: len(old)] = old
             setattr(self, name, new)
+        vectors = np.zeros((len(self._vectors), capacity))
+        vectors[:, : self._vectors.shape[1]] = self._vectors
+        self._vectors = vectors
+
+    def state(self) -> dict[str, Any]:
+        """Return the arrays that a saved expansion consists of."""
+        size = self.size
+        return {
+            "vectors": self._vectors[:, :size].copy(),
+            "norms": self._norms[:size].copy(),
+            "stored": self._stored[:size].copy(),
+            "births": self._births[:size].copy(),
+            "sums": self._sums[:size].copy(),
+            "marks": self._marks.copy(),
+            "scales": self._scales.copy(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue with the arrays of `state`, of an expansion with the same parameters."""
+        size = int(state["marks"][store.SIZE])
+        while len(self._norms) < size:
+            self.grow()
+        self._vectors[:, :size] = state["vectors"]
+        for name in ("norms", "stored", "births", "sums"):
+            getattr(self, f"_{name}")[:size] = state[name]
+        self._marks[:], self._scales[:] = state["marks"], state["scales"]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub.learners._checks import check_integer, check_real
+from bgsub.learners._store_kernels import GAUSSIAN, LAPLACIAN, LINEAR, POLYNOMIAL
 
 __all__ = [
     "CallableKernel",
@@ -18,6 +19,7 @@ __all__ = [
     "Linear",
     "Normalised",
     "Polynomial",
+    "Precomputed",
     "resolve_kernel",
     "scale_gamma",
 ]
@@ -30,6 +32,11 @@ class Kernel(ABC):
 
     unit_diagonal = False
     """True where k(x, x) is 1 for all x, or 0 for some, so that |k| <= 1."""
+
+    @property
+    def code(self) -> tuple[int, float, float, float] | None:
+        """Number, gamma, coef0 and degree by which compiled loops know this kernel; None where they do not."""
+        return None
 
     @abstractmethod
     def row(self, vectors: Array, x: Array) -> Array:
@@ -103,6 +110,10 @@ class Gaussian(Kernel):
         """Distance at which k is 1/e."""
         return math.sqrt(1 / self._gamma)
 
+    @property
+    def code(self) -> tuple[int, float, float, float]:  # noqa: D102
+        return GAUSSIAN, self._gamma, 0.0, 0.0
+
     def row(self, vectors: Array, x: Array) -> Array:  # noqa: D102
         # The expanded form s.s - 2 s.x + x.x would lose all digits of small distances.
         difference = np.subtract(vectors, x, dtype=np.float64)
@@ -132,6 +143,10 @@ class Laplacian(Kernel):
     def __init__(self, *, gamma: float) -> None:
         check_real("gamma", gamma, "be positive", above=0)
         self.gamma = float(gamma)
+
+    @property
+    def code(self) -> tuple[int, float, float, float]:  # noqa: D102
+        return LAPLACIAN, self.gamma, 0.0, 0.0
 
     def row(self, vectors: Array, x: Array) -> Array:  # noqa: D102
         distance = np.abs(np.subtract(vectors, x, dtype=np.float64)).sum(axis=1)
@@ -164,6 +179,10 @@ class Polynomial(Kernel):
         check_real("coef0", coef0, "not be negative", least=0)
         self.degree, self.gamma, self.coef0 = int(degree), float(gamma), float(coef0)
 
+    @property
+    def code(self) -> tuple[int, float, float, float]:  # noqa: D102
+        return POLYNOMIAL, self.gamma, self.coef0, float(self.degree)
+
     def row(self, vectors: Array, x: Array) -> Array:  # noqa: D102
         base = self.gamma * (np.asarray(vectors, np.float64) @ np.asarray(x, np.float64)) + self.coef0
         result = np.ones_like(base)
@@ -181,6 +200,10 @@ class Polynomial(Kernel):
 
 class Linear(Kernel):
     """k(x, x') = x·x'."""
+
+    @property
+    def code(self) -> tuple[int, float, float, float]:  # noqa: D102
+        return LINEAR, 0.0, 0.0, 0.0
 
     def row(self, vectors: Array, x: Array) -> Array:  # noqa: D102
         result: Array = np.asarray(vectors, np.float64) @ np.asarray(x, np.float64)
@@ -213,6 +236,40 @@ class CallableKernel(Kernel):
 
     def __repr__(self) -> str:
         return f"CallableKernel({self.function!r})"
+
+
+class Precomputed(Kernel):
+    """Values that are known beforehand; a sample is the number of a row.
+
+    Parameters
+    ----------
+    matrix : (n, n) array
+        k of all samples with each other, symmetric and positive semi-definite.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not square or not symmetric.
+
+    Examples
+    --------
+    >>> kernel = Precomputed([[2.0, 0.5], [0.5, 1.0]])
+    >>> kernel.row(np.array([[0], [1]]), np.array([1]))
+    array([0.5, 1. ])
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self.known = np.asarray(matrix, np.float64)
+        square = self.known.ndim == 2 and self.known.shape[0] == self.known.shape[1]
+        if not square or not np.allclose(self.known, self.known.T):
+            raise ValueError(f"matrix must be square and symmetric, got an array of shape {self.known.shape}")
+
+    def row(self, vectors: Array, x: Array) -> Array:  # noqa: D102
+        result: Array = self.known[int(x[0]), np.asarray(vectors)[:, 0].astype(np.intp)]
+        return result
+
+    def __repr__(self) -> str:
+        return f"Precomputed({len(self.known)} samples)"
 
 
 class Normalised(Kernel):
@@ -257,16 +314,17 @@ def resolve_kernel(
     width: float | None,
     degree: int,
     coef0: float,
+    n_features: int,
     samples: Array | None,
 ) -> Kernel:
     """Make the kernel an estimator's parameters ask for.
 
-    `gamma` "scale", which is also meant where a Gaussian or Laplacian gets no width at all, is computed from
-    `samples`; without samples it is a ValueError.
+    `gamma` "auto" is 1 / n_features. "scale", which is also meant where a Gaussian or Laplacian gets no width
+    at all, is computed from `samples`; without samples it is a ValueError.
 
     Examples
     --------
-    >>> nothing = dict(gamma=None, sigma=None, width=None, degree=2, coef0=0.0, samples=None)
+    >>> nothing = dict(gamma=None, sigma=None, width=None, degree=2, coef0=0.0, n_features=3, samples=None)
     >>> resolve_kernel("polynomial", **nothing)
     Polynomial(degree=2, gamma=1.0, coef0=0.0)
     """
@@ -282,11 +340,13 @@ def resolve_kernel(
         raise ValueError(f"sigma and width must be None unless kernel is 'gaussian', got kernel {kernel!r}")
     if kernel == "linear":
         return Linear()
-    if isinstance(gamma, str) and gamma != "scale":
-        raise ValueError(f"gamma must be positive or 'scale', got {gamma!r}")
+    if isinstance(gamma, str) and gamma not in ("scale", "auto"):
+        raise ValueError(f"gamma must be positive, 'scale' or 'auto', got {gamma!r}")
     if kernel == "polynomial" and gamma is None:
         gamma = 1.0
-    if gamma == "scale" or (gamma is None and sigma is None and width is None):
+    if gamma == "auto":
+        gamma = 1 / n_features
+    elif gamma == "scale" or (gamma is None and sigma is None and width is None):
         if samples is None:
             raise ValueError("gamma 'scale' must be computed from data: call fit first, or give gamma, sigma or width")
         gamma = scale_gamma(samples)

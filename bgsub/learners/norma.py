@@ -2,19 +2,76 @@
 
 import math
 import warnings
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
+from bgsub.learners import _rule_kernels as rules
 from bgsub.learners._checks import check_choice, check_real
-from bgsub.learners.base import NoveltyLearner
-from bgsub.learners.kernels import Array, Kernel
+from bgsub.learners.base import Evicting, KernelLearner, scalar
+from bgsub.learners.classifier import ClassifierLearner
+from bgsub.learners.kernels import Kernel
+from bgsub.learners.novelty import NoveltyLearner
 
-__all__ = ["NORMANovelty"]
+__all__ = ["NORMAClassifier", "NORMALearner", "NORMANovelty"]
 
 _STEP_TIMES_LAM = 0.99  # the method needs eta_t < 1/lam
 _TRUNCATION = 1e-3  # what budget="auto" allows f to lose, in units of its bound 1/lam
+_SCHEDULES = {"constant": rules.CONSTANT, "sqrt": rules.SQUARE_ROOT, "tau": rules.DELAYED}
 
 
-class NORMANovelty(NoveltyLearner):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NORMALearner(Evicting, KernelLearner):
+    """What the three kinds of NORMA share: f becomes (1 - eta_t lam) f - eta_t l'(f(x), y) k(x, .)."""
+
+    lam: float = 0.01
+    schedule: str = "constant"
+    tau: float = 10.0
+    budget: int | str | None = 512
+
+    _rule: ClassVar[int] = rules.NORMA
+
+    n_violations_ = scalar(rules.VIOLATIONS, int, "Number of samples that were beyond their margin, tube or threshold.")
+    last_violation_ = scalar(rules.LAST_VIOLATION, bool, "Whether the sample learned last was one of them.")
+
+    def _parameters(
+        self,
+        eta: float,
+        loss: int,
+        nu: float,
+        *,
+        adapt: bool,
+        offset: bool = False,
+        lowest: float = -math.inf,
+        sign: float = 1.0,
+        unit: float = 1.0,
+        kappa: float = 1.0,
+    ) -> list[float]:
+        """Check what is shared, and return all in the order of the compiled rule."""
+        check_real("lam", self.lam, "not be negative", least=0)
+        check_choice("schedule", self.schedule, _SCHEDULES)
+        check_real("tau", self.tau, "be positive", above=0)
+        self._eta = float(eta)
+        self._largest_step = _STEP_TIMES_LAM / self.lam if self.lam > 0 else math.inf
+        return [
+            eta, self.lam, _SCHEDULES[self.schedule], self.tau, self._largest_step, loss, nu, adapt,
+            offset, lowest, sign, unit, kappa,
+        ]  # fmt: skip
+
+    def _capacity(self, kernel: Kernel) -> int | None:
+        if not isinstance(self.budget, str):
+            return super()._capacity(kernel)
+        if self.budget != "auto":
+            raise ValueError(f"budget must be an integer of at least 1, None or 'auto', got {self.budget!r}")
+        if self.schedule != "constant" or self.lam == 0 or not kernel.unit_diagonal:
+            raise ValueError(
+                "budget must be given unless schedule is constant, lam positive and k(x, x) = 1, got 'auto'"
+            )
+        step = min(self._eta, self._largest_step)
+        return math.ceil(math.log(1 / _TRUNCATION) / -math.log1p(-step * self.lam))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NORMANovelty(NORMALearner, NoveltyLearner):
     """Novelty detection by NORMA with a threshold rho that lets a fraction nu of the samples be novel.
 
     A sample is novel to the update where f(x) < rho. It is then stored with coefficient eta, and rho moves by
@@ -57,6 +114,10 @@ class NORMANovelty(NoveltyLearner):
     budget : int, None or "auto"
         Most support vectors, the oldest leaving first; "auto" keeps as many as change f by less than 0.001 /
         lam (constant step and a kernel with k(x, x) = 1 only).
+    evict : {"oldest", "smallest", "random"}
+        Which vector a full store replaces.
+    random_state : int, RandomState or None
+        Of the random replacement.
 
     Attributes
     ----------
@@ -91,111 +152,193 @@ class NORMANovelty(NoveltyLearner):
     0.1
     """
 
-    rho_: float
-    n_violations_: int
-    last_value_: float
-    last_violation_: bool
+    nu: float = 0.1
+    eta: float | None = None
+    lam: float = 1.0
+    kappa: float = 1.0
+    rho_0: float | None = None
+    rho_min: float | None = None
+    rho_sign: str = "gradient"
+    normalise: bool = False
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        gamma: float | str | None = None,
-        sigma: float | None = None,
-        width: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        nu: float = 0.1,
-        eta: float | None = None,
-        lam: float = 1.0,
-        schedule: str = "constant",
-        tau: float = 10.0,
-        kappa: float = 1.0,
-        rho_0: float | None = None,
-        rho_min: float | None = None,
-        rho_sign: str = "gradient",
-        normalise: bool = False,
-        budget: int | str | None = 512,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.sigma = sigma
-        self.width = width
-        self.degree = degree
-        self.coef0 = coef0
-        self.nu = nu
-        self.eta = eta
-        self.lam = lam
-        self.schedule = schedule
-        self.tau = tau
-        self.kappa = kappa
-        self.rho_0 = rho_0
-        self.rho_min = rho_min
-        self.rho_sign = rho_sign
-        self.normalise = normalise
-        self.budget = budget
+    rho_ = scalar(rules.LEVEL, float, "The threshold.")
 
-    def _prepare(self) -> None:
+    def _prepare(self) -> list[float]:
         check_real("nu", self.nu, "be in (0, 1)", above=0, below=1)
         if self.eta is not None:
             check_real("eta", self.eta, "be positive or None", above=0)
-        check_real("lam", self.lam, "not be negative", least=0)
-        check_choice("schedule", self.schedule, ("constant", "sqrt", "tau"))
-        check_real("tau", self.tau, "be positive", above=0)
         check_real("kappa", self.kappa, "be positive", above=0)
         for name in ("rho_0", "rho_min"):
             if getattr(self, name) is not None:
                 check_real(name, getattr(self, name), "be a finite number or None")
         check_choice("rho_sign", self.rho_sign, ("gradient", "printed"))
-        self._eta = self.nu / 20 if self.eta is None else float(self.eta)
-        if self.schedule == "constant" and self._eta > self.nu / 5 * (1 + 1e-9):
+        eta = self.nu / 20 if self.eta is None else float(self.eta)
+        unit = float(self.nu) if self.normalise else 1.0
+        parameters = self._parameters(
+            eta,
+            rules.NOVELTY,
+            self.nu,
+            adapt=True,
+            lowest=-math.inf if self.rho_min is None else self.rho_min / unit,
+            sign=-1.0 if self.rho_sign == "printed" else 1.0,
+            unit=unit,
+            kappa=self.kappa,
+        )
+        if self.schedule == "constant" and eta > self.nu / 5 * (1 + 1e-9):
             warnings.warn(
-                f"eta should be at most nu / 5 = {self.nu / 5:g}, got {self._eta:g}, which counts time",
+                f"eta should be at most nu / 5 = {self.nu / 5:g}, got {eta:g}, which counts time",
                 UserWarning,
                 stacklevel=3,
             )
-        self._unit = float(self.nu) if self.normalise else 1.0
-        self._rho_step = -1.0 if self.rho_sign == "printed" else 1.0
-        self._largest_step = _STEP_TIMES_LAM / self.lam if self.lam > 0 else math.inf
-        self._lowest = -math.inf if self.rho_min is None else self.rho_min / self._unit
+        return parameters
 
     def _start(self) -> None:
         first = self._eta * self.nu / 2 if self.rho_0 is None else self.rho_0
-        self.rho_ = float(first) / self._unit
-        self.n_violations_ = 0
-        self.last_value_, self.last_violation_, self.last_novel_ = 0.0, False, False
-
-    def _capacity(self, kernel: Kernel) -> int | None:
-        if not isinstance(self.budget, str):
-            return super()._capacity(kernel)
-        if self.budget != "auto":
-            raise ValueError(f"budget must be an integer of at least 1, None or 'auto', got {self.budget!r}")
-        if self.schedule != "constant" or self.lam == 0 or not kernel.unit_diagonal:
-            raise ValueError(
-                "budget must be given unless schedule is constant, lam positive and k(x, x) = 1, got 'auto'"
-            )
-        step = min(self._eta, self._largest_step)
-        return math.ceil(math.log(1 / _TRUNCATION) / -math.log1p(-step * self.lam))
-
-    def _learn(self, x: Array) -> bool:
-        self.t_ += 1
-        step = self._eta
-        if self.schedule == "sqrt":
-            step /= math.sqrt(self.t_)
-        elif self.schedule == "tau":
-            step *= math.sqrt(self.tau / (self.tau + self.t_))
-        step = min(step, self._largest_step)
-
-        value = self.expansion_.value(x)
-        violation = value < self.rho_
-        novel = value < self.kappa * self.rho_
-        self.expansion_.decay(1 - step * self.lam)
-        if violation:
-            self.expansion_.append(x, step / self._unit)
-        self.rho_ = max(self.rho_ + self._rho_step * step / self._unit * (self.nu - violation), self._lowest)
-        self.n_violations_ += violation
-        self.last_value_, self.last_violation_, self.last_novel_ = value, violation, novel
-        return novel
+        self._s[rules.LEVEL] = float(first) / (self.nu if self.normalise else 1.0)
 
     def _threshold(self) -> float:
-        return self.kappa * self.rho_
+        return float(self.kappa * self._s[rules.LEVEL])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NORMAClassifier(NORMALearner, ClassifierLearner):
+    """Classification by NORMA with a soft margin, fixed or chosen so that a fraction nu of the samples misses it.
+
+    With g = f + b: where y g(x) <= rho, x is stored with coefficient eta_t y and b, if wanted, moves by the same.
+    All coefficients shrink by 1 - eta_t lam a sample. With nu, rho moves by eta_t (nu - 1) on such a margin error
+    and by eta_t nu otherwise; with a constant step the share of margin errors among T is then
+    nu - (rho_T - rho_0) / (eta T) exactly, on any data.
+
+    The paper prints the update of rho with the opposite sign, against the gradient of its own loss;
+    `rho_sign="printed"` reproduces it.
+
+    With lam = rho = 0 and eta = 1 this is the kernel perceptron, with lam = 0 < rho the perceptron with margin.
+    `NORMAClassifier.tuned` sets step and forgetting by the paper's theorem on drifting targets.
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, width, degree, coef0
+        As in `NORMANovelty`.
+    eta : float or None
+        Step, positive; None is 0.1, or nu / 5 where nu is given. Times lam it must be below 1 if constant.
+    lam : float
+        Weight of the regularisation and so of forgetting, not negative. The paper takes 1 with nu.
+    rho : float
+        Margin, or with nu the first one. Without offset it should not exceed k(x, x) / lam: |f| cannot.
+    nu : float or None
+        Fraction of margin errors, in (0, 1); None keeps rho.
+    offset : bool
+        Whether to learn a constant b.
+    rho_sign : {"gradient", "printed"}
+        See above.
+    schedule, tau, budget, evict, random_state
+        As in `NORMANovelty`.
+    average : bool
+        As in `KernelPerceptron`.
+
+    Attributes
+    ----------
+    rho_ : float
+        The margin.
+    classes_, t_, n_mistakes_, n_violations_, n_support_, support_vectors_, dual_coef_, intercept_
+        As in `KernelPerceptron`; violations are margin errors.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, `partial_fit` or `learn_one` where a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> y = np.hypot(*X.T) < 1
+    >>> model = NORMAClassifier(sigma=0.5, eta=0.02, lam=0.1, nu=0.2, rho=0.0, offset=True).fit(X, y)
+    >>> model.score(X, y) > 0.9, round(model.n_violations_ / model.t_, 2)
+    (True, 0.2)
+    """
+
+    eta: float | None = None
+    rho: float = 1.0
+    nu: float | None = None
+    offset: bool = False
+    rho_sign: str = "gradient"
+    average: bool = False
+
+    rho_ = scalar(rules.LEVEL, float, "The margin.")
+
+    @classmethod
+    def tuned(
+        cls,
+        *,
+        n_samples: int,
+        margin: float,
+        norm: float = 1.0,
+        path: float = 0.0,
+        path2: float = 0.0,
+        loss: float = 0.0,
+        rho: float = 0.0,
+        x_norm: float = 1.0,
+        **parameters: Any,
+    ) -> Self:
+        """Make one for a target that drifts: step and forgetting that its mistake bound is proved for.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of samples m to come.
+        margin : float
+            Margin of the drifting comparators, above rho.
+        norm : float
+            Largest norm B of a comparator.
+        path, path2 : float
+            Sum of the norms, and of the squared norms, of the comparator's steps.
+        loss : float
+            Total hinge loss K of the comparators at that margin, an upper bound; 0 if they separate the data.
+        rho : float
+            Margin of the learner.
+        x_norm : float
+            Largest sqrt(k(x, x)).
+        **parameters
+            Other parameters of the classifier.
+
+        Examples
+        --------
+        >>> NORMAClassifier.tuned(n_samples=1000, margin=1.0, norm=2.0, path=1.0, path2=0.01, sigma=1.0).eta
+        0.998...
+        """
+        check_real("margin", margin, f"exceed rho = {rho}", above=rho)
+        check_real("n_samples", n_samples, "be positive", above=0)
+        check_real("norm", norm, "be positive", above=0)
+        gap = margin - rho
+        cost = x_norm**2 / 4 * (norm**2 + norm * (math.sqrt(n_samples * path2) + path))
+        half = gap / 2
+        if loss > 0:
+            ratio = cost / loss
+            half = math.sqrt(ratio) * (math.sqrt(gap + ratio) - math.sqrt(ratio))
+        step = 2 * half / x_norm**2
+        lam = math.sqrt(path2 / n_samples) / (norm * step)
+        return cls(eta=step / (1 + step * lam), lam=lam, rho=rho, **parameters)
+
+    def _prepare(self) -> list[float]:
+        if self.nu is not None:
+            check_real("nu", self.nu, "be in (0, 1) or None", above=0, below=1)
+        if self.eta is not None:
+            check_real("eta", self.eta, "be positive or None", above=0)
+        check_real("rho", self.rho, "be a finite number")
+        check_choice("rho_sign", self.rho_sign, ("gradient", "printed"))
+        eta = float(self.eta) if self.eta is not None else 0.1 if self.nu is None else self.nu / 5
+        parameters = self._parameters(
+            eta,
+            rules.HINGE,
+            0.0 if self.nu is None else self.nu,
+            adapt=self.nu is not None,
+            offset=bool(self.offset),
+            sign=-1.0 if self.rho_sign == "printed" else 1.0,
+        )
+        if self.nu is None and self.schedule == "constant" and eta * self.lam >= 1:
+            raise ValueError(f"eta * lam must be below 1 with a constant step, got {eta:g} * {self.lam:g}")
+        return parameters
+
+    def _start(self) -> None:
+        self._s[rules.LEVEL] = self.rho

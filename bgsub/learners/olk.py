@@ -1,16 +1,47 @@
 """OLK: each step minimises its regularised risk exactly (Li, Wen, Li, Zhang, Yang, Mao 2013)."""
 
-import math
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
+import numpy as np
+
+from bgsub.learners import _rule_kernels as rules
 from bgsub.learners._checks import check_choice, check_integer, check_real
-from bgsub.learners.base import NoveltyLearner
+from bgsub.learners.base import Evicting, KernelLearner, scalar
+from bgsub.learners.classifier import ClassifierLearner
 from bgsub.learners.kernels import Array
+from bgsub.learners.novelty import NoveltyLearner
 
-__all__ = ["OLKNovelty"]
+__all__ = ["OLKClassifier", "OLKLearner", "OLKNovelty"]
+
+_RULES = {"quantile": rules.QUANTILE, "published": rules.PUBLISHED, "fixed": rules.FIXED, "kkt": rules.KKT}
 
 
-class OLKNovelty(NoveltyLearner):
+@dataclass(kw_only=True, eq=False, repr=False)
+class OLKLearner(Evicting, KernelLearner):
+    """What the three kinds of OLK share: all coefficients shrink by 1 / (1 + r), then x gets its own, at most C."""
+
+    r: float = 0.001
+    C: float = 0.8
+    thr_sv: float = 0.0
+    budget: int | None = 512
+
+    def _check_shared(self) -> None:
+        check_real("r", self.r, "not be negative", least=0)
+        check_real("C", self.C, "be positive", above=0)
+        check_real("thr_sv", self.thr_sv, "not be negative", least=0)
+
+    def _compiled(self) -> bool:
+        return super()._compiled() and self.thr_sv == 0
+
+    def _apply(self, x: Array, factor: float, coefficient: float) -> None:
+        super()._apply(x, factor, coefficient)
+        if self.thr_sv > 0:
+            self.expansion_.drop_below(self.thr_sv)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OLKNovelty(OLKLearner, NoveltyLearner):
     """OLK_N: a forgetting kernel density of all samples, and a threshold on it.
 
     Every sample is stored with coefficient alpha / (1 + r), alpha = clip((1 + r - f(x)) / k(x, x), v, C),
@@ -34,8 +65,7 @@ class OLKNovelty(NoveltyLearner):
         - "published": f < 1 + r - C k(x, x), which is what the paper's rule does from rho = 0: it stays 0 for
           ever.
         - "kkt": f < 1 + rho with rho = max(0, f(x) - 1) of the sample before, after its step; flags about
-          half of
-          all samples and is there to show why.
+          half of all samples and is there to show why.
     score_on : {"q", "f"}
         The score of the rules "quantile" and "fixed".
     nu : float
@@ -53,7 +83,11 @@ class OLKNovelty(NoveltyLearner):
     thr_sv : float
         A vector is forgotten once its coefficient is below this, not negative.
     budget : int or None
-        Most support vectors, the oldest leaving first.
+        Most support vectors.
+    evict : {"oldest", "smallest", "random"}
+        Which vector a full store replaces.
+    random_state : int, RandomState or None
+        Of the random replacement.
 
     Attributes
     ----------
@@ -86,73 +120,42 @@ class OLKNovelty(NoveltyLearner):
     True
     """
 
-    theta_: float
-    rho_: float
-    n_novel_: int
-    last_value_: float
-    last_density_: float
+    v: float = 0.1
+    C: float = 0.2
+    rho_rule: str = "quantile"
+    score_on: str = "q"
+    nu: float = 0.05
+    eta_rho: float = 0.05
+    quantile_step: str = "decreasing"
+    warmup: int = 20
+    level: float = 0.1
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        gamma: float | str | None = None,
-        sigma: float | None = None,
-        width: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        r: float = 0.001,
-        v: float = 0.1,
-        C: float = 0.2,  # noqa: N803
-        rho_rule: str = "quantile",
-        score_on: str = "q",
-        nu: float = 0.05,
-        eta_rho: float = 0.05,
-        quantile_step: str = "decreasing",
-        warmup: int = 20,
-        level: float = 0.1,
-        thr_sv: float = 0.0,
-        budget: int | None = 512,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.sigma = sigma
-        self.width = width
-        self.degree = degree
-        self.coef0 = coef0
-        self.r = r
-        self.v = v
-        self.C = C
-        self.rho_rule = rho_rule
-        self.score_on = score_on
-        self.nu = nu
-        self.eta_rho = eta_rho
-        self.quantile_step = quantile_step
-        self.warmup = warmup
-        self.level = level
-        self.thr_sv = thr_sv
-        self.budget = budget
+    _rule: ClassVar[int] = rules.OLK_N
 
-    def _prepare(self) -> None:
-        check_real("r", self.r, "not be negative", least=0)
-        check_real("C", self.C, "be positive", above=0)
+    theta_ = scalar(rules.EXTRA, float, "Threshold of the quantile rule.")
+    rho_ = scalar(rules.LEVEL, float, "Of the rule kkt.")
+    n_novel_ = scalar(rules.NOVEL, int, "Number of samples that were novel before they were learned.")
+    last_density_ = scalar(rules.LAST_DENSITY, float, "q of the sample learned last, before it was learned.")
+
+    def _prepare(self) -> list[float]:
+        self._check_shared()
         check_real("v", self.v, f"be in [0, C) with C = {self.C}", least=0, below=self.C)
-        check_choice("rho_rule", self.rho_rule, ("quantile", "published", "kkt", "fixed"))
+        check_choice("rho_rule", self.rho_rule, _RULES)
         check_choice("score_on", self.score_on, ("q", "f"))
         check_real("nu", self.nu, "be in (0, 1)", above=0, below=1)
         check_real("eta_rho", self.eta_rho, "be in (0, 1]", above=0, most=1)
         check_choice("quantile_step", self.quantile_step, ("decreasing", "constant"))
         check_integer("warmup", self.warmup, "be an integer of at least 2", least=2)
         check_real("level", self.level, "be positive", above=0)
-        check_real("thr_sv", self.thr_sv, "not be negative", least=0)
-        self._warmup = int(self.warmup) if (self.rho_rule, self.score_on) == ("quantile", "q") else 0
+        warmup = self.warmup if (self.rho_rule, self.score_on) == ("quantile", "q") else 0
+        return [
+            self.r, self.C, self.v, 0.0, _RULES[self.rho_rule], self.score_on == "q", self.nu, self.eta_rho,
+            self.quantile_step == "decreasing", warmup, self.level,
+        ]  # fmt: skip
 
     def _start(self) -> None:
-        self.theta_ = 0.0 if self._warmup else 1.0
-        self.rho_ = 0.0
-        self.n_novel_ = 0
-        self._warmup_sum = 0.0
-        self.last_value_, self.last_density_, self.last_novel_ = 0.0, 1.0, False
+        self._s[rules.EXTRA] = 0.0 if self._p[rules.WARMUP] else 1.0
+        self._s[rules.LAST_DENSITY] = 1.0
 
     def _density(self, value: float) -> float:
         mass = self.expansion_.mass()
@@ -162,59 +165,73 @@ class OLKNovelty(NoveltyLearner):
         """Return the density score q of one sample (d,): f(x) / sum of coefficients, or 1 if that is 0."""
         return self._density(self.expansion_.value(x)) if self._started else 1.0
 
-    def _score_of(self, x: Array, value: float, density: float) -> float:
-        if self.rho_rule == "published":
-            # The threshold depends on k(x, x); moved into the score, it is a constant for all samples.
-            return value - self.C * (1 - self.expansion_.kernel.diag(x))
-        return value if self.rho_rule == "kkt" or self.score_on == "f" else density
+    def _score_of(self, x: Array, value: float) -> float:
+        diagonal = self.expansion_.kernel.diag(x) if self.rho_rule == "published" else 1.0
+        return float(rules.olk_score(self._p, value, self._density(value), diagonal))
 
     def _score(self, x: Array) -> float:
-        value = self.expansion_.value(x)
-        return self._score_of(x, value, self._density(value))
+        return self._score_of(x, self.expansion_.value(x))
+
+    def _scores(self, samples: Array) -> Array:
+        values = self.expansion_.values(samples)
+        return np.array([self._score_of(x, float(f)) for x, f in zip(samples, values, strict=True)], np.float64)
 
     def _threshold(self) -> float:
-        match self.rho_rule:
-            case "published":
-                return 1 + self.r - self.C
-            case "kkt":
-                return 1 + self.rho_
-            case "fixed":
-                return self.level
-        return self.theta_
+        return float(rules.olk_threshold(self._p, self._s))
 
-    def _learn(self, x: Array) -> bool:
-        self.t_ += 1
-        value = self.expansion_.value(x)
-        density = self._density(value)
-        score = self._score_of(x, value, density)
-        novel = score < self._threshold()
+    def _compiled(self) -> bool:
+        return super()._compiled() and self.rho_rule != "kkt"  # which needs f once more, after the step
 
-        alpha = min(max((1 + self.r - value) / self._diag(x), self.v), self.C)
-        self.expansion_.decay(1 / (1 + self.r))
-        self.expansion_.append(x, alpha / (1 + self.r))
-        if self.thr_sv > 0:
-            self.expansion_.drop_below(self.thr_sv)
+    def _apply(self, x: Array, factor: float, coefficient: float) -> None:
+        super()._apply(x, factor, coefficient)
+        if self.rho_rule == "kkt":
+            self._s[rules.LEVEL] = max(0.0, self.expansion_.value(x) - 1)
 
-        if self.rho_rule == "quantile":
-            self._move_theta(score, novel)
-        elif self.rho_rule == "kkt":
-            self.rho_ = max(0.0, self.expansion_.value(x) - 1)
-        self.n_novel_ += novel
-        self.last_value_, self.last_density_, self.last_novel_ = value, density, novel
-        return novel
 
-    def _diag(self, x: Array) -> float:
-        diagonal = self.expansion_.kernel.diag(x)
-        return diagonal if diagonal > 0 else math.inf  # k(x, .) = 0 changes nothing: alpha is v
+@dataclass(kw_only=True, eq=False, repr=False)
+class OLKClassifier(OLKLearner, ClassifierLearner):
+    """OLK_C: each step minimises |f - f_t|²/2 + r |f|²/2 + C max(0, 1 - y f(x)) exactly.
 
-    def _move_theta(self, score: float, novel: bool) -> None:
-        if self.t_ <= self._warmup:
-            if self.t_ > 1:  # the first score is 1 for want of anything to compare with
-                self._warmup_sum += score
-            if self.t_ == self._warmup:
-                self.theta_ = 0.5 * self._warmup_sum / (self._warmup - 1)
-            return
-        step = self.eta_rho
-        if self.quantile_step == "decreasing":
-            step = min(max(3 / (self.t_ - self._warmup), step), 1.0)
-        self.theta_ *= math.exp(step * (self.nu - novel))
+    All coefficients shrink by 1 / (1 + r), and x gets the coefficient y alpha / (1 + r) with
+    alpha = clip((1 + r - y f(x)) / k(x, x), 0, C): equations 30 and 33 of the paper, which prints k(x, x) = 1.
+    With r = 0 this is `PassiveAggressiveKernel`.
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, width, degree, coef0, budget, evict, random_state
+        As in `NORMANovelty`.
+    r : float
+        Weight of the regularisation and so of forgetting, not negative: the memory is 1 / r samples.
+    C : float
+        Largest alpha, positive.
+    thr_sv : float
+        A vector is forgotten once its coefficient is below this in size, not negative.
+    average : bool
+        As in `KernelPerceptron`.
+
+    Attributes
+    ----------
+    classes_, t_, n_mistakes_, n_violations_, n_support_, support_vectors_, dual_coef_, intercept_
+        As in `KernelPerceptron`.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, `partial_fit` or `learn_one` where a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> model = OLKClassifier(width=1.0, C=5.0, r=0.1)
+    >>> score = model.learn_one(np.array([0.0]), 1)
+    >>> model.score_one(np.array([0.0]))    # a step that C does not bound reaches the margin
+    1.0
+    """
+
+    average: bool = False
+
+    _rule: ClassVar[int] = rules.OLK_C
+
+    def _prepare(self) -> list[float]:
+        self._check_shared()
+        return [self.r, self.C]

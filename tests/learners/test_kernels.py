@@ -66,7 +66,7 @@ def test_wrong_kernel_parameters_are_named(make, message):
 
 
 def resolve(kernel, samples=None, **given):
-    defaults = {"gamma": None, "sigma": None, "width": None, "degree": 3, "coef0": 1.0}
+    defaults = {"gamma": None, "sigma": None, "width": None, "degree": 3, "coef0": 1.0, "n_features": 4}
     return resolve_kernel(kernel, **{**defaults, **given}, samples=samples)
 
 
@@ -75,6 +75,7 @@ def test_estimator_parameters_become_kernels(samples):
     assert resolve("gaussian", samples).gamma == 1 / (4 * samples.var())
     assert resolve("gaussian", samples, gamma="scale").gamma == 1 / (4 * samples.var())
     assert resolve("laplacian", np.ones((5, 2))).gamma == 1.0
+    assert resolve("gaussian", gamma="auto").gamma == 0.25
     assert resolve("polynomial", degree=2).degree == 2
     assert isinstance(resolve("linear"), Linear)
     assert resolve(KERNELS[0]) is KERNELS[0]
@@ -86,7 +87,7 @@ def test_estimator_parameters_become_kernels(samples):
     [
         ("cosine", {}, "kernel must be"),
         ("gaussian", {}, "gamma 'scale' must be computed from data"),
-        ("gaussian", {"gamma": "auto"}, "gamma must be positive or 'scale', got 'auto'"),
+        ("gaussian", {"gamma": "wide"}, "gamma must be positive, 'scale' or 'auto', got 'wide'"),
         ("linear", {"sigma": 1.0}, "sigma and width must be None"),
         (Linear(), {"gamma": 1.0}, "must be None where kernel is an object"),
     ],
