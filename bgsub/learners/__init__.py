@@ -16,6 +16,7 @@ from bgsub.learners.kernels import (
 from bgsub.learners.norma import NORMAClassifier, NORMANovelty
 from bgsub.learners.olk import OLKClassifier, OLKNovelty
 from bgsub.learners.perceptron import KernelPerceptron, PassiveAggressiveKernel, RBPClassifier
+from bgsub.learners.projectron import ProjectronClassifier
 
 __all__ = [
     "ALMAClassifier",
@@ -35,5 +36,6 @@ __all__ = [
     "PassiveAggressiveKernel",
     "Polynomial",
     "Precomputed",
+    "ProjectronClassifier",
     "RBPClassifier",
 ]

@@ -98,12 +98,15 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
             samples=samples,
         )
         parameters = np.array(self._prepare(), np.float64)
-        expansion = KernelExpansion(kernel, n_features, self._capacity(kernel), outputs, self._eviction(), self._seed())
+        expansion = self._expansion(kernel, n_features, self._capacity(kernel), outputs)
         self._p, self._s = parameters, np.zeros(rules.STATE_SIZE)
-        self.expansion_: KernelExpansion = expansion
+        self.expansion_: Any = expansion
         self._plan = expansion.plan(self._rule)
         self._target = np.zeros(1)
         self._start()
+
+    def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
+        return KernelExpansion(kernel, n_features, budget, outputs, self._eviction(), self._seed())
 
     def _seed(self) -> int:
         given = getattr(self, "random_state", None)
@@ -143,7 +146,7 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def _compiled(self) -> bool:
-        return self.expansion_.compiled
+        return bool(self.expansion_.compiled)
 
     def _run(self, first: int, samples: Array, targets: Array) -> int:
         return int(learn_rows(first, self._plan, self._p, self._s, *self.expansion_.arrays(), samples, targets))
@@ -205,20 +208,21 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
     def n_support_(self) -> int:
         """Number of stored support vectors."""
         check_is_fitted(self)
-        return self.expansion_.size
+        return int(self.expansion_.size)
 
     @property
     def support_vectors_(self) -> Array:
         """(n, d) support vectors, oldest first (in no order where not the oldest are replaced)."""
         check_is_fitted(self)
-        return self.expansion_.support_vectors()
+        result: Array = self.expansion_.support_vectors()
+        return result
 
     @property
     def dual_coef_(self) -> Array:
         """(1, n) coefficients of the support vectors that decide, one row a class where several share them."""
         check_is_fitted(self)
         weights = self._weights()
-        decide = self.expansion_.coefficients() if weights is None else self.expansion_.by_age(weights)
+        decide: Array = self.expansion_.coefficients() if weights is None else self.expansion_.by_age(weights)
         return decide[None, :] if decide.ndim == 1 else decide.T
 
     def value_one(self, x: Array) -> float:

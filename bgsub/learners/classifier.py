@@ -157,7 +157,8 @@ class ClassifierLearner(ClassifierMixin, KernelLearner):  # type: ignore[misc]
         """Score of each row of X (n, d), positive for the second class: (n,), or (n, classes) of more than two."""
         check_is_fitted(self)
         samples = self._valid(X, reset=False)
-        return self.expansion_.values(samples, self._weights()) + self._bias()
+        result: Array = self.expansion_.values(samples, self._weights()) + self._bias()
+        return result
 
     def predict(self, X: Array) -> Array:  # noqa: N803
         """Class of each row of X (n, d): an (n,) array."""

@@ -8,7 +8,7 @@ from bgsub.learners import _store_kernels as store
 from bgsub.learners._checks import check_choice
 from bgsub.learners.kernels import Array, Kernel
 
-__all__ = ["POLICIES", "KernelExpansion", "writable"]
+__all__ = ["POLICIES", "KernelExpansion", "hold_sample", "writable"]
 
 POLICIES = {"oldest": store.OLDEST, "smallest": store.SMALLEST, "random": store.RANDOM}
 """Which vector a full store replaces, and the number by which compiled loops know the rule."""
@@ -22,6 +22,23 @@ def writable(state: dict[str, Any]) -> dict[str, Any]:
         name: np.array(value) if isinstance(value, np.ndarray) and not value.flags.writeable else value
         for name, value in state.items()
     }
+
+
+def hold_sample(held: Array, x: Array) -> Array:
+    """Write one sample (d,) to held (1, d) float64 and return that.
+
+    Raises
+    ------
+    ValueError
+        If the sample is of another length or not finite.
+    """
+    if len(x) != held.shape[1]:
+        raise ValueError(f"x must have {held.shape[1]} features, got {len(x)}")
+    held[0] = x
+    flat = held[0]
+    if not flat.dot(flat) < np.inf:
+        raise ValueError(f"x must be finite, and so must its square, got {x}")
+    return held
 
 
 class KernelExpansion:
@@ -134,14 +151,7 @@ class KernelExpansion:
         ValueError
             If the sample is of another length or not finite.
         """
-        held = self._sample
-        if len(x) != held.shape[1]:
-            raise ValueError(f"x must have {held.shape[1]} features, got {len(x)}")
-        held[0] = x
-        flat = held[0]
-        if not flat.dot(flat) < np.inf:
-            raise ValueError(f"x must be finite, and so must its square, got {x}")
-        return held
+        return hold_sample(self._sample, x)
 
     def row(self, x: Array) -> Array:
         """Kernel values of x (d,) with the vectors in slot order: an (n,) array."""

@@ -31,7 +31,8 @@ class NoveltyLearner(OutlierMixin, KernelLearner):  # type: ignore[misc]
         return float(self.expansion_.value(x))
 
     def _scores(self, samples: Array) -> Array:
-        return self.expansion_.values(samples)
+        result: Array = self.expansion_.values(samples)
+        return result
 
     def fit(self, X: Array, y: object = None) -> Self:  # noqa: N803
         """Forget everything, then learn each row of X in order.

@@ -20,6 +20,7 @@ from bgsub.learners import (
     OLKClassifier,
     PassiveAggressiveKernel,
     Polynomial,
+    ProjectronClassifier,
     RBPClassifier,
 )
 from tests.learners.known import LABELS, STREAM, answers, rings
@@ -56,6 +57,19 @@ KNOWN = [
         {"n_mistakes_": 5, "norm2_": 0.1859329395},
     ),
     (OLKClassifier(r=0.05, C=0.6), 29, [0.2656120322, -1.0889055132], {}),
+    (ProjectronClassifier(eta=0.4), 4, [-0.1161769340, -0.7572188727], {"n_mistakes_": 6}),
+    (
+        ProjectronClassifier(eta=0.4, margin="published"),
+        4,
+        [0.2268453338, -1.2045210368],
+        {"n_mistakes_": 6, "n_margin_updates_": 3},
+    ),
+    (
+        ProjectronClassifier(eta=0.16, eta_on="squared", margin="experiments"),
+        4,
+        [0.2617704539, -1.1880506847],
+        {"n_mistakes_": 5, "n_margin_updates_": 4},
+    ),
 ]
 BUDGETED = [ForgetronClassifier(budget=7), ForgetronClassifier(variant="basic", budget=7), RBPClassifier(budget=7)]
 PLAIN = [
@@ -66,6 +80,8 @@ PLAIN = [
     NORMAClassifier(nu=0.2, lam=1.0, offset=True),
     ALMAClassifier(),
     OLKClassifier(),
+    ProjectronClassifier(),
+    ProjectronClassifier(margin="published", factor="inverse"),
 ]
 ALL = [*PLAIN, *BUDGETED]
 
@@ -218,6 +234,13 @@ def test_one_class_is_not_enough_and_classes_can_be_named():
         (NORMAClassifier(eta=2.0, lam=0.5), r"eta \* lam must be below 1 with a constant step, got 2 \* 0.5"),
         (NORMAClassifier(rho="one"), "rho must be a finite number, got 'one'"),
         (NORMAClassifier(schedule="slow"), "schedule must be one of"),
+        (ProjectronClassifier(eta=-1.0), "eta must not be negative, got -1.0"),
+        (ProjectronClassifier(eta_on="cube"), "eta_on must be one of"),
+        (ProjectronClassifier(margin="wide"), "margin must be one of"),
+        (ProjectronClassifier(factor="qr"), "factor must be one of"),
+        (ProjectronClassifier(budget=0), "budget must be None or an integer of at least 1, got 0"),
+        (ProjectronClassifier(margin="bounded"), "U must be given where margin is 'bounded'"),
+        (ProjectronClassifier(margin="bounded", U=0), "U must be positive or None, got 0"),
         (OLKClassifier(r=-1), "r must not be negative, got -1"),
         (OLKClassifier(thr_sv=-1), "thr_sv must not be negative, got -1"),
     ],

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from sklearn.datasets import load_svmlight_file
 
 from bgsub._numba import JIT_ENABLED
 from bgsub.learners import (
@@ -15,29 +14,20 @@ from bgsub.learners import (
     PassiveAggressiveKernel,
     RBPClassifier,
 )
-from tests.data import shared_data
+from tests.learners.files import adult, german, learning_file
 from tests.learners.known import rings
 
 needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="plain Python kernels are slow")
 
 
-def learning_file(name):
-    path = shared_data() / "learning" / name
-    if not path.is_file():
-        pytest.skip(f"no {path}")
-    return path
+@pytest.fixture(scope="module", name="adult")
+def load_adult():
+    return adult()
 
 
-@pytest.fixture(scope="module")
-def adult():
-    samples, labels = load_svmlight_file(str(learning_file("a9a.gz")), n_features=123)
-    return samples.toarray(), labels.astype(int)
-
-
-@pytest.fixture(scope="module")
-def german():
-    samples, labels = load_svmlight_file(str(learning_file("german.numer")))
-    return samples.toarray(), labels.astype(int)
+@pytest.fixture(scope="module", name="german")
+def load_german():
+    return german()
 
 
 @needs_compiler
