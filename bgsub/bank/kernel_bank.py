@@ -1,4 +1,4 @@
-"""What the banks of kernel expansions share: state arrays, learning schedule, background, saving."""
+"""What the banks of kernel expansions share: state arrays, background, saving."""
 
 import abc
 import json
@@ -15,45 +15,24 @@ from bgsub.bank.parameters import Parameter
 from bgsub.errors import ModelFileError
 from bgsub.frames import Frame, Mask, Score
 
-__all__ = ["COMMON_PARAMETERS", "KernelBank"]
+__all__ = ["RATE", "SLOTS", "THREADS", "WHITE", "WIDTH", "KernelBank"]
 
-COMMON_PARAMETERS = (
-    Parameter("slots", int, "support vectors a pixel", 1, 254),
-    Parameter(
-        "width",
-        float,
-        "width of the kernel over all channels, where 255 is white",
-        0,
-        low_open=True,
-        unit="grey levels",
-    ),
-    Parameter("learn_every", int, "learn one frame in so many", 1, unit="frames"),
-    Parameter(
-        "memory_s",
-        float,
-        "about how long a colour is remembered; sets learn_every",
-        0,
-        low_open=True,
-        unit="s",
-        optional=True,
-    ),
-    Parameter("rate_hz", float, "frame rate, to turn memory_s into frames", 0, low_open=True, unit="frames/s"),
-    Parameter("warmup", int, "first frames, all learned and reported as background", 0, unit="frames"),
-    Parameter(
-        "white",
-        float,
-        "value of white; by default 255, 65535 or 1.0 for uint8, uint16 or float32",
-        0,
-        low_open=True,
-        optional=True,
-    ),
-    Parameter("threads", int, "threads to use, 0 for one a processor", 0, 1024),
+SLOTS = Parameter("slots", int, "support vectors a pixel", 1, 254)
+WIDTH = Parameter(
+    "width", float, "width of the kernel over all channels, where 255 is white", 0, low_open=True, unit="grey levels"
 )
+RATE = Parameter("rate_hz", float, "frame rate, to turn seconds into frames", 0, low_open=True, unit="frames/s")
+WHITE = Parameter(
+    "white",
+    float,
+    "value of white; by default 255, 65535 or 1.0 for uint8, uint16 or float32",
+    0,
+    low_open=True,
+    optional=True,
+)
+THREADS = Parameter("threads", int, "threads to use, 0 for one a processor", 0, 1024)
 
 _WHITE = {"uint8": 255.0, "uint16": 65535.0, "float32": 1.0}
-_EVERYWHERE = np.empty((0, 0), np.uint8)
-_NO_MASK = np.empty((0, 0), np.uint8)
-_NO_SCORE = np.empty((0, 0), np.float32)
 _SMALLEST_SCALE = 1e-6
 
 
@@ -69,78 +48,43 @@ class KernelBank(Detector):
         self._arrays: dict[str, NDArray[Any]] = {}
         self._scalars: dict[str, float] = {}
 
-    # What a subclass adds
-
     @abc.abstractmethod
-    def _extra_arrays(self, shape: tuple[int, int]) -> dict[str, NDArray[Any]]:
-        """Return the initial arrays beyond colours, coefficients and heads."""
+    def _initial_arrays(self, shape: tuple[int, int], colours: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Return the initial arrays beyond colours and coefficients; colours is (H, D, B, W)."""
 
-    @abc.abstractmethod
-    def _run(self, frame: Frame, learn: bool, where: Mask, mask: Mask, score: Score) -> None:
-        """Run the kernel over the frame; arrays of shape (0, 0) stand for none."""
-
-    @property
-    @abc.abstractmethod
-    def _memory_in_steps(self) -> float:
-        """About how many learned frames the expansion of a pixel remembers."""
-
-    # The schedule
-
-    @property
-    def learn_interval(self) -> int:
-        """Frames from one learned frame to the next, at the detector's own pace."""
-        memory_s = self._parameters["memory_s"]
-        if memory_s is None:
-            return int(self._parameters["learn_every"])
-        frames = float(memory_s * self._parameters["rate_hz"])
-        return max(1, round(frames / self._memory_in_steps))
+    def _initial_scalars(self) -> dict[str, float]:
+        """Return the initial scalars beyond frames and scale."""
+        return {}
 
     @property
     def frames_seen(self) -> int:
         """Frames offered for learning since the start or the last reset."""
         return int(self._scalars.get("frames", 0))
 
-    def _is_learned(self, rate: float) -> bool:
-        """Tell whether the present frame is learned; rate is the share of the memory that a frame replaces."""
-        if rate == 0:
-            return False
-        interval = self.learn_interval if rate < 0 else max(1, round(1.0 / (rate * self._memory_in_steps)))
-        return self.frames_seen < self._parameters["warmup"] or self.frames_seen % interval == 0
-
-    # The detector interface
-
     def _start(self, frame: Frame) -> None:
         height, width = frame.shape[:2]
         channels, slots = (frame.shape[2] if frame.ndim == 3 else 1), self._parameters["slots"]
-        self._arrays = {
-            "colours": np.zeros((height, channels, slots, width), frame.dtype),
-            "coefficients": np.zeros((height, slots, width), np.float32),
-            "heads": np.zeros((height, width), np.uint8),
-        } | self._extra_arrays((height, width))
-        self._scalars = {"frames": 0, "scale": 1.0} | self._extra_scalars()
-
-    def _extra_scalars(self) -> dict[str, float]:
-        return {}
-
-    def _step(self, frame: Frame, rate: float, where: Mask | None, mask: Mask | None, score: Score | None) -> None:
-        if self._roi is not None:
-            where = self._roi if where is None else np.bitwise_and(where, self._roi)
-        self._run(
-            frame[:, :, np.newaxis] if frame.ndim == 2 else frame,
-            self._is_learned(rate),
-            _EVERYWHERE if where is None else where,
-            _NO_MASK if mask is None else mask,
-            _NO_SCORE if score is None else score,
+        colours = np.zeros((height, channels, slots, width), frame.dtype)
+        coefficients = np.zeros((height, slots, width), np.float32)
+        self._arrays = {"colours": colours, "coefficients": coefficients} | self._initial_arrays(
+            (height, width), colours
         )
-        if mask is not None and self.frames_seen < self._parameters["warmup"]:
-            mask[:] = 0
-        if self._roi is not None:
-            if mask is not None:
-                np.bitwise_and(mask, self._roi, out=mask)
-            if score is not None:
-                score[self._roi == 0] = LOWEST_SCORE
-        if rate != 0:
-            self._scalars["frames"] += 1
+        self._scalars = {"frames": 0, "scale": 1.0} | self._initial_scalars()
+
+    def _allowed(self, where: Mask | None) -> Mask | None:
+        """Return the pixels that may learn: those asked for, inside the region; None for all."""
+        if self._roi is None:
+            return where
+        return self._roi if where is None else np.asarray(np.bitwise_and(where, self._roi), np.uint8)
+
+    def _confine(self, mask: Mask | None, score: Score | None) -> None:
+        """Make everything outside the region background."""
+        if self._roi is None:
+            return
+        if mask is not None:
+            np.bitwise_and(mask, self._roi, out=mask)
+        if score is not None:
+            score[self._roi == 0] = LOWEST_SCORE
 
     def _fade(self, factor: float) -> None:
         """Multiply all coefficients by a factor: in the common scale, folded in before it gets small."""

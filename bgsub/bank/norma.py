@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub.bank import _norma_kernels
-from bgsub.bank.kernel_bank import COMMON_PARAMETERS, KernelBank
 from bgsub.bank.parameters import Parameter
+from bgsub.bank.ring_bank import RING_PARAMETERS, RingBank
 from bgsub.frames import Frame, Mask, Score
 
 __all__ = ["Norma"]
 
 
-class Norma(KernelBank):
+class Norma(RingBank):
     """Bank of NORMA nu-novelty detectors, one a pixel.
 
     Each pixel keeps f(x) = sum_j a_j exp(-|s_j - x|^2 / width^2) over a ring of `slots` colours and a threshold
@@ -74,7 +74,7 @@ class Norma(KernelBank):
 
     name = "norma"
     PARAMETERS = (
-        *COMMON_PARAMETERS,
+        *RING_PARAMETERS,
         Parameter("eta", float, "step size, the coefficient of a new support vector", 0, low_open=True),
         Parameter("lam", float, "regulariser; a learned frame shrinks coefficients by 1 - eta lam", 0),
         Parameter("nu", float, "share of learned colours that count as novel", 0, 1, low_open=True, high_open=True),
@@ -114,9 +114,11 @@ class Norma(KernelBank):
         if self._parameters["eta"] * self._parameters["lam"] >= 1:
             raise ValueError(f"eta * lam must be below 1, got {eta} * {lam}")
 
-    def _extra_arrays(self, shape: tuple[int, int]) -> dict[str, NDArray[Any]]:
+    def _initial_arrays(self, shape: tuple[int, int], colours: NDArray[Any]) -> dict[str, NDArray[Any]]:
         # rho starts between two values it can take, so that no decision is a tie (f of an unseen colour is 0).
-        return {"rho": np.full(shape, self._parameters["eta"] * self._parameters["nu"] / 2, np.float32)}
+        return super()._initial_arrays(shape, colours) | {
+            "rho": np.full(shape, self._parameters["eta"] * self._parameters["nu"] / 2, np.float32)
+        }
 
     @property
     def _memory_in_steps(self) -> float:

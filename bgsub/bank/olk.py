@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub.bank import _olk_kernels
-from bgsub.bank.kernel_bank import COMMON_PARAMETERS, KernelBank
 from bgsub.bank.parameters import Parameter
+from bgsub.bank.ring_bank import RING_PARAMETERS, RingBank
 from bgsub.frames import Frame, Mask, Score
 
 __all__ = ["Olk"]
@@ -22,7 +22,7 @@ _RULES = {
 _QUANTILE_WARMUP = 20  # samples before a pixel has a threshold of its own
 
 
-class Olk(KernelBank):
+class Olk(RingBank):
     """Bank of OLK_N novelty detectors, one a pixel.
 
     Each pixel keeps f(x) = sum_j a_j exp(-|s_j - x|^2 / width^2) over a ring of the last `slots` learned colours.
@@ -86,7 +86,7 @@ class Olk(KernelBank):
 
     name = "olk"
     PARAMETERS = (
-        *COMMON_PARAMETERS,
+        *RING_PARAMETERS,
         Parameter("r", float, "regulariser; a learned frame shrinks coefficients by 1 / (1 + r)", 0),
         Parameter("v", float, "least new coefficient, below C", 0),
         Parameter("C", float, "largest new coefficient", 0, low_open=True),
@@ -150,12 +150,13 @@ class Olk(KernelBank):
         if self._parameters["v"] >= self._parameters["C"]:
             raise ValueError(f"v must be below C, got v = {v} and C = {C}")
 
-    def _extra_arrays(self, shape: tuple[int, int]) -> dict[str, NDArray[Any]]:
-        if self._parameters["rho_rule"] != "quantile":
-            return {}
-        return {"theta": np.zeros(shape, np.float32), "counts": np.zeros(shape, np.int32)}
+    def _initial_arrays(self, shape: tuple[int, int], colours: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        arrays = super()._initial_arrays(shape, colours)
+        if self._parameters["rho_rule"] == "quantile":
+            arrays |= {"theta": np.zeros(shape, np.float32), "counts": np.zeros(shape, np.int32)}
+        return arrays
 
-    def _extra_scalars(self) -> dict[str, float]:
+    def _initial_scalars(self) -> dict[str, float]:
         # 1 while all pixels have learned the same frames, so that one slot is next everywhere
         return {"pooled_theta": self._parameters["level"], "uniform": 1}
 
