@@ -13,26 +13,34 @@ from bgsub.learners.kernels import (
     Polynomial,
     Precomputed,
 )
+from bgsub.learners.krls import KRLSRegressor
+from bgsub.learners.lssvm import LSSVMClassifier, LSSVMRegressor
 from bgsub.learners.norma import NORMAClassifier, NORMANovelty
 from bgsub.learners.olk import OLKClassifier, OLKNovelty
 from bgsub.learners.perceptron import KernelPerceptron, PassiveAggressiveKernel, RBPClassifier
 from bgsub.learners.projectron import ProjectronClassifier
+from bgsub.learners.regression import NORMARegressor, OLKRegressor
 
 __all__ = [
     "ALMAClassifier",
     "CallableKernel",
     "ForgetronClassifier",
     "Gaussian",
+    "KRLSRegressor",
     "Kernel",
     "KernelExpansion",
     "KernelPerceptron",
+    "LSSVMClassifier",
+    "LSSVMRegressor",
     "Laplacian",
     "Linear",
     "NORMAClassifier",
     "NORMANovelty",
+    "NORMARegressor",
     "Normalised",
     "OLKClassifier",
     "OLKNovelty",
+    "OLKRegressor",
     "PassiveAggressiveKernel",
     "Polynomial",
     "Precomputed",

@@ -13,17 +13,14 @@ from bgsub.learners._stream_kernels import learn_rows_multiclass, multiclass_ste
 from bgsub.learners.base import KernelLearner, scalar
 from bgsub.learners.kernels import Array
 
-__all__ = ["ClassifierLearner", "MulticlassLearner"]
+__all__ = ["ClassifierLearner", "KernelClassifier", "MulticlassLearner"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ClassifierLearner(ClassifierMixin, KernelLearner):  # type: ignore[misc]
-    """An online classifier of two classes: the second one in sorted order where f(x) + b > 0."""
+class KernelClassifier(ClassifierMixin, KernelLearner):  # type: ignore[misc]
+    """A classifier of two classes: the second one in sorted order where f(x) + b > 0."""
 
     _many: ClassVar[bool] = False
-
-    n_mistakes_ = scalar(rules.MISTAKES, int, "Number of samples that were wrong, or tied, before they were learned.")
-    n_violations_ = scalar(rules.VIOLATIONS, int, "Number of samples that missed their margin and so were stored.")
 
     def fit(self, X: Array, y: Array) -> Self:  # noqa: N803
         """Forget everything, then learn each row of X in order.
@@ -41,35 +38,6 @@ class ClassifierLearner(ClassifierMixin, KernelLearner):  # type: ignore[misc]
         """
         samples, labels = self._valid_pair(X, y, reset=True)
         self._begin_classes(samples.shape[1], samples, self._known_classes(labels))
-        return self._learn_all(samples, self._targets(labels))
-
-    def partial_fit(self, X: Array, y: Array, classes: Array | None = None) -> Self:  # noqa: N803
-        """Learn each row of X in order, on top of what is known; nothing of it where anything is wrong.
-
-        Parameters
-        ----------
-        X : (n, d) array
-            Samples, finite.
-        y : (n,) array
-            Their classes.
-        classes : array, optional
-            All classes, on the first call, where y does not hold them all.
-
-        Returns
-        -------
-        self
-        """
-        samples, labels = self._valid_pair(X, y, reset=not self._started)
-        check_classification_targets(labels)
-        if self._started:
-            if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-                raise ValueError(f"classes must be those of the first call, {self.classes_}, got {classes}")
-            targets = self._targets(labels)
-            self._refresh()
-            return self._learn_all(samples, targets)
-        known = self._known_classes(labels if classes is None else np.asarray(classes))
-        self._targets(labels, known)
-        self._begin_classes(samples.shape[1], samples, known)
         return self._learn_all(samples, self._targets(labels))
 
     def _known_classes(self, labels: Array) -> Array:
@@ -100,6 +68,80 @@ class ClassifierLearner(ClassifierMixin, KernelLearner):  # type: ignore[misc]
         self.classes_ = classes
         numbers = range(len(classes)) if len(classes) > 2 else (-1, 1)
         self._target_of = dict(zip(classes.tolist(), map(float, numbers), strict=True))
+
+    def score_one(self, x: Array) -> Any:
+        """Return what `decision_function` gives for one sample (d,), without checks.
+
+        Before the first sample was learned it is 0.
+        """
+        return self.expansion_.value(x, self._weights()) + self._bias() if self._started else 0.0
+
+    def predict_one(self, x: Array) -> Any:
+        """Return the class of one sample (d,), without checks."""
+        check_is_fitted(self)
+        score = self.score_one(x)
+        return self.classes_[int(np.argmax(score)) if len(self.classes_) > 2 else int(score > 0)]
+
+    def decision_function(self, X: Array) -> Array:  # noqa: N803
+        """Score of each row of X (n, d), positive for the second class: (n,), or (n, classes) of more than two."""
+        check_is_fitted(self)
+        samples = self._valid(X, reset=False)
+        result: Array = self.expansion_.values(samples, self._weights()) + self._bias()
+        return result
+
+    def predict(self, X: Array) -> Array:  # noqa: N803
+        """Class of each row of X (n, d): an (n,) array."""
+        scores = self.decision_function(X)
+        result: Array = self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)]
+        return result
+
+    @property
+    def intercept_(self) -> Array:
+        """The constant b that is added to f: a (1,) array."""
+        check_is_fitted(self)
+        return np.array([self._bias()])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._many
+        return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClassifierLearner(KernelClassifier):
+    """A classifier that learns sample by sample."""
+
+    n_mistakes_ = scalar(rules.MISTAKES, int, "Number of samples that were wrong, or tied, before they were learned.")
+    n_violations_ = scalar(rules.VIOLATIONS, int, "Number of samples that missed their margin and changed f.")
+
+    def partial_fit(self, X: Array, y: Array, classes: Array | None = None) -> Self:  # noqa: N803
+        """Learn each row of X in order, on top of what is known; nothing of it where anything is wrong.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            Samples, finite.
+        y : (n,) array
+            Their classes.
+        classes : array, optional
+            All classes, on the first call, where y does not hold them all.
+
+        Returns
+        -------
+        self
+        """
+        samples, labels = self._valid_pair(X, y, reset=not self._started)
+        check_classification_targets(labels)
+        if self._started:
+            if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+                raise ValueError(f"classes must be those of the first call, {self.classes_}, got {classes}")
+            targets = self._targets(labels)
+            self._refresh()
+            return self._learn_all(samples, targets)
+        known = self._known_classes(labels if classes is None else np.asarray(classes))
+        self._targets(labels, known)
+        self._begin_classes(samples.shape[1], samples, known)
+        return self._learn_all(samples, self._targets(labels))
 
     def learn_one(self, x: Array, y: Any) -> float:
         """Learn one sample; the fast way, without scikit-learn's checks.
@@ -139,43 +181,6 @@ class ClassifierLearner(ClassifierMixin, KernelLearner):  # type: ignore[misc]
         super()._begin_one(x)
         self.classes_ = np.array([-1, 1])
         self._target_of = {-1: -1.0, 1: 1.0}
-
-    def score_one(self, x: Array) -> Any:
-        """Return what `decision_function` gives for one sample (d,), without checks.
-
-        Before the first sample was learned it is 0.
-        """
-        return self.expansion_.value(x, self._weights()) + self._bias() if self._started else 0.0
-
-    def predict_one(self, x: Array) -> Any:
-        """Return the class of one sample (d,), without checks."""
-        check_is_fitted(self)
-        score = self.score_one(x)
-        return self.classes_[int(np.argmax(score)) if len(self.classes_) > 2 else int(score > 0)]
-
-    def decision_function(self, X: Array) -> Array:  # noqa: N803
-        """Score of each row of X (n, d), positive for the second class: (n,), or (n, classes) of more than two."""
-        check_is_fitted(self)
-        samples = self._valid(X, reset=False)
-        result: Array = self.expansion_.values(samples, self._weights()) + self._bias()
-        return result
-
-    def predict(self, X: Array) -> Array:  # noqa: N803
-        """Class of each row of X (n, d): an (n,) array."""
-        scores = self.decision_function(X)
-        result: Array = self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)]
-        return result
-
-    @property
-    def intercept_(self) -> Array:
-        """The constant b that is added to f: a (1,) array."""
-        check_is_fitted(self)
-        return np.array([self._bias()])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self._many
-        return tags
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

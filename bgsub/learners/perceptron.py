@@ -29,7 +29,7 @@ class KernelPerceptron(Evicting, MulticlassLearner):
         Step, positive; it matters only beside a margin.
     average : bool
         Decide by the average of the hypotheses after each sample instead of the latest (Cesa-Bianchi, Conconi,
-        Gentile 2004). Learning goes on as before.
+        Gentile 2004). Learning goes on as before. What a budget removed is missing from the average.
     budget : int or None
         Most support vectors.
     evict : {"oldest", "smallest", "random"}
