@@ -20,6 +20,7 @@ from bgsub.learners.olk import OLKClassifier, OLKNovelty
 from bgsub.learners.perceptron import KernelPerceptron, PassiveAggressiveKernel, RBPClassifier
 from bgsub.learners.projectron import ProjectronClassifier
 from bgsub.learners.regression import NORMARegressor, OLKRegressor
+from bgsub.learners.storage import load, save
 
 __all__ = [
     "ALMAClassifier",
@@ -46,4 +47,6 @@ __all__ = [
     "Precomputed",
     "ProjectronClassifier",
     "RBPClassifier",
+    "load",
+    "save",
 ]

@@ -97,6 +97,9 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
             n_features=n_features,
             samples=samples,
         )
+        self._set_up(kernel, n_features, outputs)
+
+    def _set_up(self, kernel: Kernel, n_features: int, outputs: int | None) -> None:
         parameters = np.array(self._prepare(), np.float64)
         expansion = self._expansion(kernel, n_features, self._capacity(kernel), outputs)
         self._p, self._s = parameters, np.zeros(rules.STATE_SIZE)
@@ -107,6 +110,17 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
         return KernelExpansion(kernel, n_features, budget, outputs, self._eviction(), self._seed())
+
+    def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
+        """Go on with a saved state."""
+        classes = arrays.get("classes_")
+        self._set_up(kernel, n_features, None if classes is None or len(classes) == 2 else len(classes))
+        self._s[:] = arrays["scalars"]
+        prefix = "expansion_"
+        self.expansion_.restore({k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)})
+        self.n_features_in_ = n_features
+        if "feature_names_in_" in arrays:
+            self.feature_names_in_ = arrays["feature_names_in_"].astype(object)
 
     def _seed(self) -> int:
         given = getattr(self, "random_state", None)

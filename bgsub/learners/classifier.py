@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from bgsub.learners import _rule_kernels as rules
 from bgsub.learners._stream_kernels import learn_rows_multiclass, multiclass_step
 from bgsub.learners.base import KernelLearner, scalar
-from bgsub.learners.kernels import Array
+from bgsub.learners.kernels import Array, Kernel
 
 __all__ = ["ClassifierLearner", "KernelClassifier", "MulticlassLearner"]
 
@@ -65,6 +65,13 @@ class KernelClassifier(ClassifierMixin, KernelLearner):  # type: ignore[misc]
 
     def _begin_classes(self, n_features: int, samples: Array | None, classes: Array) -> None:
         self._begin(n_features, samples, len(classes) if len(classes) > 2 else None)
+        self._name(classes)
+
+    def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
+        super()._resume(kernel, n_features, arrays)
+        self._name(arrays["classes_"])
+
+    def _name(self, classes: Array) -> None:
         self.classes_ = classes
         numbers = range(len(classes)) if len(classes) > 2 else (-1, 1)
         self._target_of = dict(zip(classes.tolist(), map(float, numbers), strict=True))
@@ -189,8 +196,8 @@ class MulticlassLearner(ClassifierLearner):
 
     _many: ClassVar[bool] = True
 
-    def _begin(self, n_features: int, samples: Array | None, outputs: int | None = None) -> None:
-        super()._begin(n_features, samples, outputs)
+    def _set_up(self, kernel: Kernel, n_features: int, outputs: int | None) -> None:
+        super()._set_up(kernel, n_features, outputs)
         self._scores = np.zeros(outputs or 0)
 
     def _run(self, first: int, samples: Array, targets: Array) -> int:

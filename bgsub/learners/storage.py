@@ -1,0 +1,155 @@
+"""Learners in files: an npz archive of arrays with a JSON header, no pickle."""
+
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bgsub.errors import ModelFileError
+from bgsub.learners import kernels
+from bgsub.learners.base import KernelLearner
+
+__all__ = ["load", "save"]
+
+_FORMAT = 1
+_KERNELS = {"Gaussian": ("gamma",), "Laplacian": ("gamma",), "Polynomial": ("degree", "gamma", "coef0"), "Linear": ()}
+
+
+def _described(kernel: kernels.Kernel) -> dict[str, Any]:
+    """Return name and parameters of a kernel that a file can hold."""
+    if isinstance(kernel, kernels.Normalised):
+        return {"name": "Normalised", "kernel": _described(kernel.kernel)}
+    name = type(kernel).__name__
+    if name not in _KERNELS:
+        raise ValueError(f"kernel must be one that bgsub.learners defines by numbers to be saved, got {kernel!r}")
+    return {"name": name, **{parameter: getattr(kernel, parameter) for parameter in _KERNELS[name]}}
+
+
+def _made(description: dict[str, Any]) -> kernels.Kernel:
+    given = {key: value for key, value in description.items() if key != "name"}
+    if description["name"] == "Normalised":
+        return kernels.Normalised(_made(given["kernel"]))
+    kernel: kernels.Kernel = getattr(kernels, description["name"])(**given)
+    return kernel
+
+
+def save(model: KernelLearner, path: str | Path) -> None:
+    """Write a learner that has learned to a file; `load` goes on with the same bits.
+
+    Parameters
+    ----------
+    model : learner
+        Any of this package, with a kernel that is not a Python function.
+    path : path
+        Written under another name first, so that no half file ever stands there.
+
+    Raises
+    ------
+    ValueError
+        If the model has learned nothing, or its kernel or a parameter cannot be written.
+    ModelFileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bgsub.learners import KernelPerceptron, load, save
+    >>> model = KernelPerceptron(sigma=1.0)
+    >>> score = model.learn_one(np.array([1.0]), 1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, f"{folder}/model.npz")
+    ...     again = load(f"{folder}/model.npz")
+    >>> again.score_one(np.array([1.0]))
+    1.0
+    """
+    if not model._started:
+        raise ValueError(f"model must have learned something to be saved, got {model!r}")
+    parameters, resolved = model.get_params(), _described(model.expansion_.kernel)
+    if isinstance(parameters["kernel"], kernels.Kernel):
+        parameters["kernel"] = _described(parameters["kernel"])
+    header = {
+        "class": type(model).__name__,
+        "parameters": {name: _plain(name, value) for name, value in parameters.items()},
+        "resolved_kernel": resolved,
+        "n_features": model.n_features_in_,
+    }
+    arrays = {f"expansion_{name}": values for name, values in model.expansion_.state().items()}
+    arrays["scalars"] = model._s
+    for name in ("classes_", "feature_names_in_"):
+        if name in vars(model):
+            arrays[name] = np.array(vars(model)[name].tolist())  # text, where the labels are objects
+    _write(Path(path), json.dumps(header), arrays)
+
+
+def _plain(name: str, value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is not None and not isinstance(value, bool | int | float | str | dict):
+        raise ValueError(f"{name} must be a number, text or None to be saved, got {value!r}")
+    return value
+
+
+def _write(path: Path, header: str, arrays: dict[str, Any]) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("wb") as file:
+            np.savez(file, bgsub_learner=np.int64(_FORMAT), header=np.str_(header), **arrays)
+        temporary.replace(path)
+    except OSError as error:
+        raise ModelFileError(
+            f"cannot write the model {path}: {error.strerror or error}; choose a writable folder with free space"
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def load(path: str | Path) -> Any:
+    """Read a learner that `save` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    learner
+        Of the class that was saved.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is missing, damaged or no learner.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        if int(arrays["bgsub_learner"]) != _FORMAT:
+            raise ModelFileError(f"{path} is of another version of bgsub; learn and save it again")
+        return _restored(json.loads(str(arrays["header"])), arrays)
+    except FileNotFoundError:
+        raise ModelFileError(f"cannot read the model {path}: no such file") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        raise ModelFileError(f"{path} is not a learner saved by bgsub ({error}); learn and save it again") from error
+
+
+def _kinds(base: type) -> dict[str, Any]:
+    """Return all learners by name."""
+    found = {base.__name__: base}
+    for kind in base.__subclasses__():
+        found |= _kinds(kind)
+    return found
+
+
+def _restored(header: dict[str, Any], arrays: dict[str, Any]) -> KernelLearner:
+    kind: type[KernelLearner] = _kinds(KernelLearner)[header["class"]]
+    parameters = dict(header["parameters"])
+    if isinstance(parameters["kernel"], dict):
+        parameters["kernel"] = _made(parameters["kernel"])
+    model: KernelLearner = kind(**parameters)
+    model._resume(_made(header["resolved_kernel"]), int(header["n_features"]), arrays)
+    return model

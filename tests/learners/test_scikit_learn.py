@@ -1,0 +1,59 @@
+"""Learners inside scikit-learn's own tools."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from bgsub.learners import (
+    ALMAClassifier,
+    Gaussian,
+    KernelPerceptron,
+    NORMAClassifier,
+    NORMARegressor,
+    OLKClassifier,
+    Precomputed,
+)
+from tests.learners.known import rings
+
+
+@pytest.mark.parametrize("model", [NORMAClassifier(), OLKClassifier(), ALMAClassifier()], ids=repr)
+def test_one_versus_rest_makes_many_classes_of_two(model):
+    samples, _ = rings(600)
+    labels = np.digitize(np.hypot(*samples.T), [0.8, 1.6])
+    many = OneVsRestClassifier(model.set_params(sigma=0.5)).fit(samples[:400], labels[:400])
+    assert many.score(samples[400:], labels[400:]) > 0.75
+    parts = OneVsRestClassifier(model)
+    for start in range(0, 400, 100):
+        parts.partial_fit(samples[start : start + 100], labels[start : start + 100], classes=[0, 1, 2])
+    np.testing.assert_array_equal(parts.predict(samples), many.predict(samples))
+
+
+def test_pipelines_and_grid_search():
+    samples, labels = rings(300)
+    pipeline = make_pipeline(StandardScaler(), NORMAClassifier(sigma=5.0))
+    search = GridSearchCV(pipeline, {"normaclassifier__sigma": [0.5, 50.0]}, cv=3).fit(samples * 100, labels)
+    assert search.best_params_ == {"normaclassifier__sigma": 0.5}
+    assert search.score(samples * 100, labels) > 0.8
+
+
+def test_parameters_can_change_while_learning():
+    samples = rings(100)[0]
+    model = NORMARegressor(sigma=1.0, eta=0.1, lam=0.0).fit(samples, samples[:, 0])
+    model.set_params(eta=0.5).learn_one(np.zeros(2), 3.0)
+    assert model.dual_coef_[0, -1] != pytest.approx(0.5 * (3.0 - 0.0), rel=1e-3)
+    model.partial_fit([[9.0, 9.0]], [3.0])
+    assert model.dual_coef_[0, -1] == pytest.approx(1.5, rel=1e-3)
+
+
+def test_precomputed_kernel_takes_row_numbers():
+    samples, labels = rings(200)
+    kernel = Gaussian(sigma=0.5)
+    numbers = np.arange(200)[:, None]
+    known = KernelPerceptron(kernel=Precomputed(kernel.matrix(samples, samples))).fit(numbers[:150], labels[:150])
+    usual = KernelPerceptron(kernel=kernel).fit(samples[:150], labels[:150])
+    np.testing.assert_allclose(known.decision_function(numbers), usual.decision_function(samples), atol=1e-12)
+    with pytest.raises(ValueError, match="matrix must be square and symmetric"):
+        Precomputed([[1.0, 2.0], [3.0, 1.0]])
