@@ -11,8 +11,8 @@ import tomli_w
 from bgsub.bank import Detector, create, detector_class, load
 from bgsub.bank.parameters import defaults
 from bgsub.errors import ConfigError
-from bgsub.pipeline import Pipeline
-from bgsub.postprocess import Postprocess
+from bgsub.pipeline import Pipeline, default_postprocess
+from bgsub.postprocess import RAW, Postprocess
 from bgsub.roi import open_region
 
 __all__ = ["Config"]
@@ -28,8 +28,8 @@ class Config:
         Name of the detector.
     parameters : mapping
         Keyword parameters of the detector; those left out have its defaults.
-    postprocess : Postprocess
-        From the raw to the final mask.
+    postprocess : Postprocess, optional
+        From the raw to the final mask; what suits the detector if None.
     learning_rate : float
         -1 the detector's own pace, 0 frozen, as `Detector.apply`.
     warmup : int, optional
@@ -48,9 +48,9 @@ class Config:
     {'slots': 16}
     """
 
-    detector: str = "norma"
+    detector: str = "adaptive"
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    postprocess: Postprocess = field(default_factory=Postprocess)
+    postprocess: Postprocess | None = None
     learning_rate: float = -1.0
     warmup: int | None = None
     roi: str = ""
@@ -97,11 +97,13 @@ class Config:
         """
         values = tomllib.loads(text)
         _only_known("settings", values, {item.name for item in fields(cls)})
-        post = values.pop("postprocess", {})
-        if not isinstance(post, dict) or not isinstance(values.get("parameters", {}), dict):
+        post = values.pop("postprocess", None)
+        if not isinstance(post, dict | None) or not isinstance(values.get("parameters", {}), dict):
             raise ValueError("[parameters] and [postprocess] must be tables")
+        if post is None:
+            return cls(**values)
         _only_known("[postprocess]", post, {item.name for item in fields(Postprocess)})
-        return cls(**values, postprocess=Postprocess(**post))
+        return cls(**values).with_postprocess(**post)
 
     def to_toml(self) -> str:
         """Return the settings as TOML, with every parameter of the detector; `from_toml_text` reads it back.
@@ -116,8 +118,19 @@ class Config:
             values["warmup"] = self.warmup
         values["roi"] = self.roi
         values["parameters"] = {name: value for name, value in every.items() if value is not None}
-        values["postprocess"] = asdict(self.postprocess)
+        values["postprocess"] = asdict(self.with_postprocess().postprocess or RAW)
         return tomli_w.dumps(values)
+
+    def with_postprocess(self, **changed: Any) -> Self:
+        """Return settings with post-processing spelled out, and some of its steps changed.
+
+        Raises
+        ------
+        ValueError
+            If a value is wrong.
+        """
+        present = self.postprocess or default_postprocess(detector_class(self.detector))
+        return replace(self, postprocess=replace(present, **changed))
 
     def with_parameters(self, texts: Mapping[str, str]) -> Self:
         """Return settings with some of the detector's parameters changed, given as text.

@@ -12,15 +12,20 @@ from bgsub._opencv import cv2
 from bgsub.bank.base import Detector
 from bgsub.errors import ModelFileError
 from bgsub.frames import Frame, Mask, Packet, Result, Score, Timings
-from bgsub.postprocess import Postprocess
+from bgsub.postprocess import RAW, Postprocess
 from bgsub.roi import Region
 from bgsub.video.prefetch import Prefetch
 from bgsub.video.sinks import Sink
 from bgsub.video.sources import FrameSource
 
-__all__ = ["Pipeline", "PipelineModel", "Summary", "run"]
+__all__ = ["Pipeline", "PipelineModel", "Summary", "default_postprocess", "run"]
 
 logger = logging.getLogger(__name__)
+
+
+def default_postprocess(detector: type[Detector]) -> Postprocess:
+    """Return the post-processing that suits a detector: none where it does its own, else a median of 5."""
+    return RAW if detector.own_postprocess else Postprocess()
 
 
 class Pipeline:
@@ -30,8 +35,8 @@ class Pipeline:
     ----------
     detector : Detector
         The model; its state advances with every step.
-    postprocess : Postprocess
-        From the raw to the final mask.
+    postprocess : Postprocess, optional
+        From the raw to the final mask; by default none for a detector that does its own, else a median.
     learning_rate : float
         As `Detector.apply`: -1 its own pace, 0 frozen.
     region : Region, optional
@@ -46,14 +51,14 @@ class Pipeline:
         self,
         detector: Detector,
         *,
-        postprocess: Postprocess = Postprocess(),  # noqa: B008, frozen
+        postprocess: Postprocess | None = None,
         learning_rate: float = -1.0,
         region: Region | None = None,
         warmup: int = 0,
         want_score: bool = False,
     ) -> None:
         self.detector = detector
-        self.postprocess = postprocess
+        self.postprocess = postprocess or default_postprocess(type(detector))
         self.learning_rate = learning_rate
         self.region = region
         self.warmup = warmup

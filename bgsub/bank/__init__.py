@@ -12,6 +12,7 @@ from bgsub.errors import ModelFileError
 __all__ = ["DETECTORS", "Detector", "create", "detector_class", "load"]
 
 DETECTORS = {
+    "adaptive": "bgsub.bank.adaptive:Adaptive",
     "norma": "bgsub.bank.norma:Norma",
     "olk": "bgsub.bank.olk:Olk",
     "mog2": "bgsub.bank.opencv:Mog2",
@@ -35,12 +36,12 @@ def detector_class(name: str) -> type[Detector]:
     return found
 
 
-def create(name: str = "norma", **parameters: Any) -> Detector:
+def create(name: str = "adaptive", **parameters: Any) -> Detector:
     """Make a detector.
 
     Parameters
     ----------
-    name : {"norma", "olk", "mog2", "knn"}
+    name : {"adaptive", "norma", "olk", "mog2", "knn"}
         Which one; `bgsub detectors` describes them.
     **parameters
         Of its constructor.

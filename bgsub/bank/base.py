@@ -27,6 +27,8 @@ class Detector(abc.ABC):
     name: ClassVar[str]
     can_save: ClassVar[bool] = True
     """Whether `save` is possible at all."""
+    own_postprocess: ClassVar[bool] = False
+    """Whether masks are final as they come, so that a pipeline need not clean them."""
     PARAMETERS: ClassVar[tuple[Parameter, ...]]
 
     def __init__(self, **parameters: Any) -> None:

@@ -95,8 +95,10 @@ class KernelBank(Detector):
 
     def _gain(self, dtype: np.dtype[Any]) -> np.float32:
         """Factor from squared distance to the exponent of two: -log2(e) / width^2, width in units of the frame."""
-        white = self._parameters["white"] or _WHITE[dtype.name]
-        return np.float32(-np.log2(np.e) / (self._parameters["width"] * white / 255.0) ** 2)
+        return np.float32(-np.log2(np.e) / (self._parameters["width"] * self._white(dtype) / 255.0) ** 2)
+
+    def _white(self, dtype: np.dtype[Any]) -> float:
+        return float(self._parameters["white"] or _WHITE[dtype.name])
 
     def _run_kernel(self, kernel: Any, frame: Frame, *arguments: Any) -> None:
         run_bands(kernel, (frame.shape[0], frame.shape[1]), self._parameters["threads"], frame, *arguments)

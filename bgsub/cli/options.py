@@ -40,15 +40,21 @@ def detector_options(command: Any) -> Any:
     """Options that make a `Config`."""
     options = [
         click.option(
-            "--detector", "-d", help="norma, olk, mog2 or knn; `bgsub detectors` tells more.  [default: norma]"
+            "--detector",
+            "-d",
+            help="adaptive, norma, olk, mog2 or knn; `bgsub detectors` tells more.  [default: adaptive]",
         ),
         click.option("--set", "assignments", type=Assignment(), multiple=True, help="Set a parameter of the detector."),
         click.option("--config", type=click.Path(path_type=Path), help="TOML file of settings; options win over it."),
         click.option("--roi", help="Region of interest: '10,10 310,10 160,230', a .json of polygons, or an image."),
-        click.option("--median", type=int, help="Side of the median filter, odd; 1 for none.  [default: 5]"),
+        click.option(
+            "--median",
+            type=int,
+            help="Side of a median filter on the mask, odd; 1 for none.  [default: 5; 1 for adaptive]",
+        ),
         click.option("--min-area", type=int, help="Drop foreground regions of fewer pixels.  [default: 0]"),
         click.option("--fill-holes/--keep-holes", default=None, help="Fill background that foreground encloses."),
-        click.option("--raw", is_flag=True, help="No post-processing at all."),
+        click.option("--raw", is_flag=True, help="Raw masks, without any post-processing."),
         click.option("--learning-rate", type=float, help="-1 automatic, 0 frozen, else the share a frame replaces."),
         click.option("--warmup", type=int, help="First frames to learn from without foreground."),
     ]
@@ -59,6 +65,8 @@ def detector_options(command: Any) -> Any:
 
 def make_config(options: dict[str, Any]) -> Any:
     """Build the `Config`: defaults, then the file, then the options."""
+    from bgsub.bank import detector_class
+    from bgsub.bank.parameters import defaults
     from bgsub.config import Config
     from bgsub.postprocess import RAW
 
@@ -70,9 +78,14 @@ def make_config(options: dict[str, Any]) -> Any:
     post = {name: options[name] for name in names if options[name] is not None}
     if options["raw"] and post:
         raise click.UsageError("--raw excludes --median, --min-area and --fill-holes")
-    postprocess = RAW if options["raw"] else replace(config.postprocess, **post)
+    if options["raw"]:
+        config = replace(config, postprocess=RAW)
+        if "raw" in defaults(detector_class(config.detector)):  # it cleans its masks itself
+            config = config.with_parameters({"raw": "true"})
+    elif post:
+        config = config.with_postprocess(**post)
     given = {name: options[name] for name in ("roi", "learning_rate", "warmup") if options[name] is not None}
-    return replace(config, postprocess=postprocess, **given)
+    return replace(config, **given)
 
 
 def progress_bar(total: int | None, *, quiet: bool, unit: str = "frame") -> Any:
