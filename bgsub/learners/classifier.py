@@ -186,8 +186,25 @@ class ClassifierLearner(KernelClassifier):
 
     def _begin_one(self, x: Array) -> None:
         super()._begin_one(x)
-        self.classes_ = np.array([-1, 1])
-        self._target_of = {-1: -1.0, 1: 1.0}
+        self._name(np.array([-1, 1]))
+
+    def start(self, n_features: int, classes: Any) -> Self:
+        """Forget everything and name the classes, for `learn_one` with others than -1 and +1.
+
+        Parameters
+        ----------
+        n_features : int
+            Length of a sample.
+        classes : array
+            All classes.
+
+        Returns
+        -------
+        self
+        """
+        self._begin_classes(n_features, None, self._known_classes(np.asarray(classes)))
+        self.n_features_in_ = n_features
+        return self
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -137,7 +137,7 @@ def load(path: str | Path) -> Any:
         raise ModelFileError(f"{path} is not a learner saved by bgsub ({error}); learn and save it again") from error
 
 
-def _kinds(base: type) -> dict[str, Any]:
+def _kinds(base: type[Any]) -> dict[str, Any]:
     """Return all learners by name."""
     found = {base.__name__: base}
     for kind in base.__subclasses__():
@@ -146,7 +146,7 @@ def _kinds(base: type) -> dict[str, Any]:
 
 
 def _restored(header: dict[str, Any], arrays: dict[str, Any]) -> KernelLearner:
-    kind: type[KernelLearner] = _kinds(KernelLearner)[header["class"]]
+    kind = _kinds(KernelLearner)[header["class"]]
     parameters = dict(header["parameters"])
     if isinstance(parameters["kernel"], dict):
         parameters["kernel"] = _made(parameters["kernel"])
