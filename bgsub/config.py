@@ -159,7 +159,8 @@ class Config:
         threads : int, optional
             Threads for detectors that ask for it.
         model : path, optional
-            A saved model; it brings its own detector and parameters.
+            A saved model; it brings its own detector and parameters. Only whether masks are raw belongs to the
+            run, as post-processing does.
 
         Returns
         -------
@@ -172,7 +173,12 @@ class Config:
             If the model cannot be read.
         """
         if model is not None:
-            return load(model, **({} if threads is None else {"threads": threads}))
+            changed: dict[str, Any] = {} if threads is None else {"threads": threads}
+            loaded = load(model, **changed)
+            raw = bool(self.parameters.get("raw", False))
+            if loaded.parameters.get("raw", raw) != raw:
+                loaded = load(model, **changed, raw=raw)
+            return loaded
         known = {parameter.name for parameter in detector_class(self.detector).PARAMETERS}
         given = {"rate_hz": rate_hz, "threads": threads, "warmup": self.warmup}
         extra = {name: value for name, value in given.items() if value is not None and name in known}

@@ -56,6 +56,12 @@ def read_table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def counts(report: Path) -> dict[str, tuple[int, ...]]:
+    """Return what each detector of a report got right and wrong."""
+    rows = json.loads(report.read_text())["rows"]
+    return {row["model"]: tuple(row[name] for name in ("tp", "fp", "fn", "tn")) for row in rows}
+
+
 def truth() -> np.ndarray:
     return np.array([square_mask(index) * (index >= EMPTY) for index in range(COUNT)])
 
@@ -111,7 +117,7 @@ class TestRunOutputs:
         assert bgsub("run", clip, "--json", "--quiet", "--threads", 1) == 0
         shown = capsys.readouterr()
         summary = json.loads(shown.out)
-        assert (summary["source"], summary["detector"], summary["frames"]) == (str(clip), "norma", COUNT)
+        assert (summary["source"], summary["detector"], summary["frames"]) == (str(clip), "adaptive", COUNT)
         assert 0 < summary["foreground"] < 0.1
         assert shown.err == ""
 
@@ -145,7 +151,7 @@ class TestRunOutputs:
 
 class TestRunSettings:
     def test_raw_is_the_detector_s_word_and_the_steps_work_on_it(self, masks_of: Callable[..., np.ndarray]) -> None:
-        noisy = ("--set", "kappa=1", "--set", "nu=0.9")
+        noisy = ("--detector", "norma", "--set", "kappa=1", "--set", "nu=0.9")
         raw = masks_of("--raw", *noisy)
         detector = library.create("norma", kappa=1, nu=0.9)
         frames = [square_frame(index) if index >= EMPTY else empty_frame() for index in range(COUNT)]
@@ -156,6 +162,26 @@ class TestRunSettings:
             ([], Postprocess()),
         ):
             np.testing.assert_array_equal(masks_of(*noisy, *options), [post(mask) for mask in raw])
+
+    def test_adaptive_is_taken_at_its_word_by_default_and_by_raw(self, masks_of: Callable[..., np.ndarray]) -> None:
+        scene = "synthetic:walkers?frames=60&size=160x120"
+        with open_source(scene) as source:
+            rate_hz, frames = source.info.rate_hz, [packet.frame for packet in source]
+        final, raw = (
+            np.array([model.apply(frame) for frame in frames])
+            for model in (library.create(rate_hz=rate_hz, threads=1, raw=raw) for raw in (False, True))
+        )
+        np.testing.assert_array_equal(masks_of(source=scene), final)
+        np.testing.assert_array_equal(masks_of("--raw", source=scene), raw)
+        assert final.any()
+        assert (final != raw).any()
+        for options, post in (
+            (["--median", 5], Postprocess(median=5)),
+            (["--min-area", 300], Postprocess(median=1, min_area=300)),
+        ):
+            expected = np.array([post(mask) for mask in final])
+            np.testing.assert_array_equal(masks_of(*options, source=scene), expected)
+            assert (expected != final).any()
 
     def test_region_keeps_the_rest_empty(self, masks_of: Callable[..., np.ndarray]) -> None:
         masks = masks_of("--roi", "0,0 31,0 31,47 0,47")
@@ -170,7 +196,7 @@ class TestRunSettings:
         assert [int(row["number"]) for row in read_table(stats)] == numbers
         assert read_masks(tmp_path / "mask.mkv").shape == (len(numbers), 24, 32)
 
-    @pytest.mark.parametrize("name", ["norma", "olk", "mog2", "knn"])
+    @pytest.mark.parametrize("name", library.DETECTORS)
     def test_every_detector_finds_the_square(self, masks_of: Callable[..., np.ndarray], name: str) -> None:
         masks = masks_of("--detector", name)
         assert overlap(masks[EMPTY:], truth()[EMPTY:]) > 0.6
@@ -179,12 +205,20 @@ class TestRunSettings:
         (tmp_path / "run.toml").write_text('detector = "olk"\n[postprocess]\nmedian = 3\n')
         from_file = masks_of("--config", tmp_path / "run.toml")
         np.testing.assert_array_equal(from_file, masks_of("--detector", "olk", "--median", 3))
-        assert (from_file != masks_of()).any()
+        assert (from_file != masks_of("--detector", "olk")).any()
 
     def test_warmup_is_reported_as_background(self, masks_of: Callable[..., np.ndarray]) -> None:
         masks = masks_of("--warmup", EMPTY + 10)
         assert not masks[: EMPTY + 10].any()
         assert masks[EMPTY + 10 :].any()
+
+    def test_warmup_of_adaptive_changes_no_later_mask(self, masks_of: Callable[..., np.ndarray]) -> None:
+        scene = "synthetic:walkers?frames=40&size=160x120"
+        whole, warm = masks_of(source=scene), masks_of("--warmup", 20, source=scene)
+        assert whole[:20].any()
+        assert not warm[:20].any()
+        assert warm[20:].any()
+        np.testing.assert_array_equal(warm[20:], whole[20:])
 
     def test_threads_do_not_change_the_masks(self, masks_of: Callable[..., np.ndarray]) -> None:
         scene = "synthetic:easy?frames=40&size=320x240"
@@ -207,12 +241,35 @@ class TestModels:
         self, masks_of: Callable[..., np.ndarray], clip: Path, tmp_path: Path
     ) -> None:
         masks_of("--end", EMPTY, "--save-model", tmp_path / "model.npz")
-        frozen, post = library.load(tmp_path / "model.npz"), Postprocess()
+        frozen = library.load(tmp_path / "model.npz")
         with open_source(clip) as source:
-            expected = [post(frozen.apply(packet.frame, None, 0.0)) for packet in source]
+            expected = [frozen.apply(packet.frame, None, 0.0) for packet in source]
         found = masks_of("--load-model", tmp_path / "model.npz", "--learning-rate", 0)
         np.testing.assert_array_equal(found, expected)
         assert overlap(found, truth()) > 0.8
+
+    @pytest.mark.parametrize("saved_by", [(), ("--raw",)])
+    @pytest.mark.parametrize("settings", ["adaptive", "norma"])
+    def test_raw_belongs_to_the_run_and_not_to_the_model(
+        self, masks_of: Callable[..., np.ndarray], tmp_path: Path, saved_by: tuple[str, ...], settings: str
+    ) -> None:
+        (tmp_path / "run.toml").write_text(f"detector = '{settings}'")
+        scene, model = "synthetic:walkers?frames=60&size=160x120", tmp_path / "model.npz"
+        final, raw = masks_of(source=scene), masks_of("--raw", source=scene)
+        assert (final[40:] != raw[40:]).any()
+        masks_of("--end", 40, "--save-model", model, *saved_by, source=scene)
+        rest = ("--start", 41, "--load-model", model, "--config", tmp_path / "run.toml")
+        np.testing.assert_array_equal(masks_of(*rest, source=scene), final[40:])
+        np.testing.assert_array_equal(masks_of(*rest, "--raw", source=scene), raw[40:])
+
+    def test_steps_that_were_not_chosen_suit_the_model(
+        self, masks_of: Callable[..., np.ndarray], tmp_path: Path
+    ) -> None:
+        options, model = ("--detector", "norma", "--min-area", 30), tmp_path / "model.npz"
+        whole = masks_of(*options)
+        masks_of(*options, "--end", 45, "--save-model", model)
+        np.testing.assert_array_equal(masks_of("--start", 46, "--load-model", model, "--min-area", 30), whole[45:])
+        assert (whole != masks_of(*options, "--median", 1)).any()
 
     def test_model_is_replaced_by_what_it_became(self, masks_of: Callable[..., np.ndarray], tmp_path: Path) -> None:
         model = tmp_path / "model.npz"
@@ -274,8 +331,21 @@ class TestOtherCommands:
     def test_evaluate_prints_a_table(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert bgsub("sample", tmp_path / "street", "--frames", 50, "--size", "64x48", "--scene", "easy") == 0
         assert bgsub("evaluate", tmp_path / "street", "--compare", "mog2", "--json", tmp_path / "report.json") == 0
-        assert {"norma", "mog2"} <= set(re.findall(r"\w+", capsys.readouterr().out))
+        assert {"adaptive", "mog2"} <= set(re.findall(r"\w+", capsys.readouterr().out))
         assert json.loads((tmp_path / "report.json").read_text())
+
+    @pytest.mark.parametrize("options", [("--raw",), ("--min-area", 20)])
+    def test_compared_detectors_are_scored_as_on_their_own(self, tmp_path: Path, options: tuple[object, ...]) -> None:
+        assert bgsub("sample", tmp_path / "street", "--frames", 50, "--size", "80x60") == 0
+        table, alone = tmp_path / "all.json", {}
+        for name in ("norma", "mog2", "adaptive"):
+            path = tmp_path / f"{name}.json"
+            assert bgsub("evaluate", tmp_path / "street", "-d", name, *options, "--json", path) == 0
+            alone.update(counts(path))
+        assert len(alone) == 3
+        for command in (("-d", "norma", "--compare", "mog2,adaptive"), ("--compare", "norma,mog2")):
+            assert bgsub("evaluate", tmp_path / "street", *command, *options, "--json", table) == 0
+            assert counts(table) == alone
 
     def test_bench_measures_every_detector(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert bgsub("bench", "--size", "64x48", "--threads", 1, "--rounds", 1, "--json") == 0

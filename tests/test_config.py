@@ -1,5 +1,6 @@
 """Settings: from text, files and options to the same run."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from bgsub.bank import DETECTORS
 from bgsub.config import Config
 from bgsub.errors import ConfigError
-from bgsub.postprocess import Postprocess
+from bgsub.postprocess import RAW, Postprocess
 from bgsub.video.sources import open_source
 from tests.command import bgsub
 
@@ -45,8 +46,25 @@ def test_toml_leaves_the_frame_rate_to_the_source_unless_it_was_given() -> None:
 
 
 def test_warmup_is_the_detector_s_where_it_has_one() -> None:
-    assert Config(warmup=3, parameters={"warmup": 9}).make_detector().parameters["warmup"] == 3
-    assert "warmup" not in Config(detector="mog2", warmup=3).make_detector().parameters
+    assert Config(detector="norma", warmup=3, parameters={"warmup": 9}).make_detector().parameters["warmup"] == 3
+    for name in ("adaptive", "mog2"):
+        made = Config(detector=name, warmup=3)
+        detector = made.make_detector()
+        assert "warmup" not in detector.parameters
+        assert made.make_pipeline(detector).warmup == 3
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_post_processing_suits_the_detector_unless_told(name: str) -> None:
+    config = Config(detector=name)
+    suits = RAW if name == "adaptive" else Postprocess(median=5)
+    assert config.postprocess is None
+    assert config.make_pipeline(config.make_detector()).postprocess == suits
+    assert Config.from_toml_text(config.to_toml()).postprocess == suits
+    partial = Config.from_toml_text(f"detector = '{name}'\n[postprocess]\nmin_area = 7")
+    assert partial.postprocess == replace(suits, min_area=7)
+    told = Config(detector=name, postprocess=Postprocess(median=9))
+    assert told.make_pipeline(told.make_detector()).postprocess == Postprocess(median=9)
 
 
 def test_empty_file_is_the_defaults() -> None:
@@ -59,7 +77,7 @@ def test_empty_file_is_the_defaults() -> None:
         ("median = = 3", "Invalid value"),
         ("median = 3", "settings has no entry 'median'"),
         ("[postprocess]\nmedain = 3", r"\[postprocess\] has no entry 'medain'"),
-        ("[parameters]\nslos = 3", "norma has no parameter 'slos'; it has slots"),
+        ("[parameters]\nslos = 3", "adaptive has no parameter 'slos'; it has slots"),
         ("[parameters]\nslots = 'many'", r"slots must be a whole number in \[1, 254\], got 'many'"),
         ("[parameters]\nslots = 0", r"slots must be a whole number in \[1, 254\], got 0"),
         ("[parameters]\nslots = 2.5", "slots must be a whole number"),
@@ -70,7 +88,7 @@ def test_empty_file_is_the_defaults() -> None:
         ("[postprocess]\nmedian = '5'", "median must be an odd number"),
         ("[postprocess]\nfill_holes = 'yes'", "fill_holes must be true or false, got 'yes'"),
         ("[postprocess]\nmin_area = -1", "min_area must be a whole number"),
-        ("detector = 'nroma'", "detector must be one of norma, olk, mog2, knn"),
+        ("detector = 'nroma'", "detector must be one of adaptive, norma, olk, mog2, knn"),
         ("detector = 5", "detector must be a name"),
         ("detector = ['norma']", "detector must be a name"),
         ("learning_rate = 'fast'", "learning_rate must be a number"),
@@ -103,7 +121,8 @@ def test_unreadable_file_is_one_line_that_names_it(tmp_path: Path, content: byte
 
 
 def test_parameters_are_parsed_by_their_kind_and_keep_the_others() -> None:
-    config = Config(parameters={"slots": 3, "width": 20.0}).with_parameters({"slots": "12", "memory_s": "none"})
+    config = Config(detector="norma", parameters={"slots": 3, "width": 20.0})
+    config = config.with_parameters({"slots": "12", "memory_s": "none"})
     assert config.parameters == {"slots": 12, "width": 20.0, "memory_s": None}
     assert Config(detector="mog2").with_parameters({"detect_shadows": "off"}).parameters == {"detect_shadows": False}
 
@@ -111,8 +130,8 @@ def test_parameters_are_parsed_by_their_kind_and_keep_the_others() -> None:
 @pytest.mark.parametrize(("name", "text"), [("slots", "2.5"), ("slots", ""), ("width", "wide"), ("nu", "1")])
 def test_wrong_parameter_text_is_named(name: str, text: str) -> None:
     with pytest.raises(ValueError, match=f"^{name} must be a .*got "):
-        Config().with_parameters({name: text})
-    with pytest.raises(ValueError, match="norma has no parameter 'var_threshold'"):
+        Config(detector="norma").with_parameters({name: text})
+    with pytest.raises(ValueError, match="adaptive has no parameter 'var_threshold'"):
         Config().with_parameters({"var_threshold": "3"})
 
 
@@ -143,12 +162,22 @@ class TestCommand:
         assert changed.parameters == {"history": 500, "var_threshold": 16.0, "detect_shadows": True}
         assert changed.postprocess == FULL.postprocess
 
+    def test_raw_is_a_parameter_of_a_detector_that_cleans_its_masks_itself(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        plain, raw, norma = shown(capsys), shown(capsys, "--raw"), shown(capsys, "--detector", "norma", "--raw")
+        assert (plain.detector, plain.parameters["raw"], plain.postprocess) == ("adaptive", False, RAW)
+        assert (raw.detector, raw.parameters["raw"], raw.postprocess) == ("adaptive", True, RAW)
+        assert norma.postprocess == RAW
+        assert "raw" not in norma.parameters
+
     def test_printed_settings_give_the_masks_of_the_options(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         scene = "synthetic:easy?frames=50&size=64x48&rate=50"
         parameters = ("memory_s=4", "warmup=5", "threads=1", "kappa=0.5")
-        options = ("--min-area", "4", "--fill-holes", *(word for pair in parameters for word in ("--set", pair)))
+        chosen = ("--detector", "norma", *(word for pair in parameters for word in ("--set", pair)))
+        options = (*chosen, "--min-area", "4", "--fill-holes")
         assert bgsub("config", *options) == 0
         (tmp_path / "run.toml").write_text(capsys.readouterr().out)
         assert bgsub("run", scene, "-o", tmp_path / "options.mkv", *options) == 0

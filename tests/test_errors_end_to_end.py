@@ -119,9 +119,9 @@ def test_source_that_breaks_off_leaves_the_masks_before(
     [
         (2, ["--set", "slots=0"], r"slots must be a whole number in \[1, 254\], got 0"),
         (2, ["--set", "width=wide"], "width must be a number .* got 'wide'"),
-        (2, ["--set", "slos=3"], "norma has no parameter 'slos'; it has slots"),
-        (2, ["--set", "eta=2"], r"eta \* lam must be below 1"),
-        (2, ["--detector", "nroma"], "detector must be one of norma, olk, mog2, knn, got 'nroma'"),
+        (2, ["--set", "slos=3"], "adaptive has no parameter 'slos'; it has slots"),
+        (2, ["--detector", "norma", "--set", "eta=2"], r"eta \* lam must be below 1"),
+        (2, ["--detector", "nroma"], "detector must be one of adaptive, norma, olk, mog2, knn, got 'nroma'"),
         (2, ["--median", 4], "median must be an odd number"),
         (2, ["--min-area", -1], "min_area must be a whole number"),
         (2, ["--learning-rate", 2], "learning_rate must be -1"),

@@ -95,7 +95,8 @@ sys.exit(main(sys.argv[2:]))
 def test_full_disk_is_one_line(tmp_path: Path, limit: int, option: str, name: str) -> None:
     output = tmp_path / name
     scene = "synthetic:walkers?frames=90&size=64x48"
-    done = run(sys.executable, "-c", FULL_DISK, limit, "run", scene, option, output, "--set", "warmup=0", "--raw")
+    detector = ("--detector", "norma", "--set", "warmup=0", "--raw")
+    done = run(sys.executable, "-c", FULL_DISK, limit, "run", scene, option, output, *detector)
     assert done.returncode == 1, done.stdout
     assert done.stderr.startswith("bgsub: error: cannot write ")
     assert done.stderr.count("\n") == 1

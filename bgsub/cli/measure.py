@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ def evaluate(datasets: tuple[Path, ...], **options: Any) -> None:
     names = [name.strip() for name in options["compare"].split(",") if name.strip()]
     configs = {config.detector: config}
     for name in names:
-        configs.setdefault(name, replace(config, detector=name, parameters={}))
+        configs.setdefault(name, make_config({**options, "detector": name, "assignments": ()}))
 
     def maker(chosen: Config) -> Callable[[Any], PipelineModel]:
         return lambda _sequence: PipelineModel(chosen.make_pipeline(chosen.make_detector(threads=options["threads"])))

@@ -68,6 +68,9 @@ def run(source: str, **options: Any) -> None:
         detector = config.make_detector(
             rate_hz=opened.info.rate_hz, threads=options["threads"], model=options["load_model"]
         )
+        if detector.name != config.detector:  # what was not chosen suits the model, which only now is known
+            config = make_config({**options, "detector": detector.name})
+            detector = config.make_detector(threads=options["threads"], model=options["load_model"])
         made = config.make_pipeline(detector)
         sinks = _sinks(options, detector, opened.info.rate_hz or 25.0)
     except BaseException:
