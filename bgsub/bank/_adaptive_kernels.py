@@ -37,22 +37,27 @@ def look(
     raw,  # (H, W) u1, written: 255 where the density is below the threshold
     nearest,  # (H, W) u1, written: the slot with the largest kernel value
     largest,  # (H, W) f4, written: that value
+    weakest,  # (H, W) u1, written: the slot with the smallest coefficient
+    mass,  # (H, W) f4, written: sum of coefficients
 ):
-    """Compute the density f(x) / sum of coefficients, the raw mask and the nearest support vector."""
+    """Compute the density f(x) / sum of coefficients, the raw mask, the nearest and the weakest support vector."""
     zero, one = np.float32(0.0), np.float32(1.0)
     width, channels = frame.shape[1], frame.shape[2]
     slots = coefficients.shape[1]
     x0, x1, x2 = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
-    f, m, gains = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
+    f, gains, lowest = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
     # One channel counts like three equal ones, so that a width means the same for grey as for colour.
     unit = np.float32(gain if channels == 3 else np.float32(3.0) * gain)
     for y in range(first_row, last_row):
         factors_row, nearest_row, largest_row = factors[y], nearest[y], largest[y]
+        weakest_row, m = weakest[y], mass[y]
         for x in range(width):
             f[x] = zero
             m[x] = zero
             nearest_row[x] = np.uint8(0)
             largest_row[x] = zero
+            weakest_row[x] = np.uint8(0)
+            lowest[x] = np.float32(3.0e38)
             gains[x] = unit / (factors_row[x] * factors_row[x])
         if channels == 3:
             interleaved = frame[y].reshape(-1)
@@ -91,6 +96,10 @@ def look(
                     k = k if weight > zero else zero
                     nearest_row[x] = slot if k > before else index
                     largest_row[x] = max(k, before)
+            for x in range(width):
+                weight, least, index = a[x], lowest[x], weakest_row[x]
+                weakest_row[x] = slot if weight < least else index
+                lowest[x] = min(weight, least)
         density_row, raw_row = density[y], raw[y]
         for x in range(width):
             q = f[x] / (m[x] if m[x] > zero else one)
@@ -115,6 +124,8 @@ def adapt(
     raw,  # (H, W) u1
     nearest,  # (H, W) u1
     largest,  # (H, W) f4
+    weakest,  # (H, W) u1
+    mass,  # (H, W) f4
     final,  # (H, W) u1: the final mask
     moving,  # (H, W) u1: not 0 near foreground of this frame or the one before
     where,  # (H, W) u1, or (0, 0) for everywhere: pixels that may change
@@ -131,13 +142,14 @@ def adapt(
     width, channels = frame.shape[1], frame.shape[2]
     slots = coefficients.shape[1]
     chosen, fresh, allowed = np.empty(width, np.uint8), np.empty(width, np.uint8), np.empty(width, np.uint8)
-    lowest, mass = np.empty(width, np.float32), np.empty(width, np.float32)
-    added, rates = np.empty(width, np.float32), np.empty(width, np.float32)
+    added, rates, coefficient = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
+    held, moved = np.empty(width, frame.dtype), np.empty(width, frame.dtype)
     pixels = np.empty((channels, width), frame.dtype)
     everywhere = where.shape[0] == 0
     for y in range(first_row, last_row):
         where_row = final[y] if everywhere else where[y]
         density_row, raw_row, nearest_row, largest_row = density[y], raw[y], nearest[y], largest[y]
+        weakest_row, mass_row = weakest[y], mass[y]
         final_row, moving_row, previous_row, ages_row = final[y], moving[y], previous[y], ages[y]
         factors_row, restless_row, distances_row = factors[y], restless[y], distances[y]
         for x in range(width):
@@ -167,21 +179,13 @@ def adapt(
             absorbed = absorb > np.int32(0) and np.int32(ages_row[x]) >= absorb
             learns = allowed[x] != 0 and (final_row[x] == 0 or absorbed)
             is_fresh = learns and largest_row[x] <= TAU
-            index = nearest_row[x]
+            index, weak = nearest_row[x], weakest_row[x]
+            index = weak if is_fresh else index
             fresh[x] = np.uint8(1) if is_fresh else np.uint8(0)
             chosen[x] = index if learns else NOWHERE
-            added[x] = one if absorbed else zero  # in the mass of the others, so that half the density is new
-            lowest[x] = np.float32(3.0e38)
-            mass[x] = zero
-        for j in range(slots):
-            slot = np.uint8(j)
-            a = coefficients[y, j]
-            for x in range(width):
-                weight, index = a[x], chosen[x]
-                smaller = weight < lowest[x]
-                lowest[x] = min(weight, lowest[x])
-                mass[x] += weight
-                chosen[x] = slot if smaller and fresh[x] != 0 else index
+            projected, total = one_new * largest_row[x], mass_row[x]
+            first = max(one_new, total if absorbed else zero)  # absorbed foreground gets half of the density
+            added[x] = first if is_fresh else projected
         if channels == 3:
             interleaved = frame[y].reshape(-1)
             for c in range(3):
@@ -198,24 +202,41 @@ def adapt(
                     weight = a[x]
                     kept = weight * unfade
                     a[x] = weight if allowed[x] != 0 else kept
-        for x in range(width):
-            first = max(one_new, mass[x] * added[x])
-            added[x] = first if fresh[x] != 0 else one_new * largest_row[x]
         offset = np.int64((np.int64(y) * np.int64(1571) + np.int64(dither_step)) % np.int64(DITHER_PERIOD))
         noise = dither[offset : offset + width]
+        for x in range(width):
+            coefficient[x] = zero
+        for j in range(slots):  # one slot a pixel changes: fetch it, change it, put it back
+            slot = np.uint8(j)
+            a = coefficients[y, j]
+            for x in range(width):
+                here, other = a[x], coefficient[x]
+                coefficient[x] = here if chosen[x] == slot else other
+        for x in range(width):
+            grown = added[x] + (zero if fresh[x] != 0 else coefficient[x])
+            coefficient[x] = grown
+            rates[x] = min(max(one_new / max(grown, np.float32(1e-30)), DRIFT), one)
         for j in range(slots):
             slot = np.uint8(j)
             a = coefficients[y, j]
             for x in range(width):
-                weight, plus = a[x], added[x]
-                grown = plus if fresh[x] != 0 else weight + plus
-                rate = min(max(one_new / max(grown, np.float32(1e-30)), DRIFT), one)
-                rates[x] = one if fresh[x] != 0 else rate
+                weight, grown = a[x], coefficient[x]
                 a[x] = grown if chosen[x] == slot else weight
-            for c in range(channels):
-                s, row = colours[y, c, j], pixels[c]
+        for c in range(channels):
+            row = pixels[c]
+            for j in range(slots):
+                slot = np.uint8(j)
+                s = colours[y, c, j]
                 for x in range(width):
-                    old, value = np.float32(s[x]), np.float32(row[x])
-                    moved = old + rates[x] * (value - old) + (noise[x] if fresh[x] == 0 else zero)
-                    new = moved if chosen[x] == slot else old
-                    s[x] = new
+                    here, other = s[x], held[x]
+                    held[x] = here if chosen[x] == slot else other
+            for x in range(width):
+                old, value = np.float32(held[x]), np.float32(row[x])
+                drifted = old + rates[x] * (value - old) + noise[x]
+                moved[x] = value if fresh[x] != 0 else drifted
+            for j in range(slots):
+                slot = np.uint8(j)
+                s = colours[y, c, j]
+                for x in range(width):
+                    old_value, new_value = s[x], moved[x]
+                    s[x] = new_value if chosen[x] == slot else old_value

@@ -33,30 +33,30 @@ def find_ghosts(
     frame_grey, background_grey : callable
         Return the part in (rows, columns) of the frame, of the learned background, as uint8 grey.
     min_area_px : int
-        Smaller regions are left alone.
+        Regions in a smaller box are left alone.
 
     Returns
     -------
     (H, W) uint8 array or None
         255 in ghosts; None if there is none.
     """
-    count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
-    areas = statistics[:, cv2.CC_STAT_AREA]
-    candidates = (
-        [index for index in np.argsort(-areas[1:])[:_MOST] + 1 if areas[index] >= min_area_px] if count > 1 else []
-    )
-    ghosts: NDArray[np.uint8] | None = None
-    for index in candidates:
-        left, top, width, height = (int(value) for value in statistics[index, :4])
+    outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    boxes = [cv2.boundingRect(outline) for outline in outlines]
+    large = [index for index, (_, _, width, height) in enumerate(boxes) if width * height >= min_area_px]
+    large.sort(key=lambda index: -boxes[index][2] * boxes[index][3])
+    ghosts: Mask | None = None
+    for index in large[:_MOST]:
+        left, top, width, height = boxes[index]
         rows = slice(max(top - _MARGIN, 0), min(top + height + _MARGIN, mask.shape[0]))
         columns = slice(max(left - _MARGIN, 0), min(left + width + _MARGIN, mask.shape[1]))
-        region = np.where(labels[rows, columns] == index, np.uint8(255), np.uint8(0))
-        outline = _outline(region, rows, columns, mask.shape)
-        pixels = cv2.countNonZero(outline)
+        region = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.uint8)
+        cv2.drawContours(region, outlines, index, 255, cv2.FILLED, offset=(-columns.start, -rows.start))
+        border = _border(region, rows, columns, mask.shape)
+        pixels = cv2.countNonZero(border)
         if pixels == 0:
             continue
         difference = _edges(background_grey((rows, columns))) - _edges(frame_grey((rows, columns)))
-        along = difference[outline != 0]
+        along = difference[border != 0]
         background = float(along[along > 0].sum())
         frame = float(-along[along < 0].sum())
         if background > _RATIO * frame and background > _EDGE * pixels:
@@ -66,7 +66,7 @@ def find_ghosts(
     return ghosts
 
 
-def _outline(region: Mask, rows: slice, columns: slice, shape: tuple[int, ...]) -> Mask:
+def _border(region: Mask, rows: slice, columns: slice, shape: tuple[int, ...]) -> Mask:
     """Return a band of 4 pixels around a region's border, without the frame's own border."""
     square = np.ones((5, 5), np.uint8)
     band = np.asarray(cv2.bitwise_xor(cv2.dilate(region, square), cv2.erode(region, square)), np.uint8)

@@ -158,6 +158,7 @@ class Adaptive(KernelBank):
         # Scratch is not part of the model: each step writes it before reading it.
         self._density, self._largest = np.empty(shape, np.float32), np.empty(shape, np.float32)
         self._raw, self._nearest = np.empty(shape, np.uint8), np.empty(shape, np.uint8)
+        self._weakest, self._mass = np.empty(shape, np.uint8), np.empty(shape, np.float32)
         generator = np.random.default_rng(0)
         dither = generator.random(shape[1] + _adaptive_kernels.DITHER_PERIOD, np.float32)
         self._dither = dither if colours.dtype != np.float32 else np.zeros_like(dither)
@@ -189,6 +190,8 @@ class Adaptive(KernelBank):
             self._raw,
             self._nearest,
             self._largest,
+            self._weakest,
+            self._mass,
         )
         self._confine(self._raw, None)
         if score is not None:
@@ -208,7 +211,7 @@ class Adaptive(KernelBank):
         if side > 1:
             final = median(raw, side)
             fine = median(raw, min(self._side(_FINE), side))
-            np.bitwise_or(final, fine, out=final, where=self._calm(side) != 0)
+            final = np.bitwise_or(final, np.bitwise_and(fine, self._calm(side)))
         else:
             final = raw.copy()
         if self._parameters["fill"]:
@@ -232,7 +235,7 @@ class Adaptive(KernelBank):
         frames = scalars["frames"]
         if self._is_flooded(final):
             arrays["coefficients"][:] = 0
-            self._largest[:] = 0
+            self._largest[:] = self._mass[:] = 0
             final = np.zeros_like(final)
         elif parameters["ghosts"] and frames % _GHOST_INTERVAL == 0 and final.any():
             final = self._without_ghosts(frame, final)
@@ -256,6 +259,8 @@ class Adaptive(KernelBank):
             self._raw,
             self._nearest,
             self._largest,
+            self._weakest,
+            self._mass,
             final,
             moving,
             _EVERYWHERE if where is None else where,
@@ -294,7 +299,7 @@ class Adaptive(KernelBank):
             return final
         found = ghosts != 0
         self._arrays["coefficients"] *= ~found[:, np.newaxis]
-        self._largest[found] = 0
+        self._largest[found] = self._mass[found] = 0
         self._arrays["factors"][found] = 1
         self._arrays["restless"][found] = _adaptive_kernels.QUIET
         self._arrays["distances"][found] = 0
