@@ -55,7 +55,7 @@ def bench(
     rounds: int = 20,
     progress: Callable[[Row], None] | None = None,
 ) -> list[Row]:
-    """Measure norma, olk and norma learning every frame beside OpenCV's MOG2 and KNN.
+    """Measure adaptive, norma, norma learning every frame, and olk with 8 slots beside OpenCV's MOG2 and KNN.
 
     The detectors take turns, so that a machine that slows down slows all of them. A turn is one untimed frame,
     which brings the model's state into the caches as far as it fits, where a model in use finds it, then three timed
@@ -133,6 +133,7 @@ def _frames(size: tuple[int, int]) -> list[Frame]:
 def _measure(frames: list[Frame], threads: int, rounds: int) -> list[Row]:
     size = (frames[0].shape[0], frames[0].shape[1])
     models: dict[str, Any] = {
+        "adaptive": create("adaptive", threads=threads),
         "norma": create("norma", threads=threads),
         "norma every 1": create("norma", threads=threads, learn_every=1),
         "olk": create("olk", threads=threads, slots=8),

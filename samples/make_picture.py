@@ -17,7 +17,7 @@ SHOWN = 132  # frame number
 
 def main() -> None:
     """Run the clip up to the frame shown and write the three views side by side."""
-    pipeline = bgsub.Pipeline(bgsub.create("norma"))
+    pipeline = bgsub.Pipeline(bgsub.create())
     with bgsub.open_source(ROOT / "samples" / "walkers.mp4", end=SHOWN) as source:
         for packet in source:
             result = pipeline.step(packet)
