@@ -2,10 +2,8 @@ import csv
 import json
 import logging
 import math
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import cv2  # noqa: TID251 - files and peers as a user would have them
 import numpy as np
@@ -16,8 +14,7 @@ from bgsub._metrics import RocCounter, count_pixels, scored_pixels
 from bgsub.errors import DatasetError, SinkError, UnsupportedError
 from bgsub.evaluate import Counts, Report, contact_sheet, evaluate, find_sequences, mean_measures, plot_roc
 from bgsub.video.synthetic import SyntheticScene, write_sample
-
-DATA = Path(os.environ.get("BGSUB_DATA", Path(__file__).parents[2] / "shared" / "data"))
+from tests.data import shared_data
 
 
 def write_sequence(folder, labels, *, first=1, interval=None, roi=None, suffix=".png", grey=False):
@@ -405,8 +402,6 @@ class TestReport:
 
 @pytest.mark.parametrize(("name", "f"), [("baseline/highway", 0.708), ("cameraJitter/traffic", 0.580)])
 def test_mog2_on_real_sequences_is_as_measured_elsewhere(name, f):
-    folder = DATA / "cdnet" / name
-    if not folder.is_dir():
-        pytest.skip("the CDnet sequences are not here: set BGSUB_DATA to a folder that holds cdnet/")
+    folder = shared_data() / "cdnet" / name
     report = evaluate(find_sequences(folder), lambda s: cv2.createBackgroundSubtractorMOG2())
     assert report.rows[0].counts.f_measure == pytest.approx(f, abs=0.01)
