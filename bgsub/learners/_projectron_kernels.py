@@ -6,8 +6,9 @@ vectors (Q, d, cap) f8, norms (Q, cap) f8 = s·s, coefficients (Q, cap) f8, size
 births and sums (Q, cap) f8 for averaging: a coefficient summed over all steps is sums + coefficient (steps - birth),
 steps (1,) f8, rows, u, w (Q, cap) f8 scratch, scores (Q,) f8.
 
-A factor is the transposed triangular factor of the Gram matrix: forward substitution then subtracts multiples of
-contiguous rows, which is vectorised without reordering sums. Or, on demand, it is the inverse of the Gram matrix.
+A factor holds the triangular factor of the Gram matrix below the diagonal and its transpose above: substitution in
+both directions then subtracts multiples of contiguous rows, which is vectorised without reordering sums. Or, on
+demand, it is the inverse of the Gram matrix.
 """
 
 import math
@@ -83,9 +84,22 @@ def backward(factor, inverse, size, u, w):
     """Write the coefficients of the projection, K^-1 row, to w."""
     if inverse > 0.0:
         return
-    for i in range(size - 1, -1, -1):
-        rest = size - i - 1
-        w[i] = (u[i] - dot(factor[i, i + 1 :], w[i + 1 :], rest)) / factor[i, i]
+    w[:size] = u[:size]
+    whole = size - size % 4
+    for i in range(size - 1, whole - 1, -1):
+        line = factor[i]
+        w[i] /= line[i]
+        for j in range(i):
+            w[j] -= w[i] * line[j]
+    for i in range(whole - 4, -1, -4):
+        for k in range(i + 3, i - 1, -1):
+            w[k] /= factor[k, k]
+            for j in range(i, k):
+                w[j] -= w[k] * factor[k, j]
+        line0, line1, line2, line3 = factor[i], factor[i + 1], factor[i + 2], factor[i + 3]
+        w0, w1, w2, w3 = w[i], w[i + 1], w[i + 2], w[i + 3]
+        for j in range(i):
+            w[j] -= (w0 * line0[j] + w1 * line1[j]) + (w2 * line2[j] + w3 * line3[j])
 
 
 @shared_kernel
@@ -103,7 +117,7 @@ def extend(factor, inverse, size, u, w, delta2):
                 line[j] += value * w[j]
         return
     for i in range(size):
-        factor[i, size] = u[i]
+        factor[i, size], factor[size, i] = u[i], u[i]
     factor[size, size] = math.sqrt(delta2)
 
 

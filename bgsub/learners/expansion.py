@@ -257,7 +257,7 @@ class KernelExpansion:
     def drop_below(self, threshold: float) -> None:
         """Forget every vector whose coefficients are all smaller than `threshold` in size."""
         order = self._by_age()
-        sizes = np.abs(self._scales[store.SCALE] * self._stored[order]).reshape(len(order), -1)
+        sizes = np.abs(self._scales[store.SCALE] * self._stored[order]).reshape(len(order), self._stored[0].size)
         order = order[sizes.max(axis=1, initial=0.0) >= threshold]
         if len(order) == self.size:
             return

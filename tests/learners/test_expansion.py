@@ -61,6 +61,12 @@ def test_decay_to_nothing_forgets_everything():
     assert (len(expansion), expansion.value(np.zeros(1)), expansion.mass()) == (0, 0.0, 0.0)
 
 
+def test_nothing_can_be_dropped_from_nothing():
+    expansion = KernelExpansion(Gaussian(gamma=1.0), 1)
+    expansion.drop_below(1.0)
+    assert len(expansion) == 0
+
+
 def test_small_coefficients_are_dropped_and_the_ring_keeps_its_order():
     expansion = KernelExpansion(Gaussian(gamma=1.0), 1, budget=4)
     for x, a in enumerate([9.0, 0.1, -2.0, 0.2, 3.0, 0.05]):
