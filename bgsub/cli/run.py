@@ -1,7 +1,7 @@
 """`bgsub run`: from a source to its mask video."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ OUTPUTS = ("mask", "overlay", "background", "stats", "save_model")
 @click.option("--rate", type=float, help="Frames a second of an image sequence, or to ask a camera for.")
 @click.option("--load-model", type=click.Path(path_type=Path), help="Start from a saved model.")
 @click.option("--save-model", type=click.Path(path_type=Path), help="Save the model at the end (.npz).")
+@click.option("--two-pass", is_flag=True, help="Learn from all of a file first, then make its masks from the start.")
 @click.option("--threads", type=click.IntRange(0), help="Threads of the detector, 0 for one a processor.")
 @click.option("--force", "-f", is_flag=True, help="Overwrite existing outputs.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary.")
@@ -55,14 +56,8 @@ def run(source: str, **options: Any) -> None:
     if options["threads"] is not None:
         cv2.setNumThreads(options["threads"] or -1)
     _check_places(source, options)
-    opened = open_source(
-        source,
-        start=options["start"],
-        end=options["end"],
-        skip=options["skip"],
-        scale=options["scale"],
-        rate_hz=options["rate"],
-    )
+    part = {name: options[name] for name in ("start", "end", "skip", "scale")} | {"rate_hz": options["rate"]}
+    opened = open_source(source, **part)
     sinks: list[Any] = []
     try:
         detector = config.make_detector(
@@ -71,15 +66,21 @@ def run(source: str, **options: Any) -> None:
         if detector.name != config.detector:  # what was not chosen suits the model, which only now is known
             config = make_config({**options, "detector": detector.name})
             detector = config.make_detector(threads=options["threads"], model=options["load_model"])
+        if options["two_pass"] and opened.info.live:
+            raise click.UsageError(f"--two-pass needs a source that can be read twice, not {opened.info.name}")
         made = config.make_pipeline(detector)
         sinks = _sinks(options, detector, opened.info.rate_hz or 25.0)
     except BaseException:
         opened.close()
         raise
-    bar = progress_bar(opened.info.count, quiet=options["quiet"])
+    passes = 2 if options["two_pass"] else 1
+    bar = progress_bar(opened.info.count and opened.info.count * passes, quiet=options["quiet"])
     try:
+        if options["two_pass"]:
+            _learn_all(open_source(source, **part), replace(config, learning_rate=-1.0).make_pipeline(detector), bar)
         summary = pipeline.run(opened, made, sinks, progress=lambda _: bar.update())
     finally:
+        opened.close()
         bar.close()
     if options["as_json"]:
         click.echo(json.dumps({"source": opened.info.name, "detector": detector.name, **asdict(summary)}))
@@ -96,6 +97,13 @@ def run(source: str, **options: Any) -> None:
     for name in OUTPUTS:
         if options[name]:
             click.echo(f"{name.replace('_', ' ')}: {options[name]}")
+
+
+def _learn_all(source: Any, pipeline: Any, bar: Any) -> None:
+    """Show a source to a detector without writing anything."""
+    from bgsub.pipeline import run as run_pipeline
+
+    run_pipeline(source, pipeline, [], progress=lambda _: bar.update())
 
 
 def _check_places(source: str, options: dict[str, Any]) -> None:
