@@ -148,8 +148,7 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
     def _learn_all(self, samples: Array, targets: Array) -> Self:
         """Learn rows in order, in one compiled loop where the kernel allows."""
         if not self._compiled():
-            for x, y in zip(samples, targets, strict=True):
-                self._learn_plainly(x, float(y))
+            self._learn_all_plainly(samples, targets)
             return self
         rows = np.require(samples, np.float64, ["C", "W", "E"])
         wanted = np.require(targets, np.float64, ["C", "W", "E"])
@@ -158,6 +157,16 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
             self.expansion_.grow()
             done = self._run(done, rows, wanted)
         return self
+
+    def _learn_all_plainly(self, samples: Array, targets: Array) -> None:
+        known, state = self.expansion_.state(), self._s.copy()
+        try:
+            for x, y in zip(samples, targets, strict=True):
+                self._learn_plainly(x, float(y))
+        except BaseException:  # a kernel that is a Python function can raise at any sample
+            self.expansion_.restore(known)
+            self._s = state
+            raise
 
     def _compiled(self) -> bool:
         return bool(self.expansion_.compiled)

@@ -216,6 +216,8 @@ class Linear(Kernel):
 class CallableKernel(Kernel):
     """A Python function of two samples; it must be symmetric and positive semi-definite.
 
+    Of that only k(x, x) >= 0 is checked.
+
     Parameters
     ----------
     function : callable
@@ -232,7 +234,16 @@ class CallableKernel(Kernel):
         self.function = function
 
     def row(self, vectors: Array, x: Array) -> Array:  # noqa: D102
-        return np.array([self.function(vector, x) for vector in vectors], dtype=np.float64)
+        values = np.array([self.function(vector, x) for vector in vectors], dtype=np.float64)
+        if not np.isfinite(values).all():
+            raise ValueError(f"kernel must return finite numbers, got {values[~np.isfinite(values)][0]}")
+        return values
+
+    def diag(self, x: Array) -> float:  # noqa: D102
+        value = super().diag(x)
+        if value < 0:
+            raise ValueError(f"kernel must be positive semi-definite, got k(x, x) = {value:g}")
+        return value
 
     def __repr__(self) -> str:
         return f"CallableKernel({self.function!r})"

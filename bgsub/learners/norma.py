@@ -342,3 +342,9 @@ class NORMAClassifier(NORMALearner, ClassifierLearner):
 
     def _start(self) -> None:
         self._s[rules.LEVEL] = self.rho
+        if self.expansion_.kernel.unit_diagonal and not self.offset and self.lam * self.rho > 1:
+            warnings.warn(
+                f"rho should be at most k(x, x) / lam = {1 / self.lam:g}, got {self.rho:g}: |f| cannot reach it",
+                UserWarning,
+                stacklevel=4,
+            )

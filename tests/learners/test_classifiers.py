@@ -250,3 +250,62 @@ def test_wrong_parameters_are_named(model, message):
     with pytest.raises(ValueError, match=message):
         model.set_params(sigma=1.0).fit(samples, labels)
     assert not hasattr(model, "expansion_")
+
+
+@pytest.mark.parametrize("model", [KernelPerceptron(), ForgetronClassifier(budget=5), ProjectronClassifier()], ids=repr)
+def test_a_kernel_that_fails_halfway_changes_nothing(model):
+    samples, labels = rings(60)
+    broken = samples[40]
+
+    def kernel(a, b):
+        if np.array_equal(b, broken):
+            return np.nan
+        return float(np.exp(-((a - b) @ (a - b))))
+
+    model = clone(model).set_params(kernel=kernel).fit(samples[:20], labels[:20])
+    before = state_of(model)
+    with pytest.raises(ValueError, match="kernel must return finite numbers, got nan"):
+        model.partial_fit(samples[20:], labels[20:])
+    assert state_of(model) == before
+    model.partial_fit(samples[20:40], labels[20:40])
+    assert model.t_ == 40
+
+
+def test_a_kernel_that_is_not_positive_is_refused():
+    samples, labels = rings(10)
+    with pytest.raises(ValueError, match="kernel must be positive semi-definite"):
+        KernelPerceptron(kernel=lambda a, b: -float(a @ b)).fit(samples, labels)
+
+
+def test_a_margin_out_of_reach_is_warned_of():
+    with pytest.warns(UserWarning, match="rho should be at most"):
+        NORMAClassifier(sigma=1.0, rho=3.0, lam=1.0).fit(*rings(10))
+
+
+def test_tuned_parameters_keep_the_bound_for_a_drifting_target():
+    rng = np.random.default_rng(0)
+    angles = np.cumsum(rng.normal(0, 0.01, 3000))
+    targets = 5.0 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    samples = rng.normal(size=(3000, 2))
+    samples /= np.linalg.norm(samples, axis=1, keepdims=True)
+    scores = np.einsum("ij,ij->i", samples, targets)
+    keep = np.abs(scores) > 1
+    samples, labels, targets = samples[keep], np.sign(scores[keep]).astype(int), targets[keep]
+    steps = np.linalg.norm(np.diff(targets, axis=0), axis=1)
+    path, path2, n, norm = steps.sum(), (steps**2).sum(), len(samples), 5.0
+    model = NORMAClassifier.tuned(
+        n_samples=n, margin=1.0, norm=norm, path=path, path2=path2, kernel=Linear(), budget=None
+    ).fit(samples, labels)
+    cost = (norm**2 + norm * (np.sqrt(n * path2) + path)) / 4
+    assert model.n_mistakes_ <= model.n_violations_ <= (np.sqrt(cost) + np.sqrt(cost)) ** 2
+    assert model.n_mistakes_ < 0.2 * n
+
+
+def test_truncation_is_bounded():
+    samples, labels = rings(1500)
+    whole = NORMAClassifier(sigma=0.7, eta=0.1, lam=0.2, budget=None).fit(samples, labels)
+    ring = NORMAClassifier(sigma=0.7, eta=0.1, lam=0.2, budget="auto").fit(samples, labels)
+    assert ring.n_support_ < whole.n_support_
+    gap = np.abs(ring.decision_function(samples) - whole.decision_function(samples)).max()
+    assert gap < 0.98**ring.expansion_.budget / 0.2 <= 1e-3 / 0.2
+    assert np.abs(whole.decision_function(samples)).max() <= 1 / 0.2
