@@ -16,7 +16,8 @@ from bgsub.postprocess import fill_holes, median
 
 __all__ = ["Adaptive"]
 
-_REFERENCE_PX = 320 * 240  # sizes in pixels are for frames of this area and grow with its square root
+_REFERENCE_PX = 320 * 240  # sizes in pixels are for frames of this area,
+_GROWTH = 0.35  # and grow with it to this power, less than the 0.5 of a picture enlarged: larger frames also show smaller things
 _FINE = 7  # side of the median where the neighbourhood is calm
 _NEAR_PX = 7  # dilation that keeps outlines of foreground out of the count of blinks; outlines do not grow with frames
 _CALM = 1.1  # largest mean factor of the width in a calm neighbourhood
@@ -49,7 +50,7 @@ class Adaptive(KernelBank):
        threshold, 0, 1), R in [1, 8] grows by 0.01 (v - 0.1) while R < (1 + 8 d)^2 and else shrinks by 0.01 / v. It
        grows up to twenty times faster in the first hundred frames. Moving leaves and water become background.
     3. *Final mask*: the median of the raw mask over a large square, and over a smaller one where the neighbourhood
-       is calm (mean R below 1.1); enclosed holes are filled. Sizes grow with the frame.
+       is calm (mean R below 1.1); enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions whose outline is an edge in the learned background but not in the frame are forgotten.
@@ -162,7 +163,7 @@ class Adaptive(KernelBank):
         generator = np.random.default_rng(0)
         dither = generator.random(shape[1] + _adaptive_kernels.DITHER_PERIOD, np.float32)
         self._dither = dither if colours.dtype != np.float32 else np.zeros_like(dither)
-        self._scale_px = math.sqrt(shape[0] * shape[1] / _REFERENCE_PX)
+        self._scale_px = (shape[0] * shape[1] / _REFERENCE_PX) ** _GROWTH
         return {
             "factors": np.ones(shape, np.float32),
             "restless": np.full(shape, _adaptive_kernels.QUIET, np.float32),

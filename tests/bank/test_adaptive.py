@@ -259,7 +259,7 @@ def test_sides_grow_with_the_frame():
     small, large = create("adaptive"), create("adaptive")
     small.apply(np.zeros((240, 320, 3), np.uint8))
     large.apply(np.zeros((960, 1280, 3), np.uint8))
-    assert (small._side(13), large._side(13)) == (13, 53)
+    assert (small._side(13), large._side(13)) == (13, 35)
     assert small._side(1) == large._side(1) == 1
 
 
