@@ -16,8 +16,9 @@ from bgsub.postprocess import fill_holes, median
 
 __all__ = ["Adaptive"]
 
-_REFERENCE_PX = 320 * 240  # sizes in pixels are for frames of this area,
-_GROWTH = 0.35  # and grow with it to this power, less than the 0.5 of a picture enlarged: larger frames also show smaller things
+# Sides in pixels are for frames of this area and grow with it to this power: less than the 0.5 of a picture that is
+# enlarged, because larger frames also show smaller things.
+_REFERENCE_PX, _GROWTH = 320 * 240, 0.35
 _FINE = 7  # side of the median where the neighbourhood is calm
 _NEAR_PX = 7  # dilation that keeps outlines of foreground out of the count of blinks; outlines do not grow with frames
 _CALM = 1.1  # largest mean factor of the width in a calm neighbourhood
