@@ -27,6 +27,7 @@ _FACTOR_RATE = 0.01
 _YOUNG = 19.0  # widths grow so many times faster at the start,
 _YOUNG_FRAMES = 100.0  # fading with this time constant
 _GHOST_INTERVAL = 2  # frames between two searches
+_OLDEST = 65535  # ages are counted in 16 bits
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
 
@@ -70,7 +71,8 @@ class Adaptive(KernelBank):
     memory_s : float
         About how many seconds a colour is remembered.
     absorb_s : float
-        Seconds until foreground that stays becomes background; 0 for never.
+        Seconds until foreground that stays becomes background; 0 for never. Never more than 65535
+        frames, 43 minutes at 25 a second.
     rate_hz : float
         Frames per second, which turns these into frames.
     median : int
@@ -245,7 +247,7 @@ class Adaptive(KernelBank):
         moving = np.bitwise_or(near, arrays["near"])
         arrays["near"] = near
         fading = 1.0 - (min(1.0, 1.0 / (parameters["memory_s"] * parameters["rate_hz"])) if rate < 0 else rate)
-        fading = max(fading, 1e-3)
+        fading = max(fading, 1e-3)  # a rate just below 1 must not make the scale 0
         scalars["scale"] *= fading
         self._run_kernel(
             _adaptive_kernels.adapt,
@@ -270,7 +272,7 @@ class Adaptive(KernelBank):
             np.float32(_FACTOR_RATE * (1.0 + _YOUNG * math.exp(-frames / _YOUNG_FRAMES))),
             np.float32(1.0 / scalars["scale"]),
             np.float32(1.0 / fading),
-            np.int32(min(65535, math.ceil(parameters["absorb_s"] * parameters["rate_hz"]))),
+            np.int32(min(_OLDEST, math.ceil(parameters["absorb_s"] * parameters["rate_hz"]))),
             self._dither,
             np.int32(frames * 2657 % _adaptive_kernels.DITHER_PERIOD),
         )
