@@ -179,6 +179,13 @@ class Adaptive(KernelBank):
     def _initial_scalars(self) -> dict[str, float]:
         return {"flooded": 0}
 
+    def _judgement(self, row: int, column: int) -> tuple[str, float, str]:
+        return "g", self._parameters["threshold"], "threshold"
+
+    def _width_factor(self, row: int, column: int) -> float:
+        channels = self._arrays["colours"].shape[1]
+        return float(self._arrays["factors"][row, column]) / (1.0 if channels == 3 else math.sqrt(3.0))
+
     def _step(self, frame: Frame, rate: float, where: Mask | None, mask: Mask | None, score: Score | None) -> None:
         image = frame[:, :, np.newaxis] if frame.ndim == 2 else frame
         threshold = self._parameters["threshold"]

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bgsub.bank.inspection import PixelState
 from bgsub.bank.parameters import Parameter, check_parameters
-from bgsub.errors import BgsubError
+from bgsub.errors import BgsubError, UnsupportedError
 from bgsub.frames import Frame, Mask, Score, check_frame, check_mask
 
 __all__ = ["LOWEST_SCORE", "Detector"]
@@ -27,6 +28,8 @@ class Detector(abc.ABC):
     name: ClassVar[str]
     can_save: ClassVar[bool] = True
     """Whether `save` is possible at all."""
+    can_freeze: ClassVar[bool] = True
+    """Whether a learning rate of 0 is possible."""
     own_postprocess: ClassVar[bool] = False
     """Whether masks are final as they come, so that a pipeline need not clean them."""
     PARAMETERS: ClassVar[tuple[Parameter, ...]]
@@ -41,6 +44,28 @@ class Detector(abc.ABC):
     def parameters(self) -> dict[str, Any]:
         """The parameters as given, or their defaults."""
         return dict(self._parameters)
+
+    def change(self, **parameters: Any) -> None:
+        """Change parameters of a running model; they count from the next frame on.
+
+        Parameters
+        ----------
+        **parameters
+            As the constructor's.
+
+        Raises
+        ------
+        ValueError
+            If a value is out of range, or one changes that shapes the state of a model that has seen a frame.
+        """
+        checked = type(self)(**(self._parameters | parameters)).parameters
+        for item in self.PARAMETERS:
+            if item.shapes_state and self._shape is not None and checked[item.name] != self._parameters[item.name]:
+                raise ValueError(
+                    f"{item.name} cannot change from {self._parameters[item.name]!r} to {checked[item.name]!r} "
+                    "while a model is kept; call reset() first"
+                )
+        self._parameters = checked
 
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -151,6 +176,32 @@ class Detector(abc.ABC):
         frame = self._accept(frame, "frame")
         chosen = None if where is None else check_mask(where, frame.shape[:2], "where")
         self._step(frame, -1.0, chosen, None, None)
+
+    def inspect(self, frame: Frame, row: int, column: int) -> PixelState:
+        """Return what the model knows of one pixel and how it judges the pixel's colour; reads only.
+
+        Parameters
+        ----------
+        frame : (H, W, 3) or (H, W) array
+            A frame like those learned; only the one pixel is looked at.
+        row, column : int
+            Which pixel.
+
+        Returns
+        -------
+        PixelState
+            Support vectors, coefficients, value, threshold and kernel width.
+
+        Raises
+        ------
+        UnsupportedError
+            If the detector does not give away what it has learned, such as OpenCV's.
+        BgsubError
+            If no frame was seen yet.
+        ValueError
+            If the frame is of another shape or dtype than those learned, or there is no such pixel.
+        """
+        raise UnsupportedError(f"{self.name} does not show what it has learned of a pixel; use adaptive, norma or olk")
 
     @abc.abstractmethod
     def background_image(self) -> Frame:

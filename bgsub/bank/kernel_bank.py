@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from bgsub._numba import run_bands
 from bgsub.bank import _mode_kernels, model_file
 from bgsub.bank.base import LOWEST_SCORE, Detector
+from bgsub.bank.inspection import PixelState
 from bgsub.bank.parameters import Parameter
 from bgsub.errors import ModelFileError
 from bgsub.frames import Frame, Mask, Score
 
 __all__ = ["RATE", "SLOTS", "THREADS", "WHITE", "WIDTH", "KernelBank"]
 
-SLOTS = Parameter("slots", int, "support vectors a pixel", 1, 254)
+SLOTS = Parameter("slots", int, "support vectors a pixel", 1, 254, shapes_state=True)
 WIDTH = Parameter(
     "width", float, "width of the kernel over all channels, where 255 is white", 0, low_open=True, unit="grey levels"
 )
@@ -102,6 +103,43 @@ class KernelBank(Detector):
 
     def _run_kernel(self, kernel: Any, frame: Frame, *arguments: Any) -> None:
         run_bands(kernel, (frame.shape[0], frame.shape[1]), self._parameters["threads"], frame, *arguments)
+
+    def inspect(self, frame: Frame, row: int, column: int) -> PixelState:
+        """Return the expansion of one pixel and how it judges the pixel's colour; see `Detector.inspect`."""
+        shape, dtype = self._need_state()
+        if frame.shape != shape or frame.dtype != dtype:
+            raise ValueError(f"frame must be {dtype} {shape} as those learned, got {frame.dtype} {frame.shape}")
+        if not (0 <= row < shape[0] and 0 <= column < shape[1]):
+            raise ValueError(f"pixel must lie in rows 0 to {shape[0] - 1}, columns 0 to {shape[1] - 1}: {row, column}")
+        colour = np.atleast_1d(frame[row, column])
+        colours = self._arrays["colours"][row, :, :, column].T
+        coefficients = self._arrays["coefficients"][row, :, column] * np.float64(self._scalars["scale"])
+        factor = self._width_factor(row, column)
+        squares = ((colours.astype(np.float64) - colour.astype(np.float64)) ** 2).sum(1)
+        kernel = np.exp2(squares * float(self._gain(dtype)) / factor**2)
+        f, mass = float(coefficients @ kernel), float(coefficients.sum())
+        symbol, threshold, name = self._judgement(row, column)
+        order = np.argsort(-coefficients, kind="stable")[: np.count_nonzero(coefficients)]
+        return PixelState(
+            colour=colour.copy(),
+            support=colours[order].copy(),
+            coefficients=coefficients[order],
+            kernel=kernel[order],
+            value=f if symbol == "f" else f / mass if mass > 0 else 1.0,
+            symbol=symbol,
+            threshold=threshold,
+            threshold_symbol=name,
+            width=self._parameters["width"] * factor,
+            white=self._white(dtype),
+        )
+
+    @abc.abstractmethod
+    def _judgement(self, row: int, column: int) -> tuple[str, float, str]:
+        """Return what is compared ("f" or "g", the density), the threshold of a pixel and the threshold's name."""
+
+    def _width_factor(self, row: int, column: int) -> float:
+        """Return what the width is multiplied by at a pixel."""
+        return 1.0
 
     def background_image(self) -> Frame:
         """Return per pixel the support vector s_i with the largest f(s_i), the densest colour; black where none is.

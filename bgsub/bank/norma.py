@@ -120,6 +120,9 @@ class Norma(RingBank):
             "rho": np.full(shape, self._parameters["eta"] * self._parameters["nu"] / 2, np.float32)
         }
 
+    def _judgement(self, row: int, column: int) -> tuple[str, float, str]:
+        return "f", self._parameters["kappa"] * float(self._arrays["rho"][row, column]), "kappa rho"
+
     @property
     def _memory_in_steps(self) -> float:
         fading = self._parameters["eta"] * self._parameters["lam"]

@@ -90,7 +90,7 @@ class Olk(RingBank):
         Parameter("r", float, "regulariser; a learned frame shrinks coefficients by 1 / (1 + r)", 0),
         Parameter("v", float, "least new coefficient, below C", 0),
         Parameter("C", float, "largest new coefficient", 0, low_open=True),
-        Parameter("rho_rule", str, "what the threshold is", choices=tuple(_RULES)),
+        Parameter("rho_rule", str, "what the threshold is", choices=tuple(_RULES), shapes_state=True),
         Parameter(
             "level",
             float,
@@ -160,6 +160,21 @@ class Olk(RingBank):
         # 1 while all pixels have learned the same frames, so that one slot is next everywhere
         return {"pooled_theta": self._parameters["level"], "uniform": 1}
 
+    def _judgement(self, row: int, column: int) -> tuple[str, float, str]:
+        rule = self._parameters["rho_rule"]
+        if rule == "published":
+            return "f", self._published_level, "1 + r - C"
+        if rule == "quantile":
+            warm = int(self._arrays["counts"][row, column]) >= _QUANTILE_WARMUP
+            return "g", float(self._arrays["theta"][row, column]) if warm else 0.0, "theta"
+        if rule == "pooled":
+            return "g", float(self._scalars["pooled_theta"]), "theta"
+        return "g", self._parameters["level"], "level"
+
+    @property
+    def _published_level(self) -> float:
+        return float(1.0 + self._parameters["r"] - self._parameters["C"])
+
     @property
     def _memory_in_steps(self) -> float:
         slots, r = self._parameters["slots"], self._parameters["r"]
@@ -167,7 +182,7 @@ class Olk(RingBank):
 
     def _run(self, frame: Frame, learn: bool, where: Mask, mask: Mask, score: Score) -> None:
         rule, r, scale = self._parameters["rho_rule"], self._parameters["r"], self._scalars["scale"]
-        level = {"published": 1.0 + r - self._parameters["C"], "pooled": self._scalars["pooled_theta"]}.get(
+        level = {"published": self._published_level, "pooled": self._scalars["pooled_theta"]}.get(
             rule, self._parameters["level"]
         )
         pooled_learns = learn and rule == "pooled"

@@ -62,6 +62,16 @@ class _OpenCvDetector(Detector):
         white = self._parameters["white"] or (65535.0 if frame.dtype == np.uint16 else 1.0)
         return np.clip(frame * (255.0 / white) + 0.5, 0, 255).astype(np.uint8)
 
+    def change(self, **parameters: Any) -> None:
+        """Change parameters of a running model; they count from the next frame on. See `Detector.change`."""
+        super().change(**parameters)
+        if self._model is not None:
+            self._tell(self._model)
+
+    @abc.abstractmethod
+    def _tell(self, model: Any) -> None:
+        """Give OpenCV's object the present parameters."""
+
     def background_image(self) -> Frame:
         """Return OpenCV's background image, uint8."""
         self._need_state()
@@ -128,6 +138,11 @@ class Mog2(_OpenCvDetector):
             self._parameters["history"], self._parameters["var_threshold"], self._parameters["detect_shadows"]
         )
 
+    def _tell(self, model: Any) -> None:
+        model.setHistory(self._parameters["history"])
+        model.setVarThreshold(self._parameters["var_threshold"])
+        model.setDetectShadows(self._parameters["detect_shadows"])
+
 
 class Knn(_OpenCvDetector):
     """OpenCV's k-nearest-neighbours model (Zivkovic and van der Heijden 2006), with OpenCV's defaults.
@@ -152,6 +167,7 @@ class Knn(_OpenCvDetector):
     """
 
     name = "knn"
+    can_freeze = False
     PARAMETERS = (
         _HISTORY,
         Parameter("dist2_threshold", float, "squared distance of a near sample", 0, low_open=True),
@@ -175,6 +191,11 @@ class Knn(_OpenCvDetector):
             self._parameters["dist2_threshold"],
             self._parameters["detect_shadows"],
         )
+
+    def _tell(self, model: Any) -> None:
+        model.setHistory(self._parameters["history"])
+        model.setDist2Threshold(self._parameters["dist2_threshold"])
+        model.setDetectShadows(self._parameters["detect_shadows"])
 
     def _step(self, frame: Frame, rate: float, where: Mask | None, mask: Mask | None, score: Score | None) -> None:
         if rate == 0 and mask is not None:

@@ -24,6 +24,8 @@ class Parameter:
     choices: tuple[str, ...] = ()
     optional: bool = False
     """Whether None is allowed."""
+    shapes_state: bool = False
+    """Whether another value needs a new model, because the state has another shape with it."""
 
     @property
     def range_text(self) -> str:
