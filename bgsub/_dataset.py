@@ -12,7 +12,7 @@ from bgsub._opencv import cv2
 from bgsub.errors import DatasetError
 from bgsub.frames import Frame, Mask
 
-__all__ = ["Sequence", "find_sequences"]
+__all__ = ["GroundTruth", "Sequence", "find_sequences"]
 
 logger = logging.getLogger(__name__)
 
@@ -133,6 +133,58 @@ def _open_sequence(folder: Path) -> Sequence:
         if number not in truths:
             raise DatasetError(f"{folder / 'groundtruth'} has no labels for frame {number} ({inputs[number].name})")
     return sequence
+
+
+class GroundTruth:
+    """The labels of a video, read one by one while it plays, by frame number.
+
+    Parameters
+    ----------
+    folder : path
+        Numbered label images, or a sequence whose groundtruth/ holds them. `temporalROI.txt` and `ROI.bmp` beside
+        them count as they do in `find_sequences`.
+
+    Raises
+    ------
+    DatasetError
+        If there are none, or a file beside them is wrong.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        root = Path(folder)
+        if not root.is_dir():
+            raise DatasetError(f"no ground truth at {root}: there is no such folder")
+        images = root / "groundtruth" if (root / "groundtruth").is_dir() else root
+        self._truths = _numbered(images)
+        if not self._truths:
+            raise DatasetError(f"{images} holds no numbered label images; choose a folder like groundtruth/")
+        home = images.parent if images.name == "groundtruth" else images
+        first, last = next(iter(self._truths)), next(reversed(self._truths))
+        if (home / "temporalROI.txt").exists():
+            first, last = _read_interval(home / "temporalROI.txt")
+        self._sequence = Sequence(home.name, home.parent.name, home, {}, self._truths, first, last)
+        self._roi: tuple[tuple[int, int], Mask | None] | None = None
+        self.folder = root
+        """What was opened."""
+
+    @property
+    def numbers(self) -> list[int]:
+        """Numbers of the frames that are scored, in rising order."""
+        return [number for number in self._truths if self._sequence.first <= number <= self._sequence.last]
+
+    def read(self, number: int, size: tuple[int, int]) -> tuple[Mask, Mask | None] | None:
+        """Return labels and region of interest, (H, W) uint8 both, of a frame; None where it is not scored.
+
+        Raises
+        ------
+        DatasetError
+            If a file cannot be read, or the labels have not that (height, width).
+        """
+        if number not in self._truths or not self._sequence.first <= number <= self._sequence.last:
+            return None
+        if self._roi is None or self._roi[0] != size:
+            self._roi = size, self._sequence.read_roi(size)
+        return self._sequence.read_labels(number, size), self._roi[1]
 
 
 def find_sequences(path: str | Path) -> list[Sequence]:

@@ -121,6 +121,32 @@ class Config:
         values["postprocess"] = asdict(self.with_postprocess().postprocess or RAW)
         return tomli_w.dumps(values)
 
+    def to_arguments(self) -> list[str]:
+        """Return the options of `bgsub run` that lead to these settings; what is the default is left out.
+
+        Examples
+        --------
+        >>> Config("norma", {"nu": 0.3, "slots": 8}, Postprocess(median=7)).to_arguments()
+        ['--detector', 'norma', '--set', 'nu=0.3', '--median', '7']
+        """
+        kind = detector_class(self.detector)
+        usual = defaults(kind)
+        arguments = ["--detector", self.detector]
+        for name, value in self.parameters.items():
+            if value != usual[name]:
+                arguments += ["--set", f"{name}={_argument(value)}"]
+        suits, chosen = asdict(default_postprocess(kind)), asdict(self.with_postprocess().postprocess or RAW)
+        for name in ("median", "min_area"):
+            if chosen[name] != suits[name]:
+                arguments += [f"--{name.replace('_', '-')}", str(chosen[name])]
+        if chosen["fill_holes"] != suits["fill_holes"]:
+            arguments.append("--fill-holes" if chosen["fill_holes"] else "--keep-holes")
+        if self.learning_rate != -1:
+            arguments += ["--learning-rate", f"{self.learning_rate:g}"]
+        if self.warmup is not None:
+            arguments += ["--warmup", str(self.warmup)]
+        return [*arguments, "--roi", self.roi] if self.roi else arguments
+
     def with_postprocess(self, **changed: Any) -> Self:
         """Return settings with post-processing spelled out, and some of its steps changed.
 
@@ -202,6 +228,13 @@ class Config:
             warmup=self.warmup or 0,
             want_score=want_score,
         )
+
+
+def _argument(value: Any) -> str:
+    """Write a value as `Parameter.parse` reads it."""
+    if value is None:
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _only_known(where: str, values: Mapping[str, Any], known: set[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bgsub._dataset import Sequence, find_sequences
+from bgsub._dataset import GroundTruth, Sequence, find_sequences
 from bgsub._metrics import MEASURES, Counts, Roc, RocCounter, count_pixels, mean_measures, scored_pixels
 from bgsub._report import Mean, Report, Row, Sample, contact_sheet, plot_roc
 from bgsub.errors import UnsupportedError
@@ -16,6 +16,7 @@ from bgsub.frames import Frame, Mask
 __all__ = [
     "MEASURES",
     "Counts",
+    "GroundTruth",
     "Mean",
     "Model",
     "Report",
@@ -24,10 +25,12 @@ __all__ = [
     "Sample",
     "Sequence",
     "contact_sheet",
+    "count_pixels",
     "evaluate",
     "find_sequences",
     "mean_measures",
     "plot_roc",
+    "scored_pixels",
 ]
 
 logger = logging.getLogger(__name__)

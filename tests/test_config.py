@@ -3,10 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
 from bgsub.bank import DETECTORS
+from bgsub.cli.options import detector_options, make_config
 from bgsub.config import Config
 from bgsub.errors import ConfigError
 from bgsub.postprocess import RAW, Postprocess
@@ -186,3 +188,20 @@ class TestCommand:
             masks = [packet.frame for packet in one]
             np.testing.assert_array_equal(masks, [packet.frame for packet in other])
         assert np.any(masks)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        *(Config(name) for name in DETECTORS),
+        FULL,
+        Config("adaptive", {"fill": False, "raw": True, "white": 200.0}, Postprocess(median=3)),
+        Config("norma", {"slots": 8, "memory_s": None}, Postprocess(median=1)),
+        Config("knn", {"detect_shadows": False}, learning_rate=0.5),
+    ],
+)
+def test_arguments_lead_to_the_same_settings(config: Config) -> None:
+    command = click.Command("any")
+    given = detector_options(command).make_context("any", config.to_arguments()).params
+    again = make_config(given)
+    assert again.to_toml() == config.to_toml()

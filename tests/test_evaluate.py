@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from bgsub._metrics import RocCounter, count_pixels, scored_pixels
 from bgsub.errors import DatasetError, SinkError, UnsupportedError
-from bgsub.evaluate import Counts, Report, contact_sheet, evaluate, find_sequences, mean_measures, plot_roc
+from bgsub.evaluate import Counts, GroundTruth, Report, contact_sheet, evaluate, find_sequences, mean_measures, plot_roc
 from bgsub.video.synthetic import SyntheticScene, write_sample
 from tests.data import shared_data
 
@@ -405,3 +405,33 @@ def test_mog2_on_real_sequences_is_as_measured_elsewhere(name, f):
     folder = shared_data() / "cdnet" / name
     report = evaluate(find_sequences(folder), lambda s: cv2.createBackgroundSubtractorMOG2())
     assert report.rows[0].counts.f_measure == pytest.approx(f, abs=0.01)
+
+
+class TestGroundTruth:
+    def test_labels_of_a_sequence_are_read_by_number_within_its_interval(self, tmp_path):
+        roi = np.full((4, 6), 255, np.uint8)
+        roi[:, 0] = 0
+        folder = write_sequence(tmp_path / "street", plain(5), first=3, interval=(4, 6), roi=roi)
+        truth = GroundTruth(folder)
+        assert truth.numbers == [4, 5, 6]
+        assert truth.read(3, (4, 6)) is None
+        assert truth.read(99, (4, 6)) is None
+        labels, region = truth.read(5, (4, 6))
+        assert np.array_equal(labels, plain(1)[0])
+        assert np.array_equal(region, roi)
+
+    def test_a_bare_folder_of_labels_is_enough(self, tmp_path):
+        folder = write_sequence(tmp_path / "street", plain(3))
+        (folder / "groundtruth").rename(tmp_path / "labels")
+        truth = GroundTruth(tmp_path / "labels")
+        assert truth.numbers == [1, 2, 3]
+        assert truth.read(1, (4, 6))[1] is None
+
+    def test_wrong_folders_say_what_is_missing(self, tmp_path):
+        with pytest.raises(DatasetError, match="no such folder"):
+            GroundTruth(tmp_path / "nowhere")
+        with pytest.raises(DatasetError, match="choose a folder like groundtruth/"):
+            GroundTruth(tmp_path)
+        truth = GroundTruth(write_sequence(tmp_path / "street", plain(2)))
+        with pytest.raises(DatasetError, match="must have the size of its frame"):
+            truth.read(1, (8, 8))

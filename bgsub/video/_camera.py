@@ -85,6 +85,11 @@ class Camera(LazySource):
         """Size of the first frame and the rate the driver promises."""
         return self._info
 
+    @property
+    def trouble(self) -> str | None:
+        """That the camera is lost, while it is."""
+        return self._link.trouble
+
     def grab(self) -> Grab | None:
         """Wait for the next frame, opening the camera again as often as it takes."""
         if self._stop.is_set():

@@ -63,10 +63,13 @@ class Reconnector(Generic[T]):
         self._stop = stop
         self._wait = stop.wait if wait is None else wait
         self._attempts = 0
+        self.trouble: str | None = None
+        """What was lost and why, while it is; may be read by any thread."""
 
     def succeeded(self) -> None:
         """Note that a frame arrived: the next loss starts with a short pause and all attempts again."""
         self._attempts = 0
+        self.trouble = None
 
     def reopen(self, reason: str) -> T | None:
         """Return the source opened anew, or None when stopped.
@@ -77,6 +80,7 @@ class Reconnector(Generic[T]):
             If every attempt failed.
         """
         logger.warning("%s is lost (%s); connecting again", self._name, reason)
+        self.trouble = f"{self._name} is lost ({reason}); connecting again"
         while self._attempts < self._limit:
             pause_s = min(self.FIRST_PAUSE_S * 2**self._attempts, self.LONGEST_PAUSE_S)
             self._attempts += 1
@@ -87,6 +91,7 @@ class Reconnector(Generic[T]):
             except SourceError as error:
                 reason = str(error)
                 logger.info("attempt %d of %d: %s", self._attempts, self._limit, reason)
+                self.trouble = f"{self._name} is lost; attempt {self._attempts + 1} to connect again follows"
         if self._stop.is_set():
             return None
         raise SourceError(

@@ -68,6 +68,11 @@ class Slice(LazySource):
         """The source's, for the part, rate and size delivered."""
         return self._info
 
+    @property
+    def trouble(self) -> str | None:
+        """That of the source."""
+        return self._source.trouble
+
     def grab(self) -> Grab | None:
         """Step to the next frame of the part; those left out are not converted."""
         last = None

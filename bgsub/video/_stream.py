@@ -92,6 +92,11 @@ class NetworkStream(Decoded):
         rate = self._stream.average_rate or self._stream.guessed_rate
         self._begin(first, rate, self._stream.frames or None, live=not self._finite)
 
+    @property
+    def trouble(self) -> str | None:
+        """That the connection is lost, while it is."""
+        return self._link.trouble
+
     def grab(self) -> Grab | None:
         """Decode the next picture, connecting again as often as it takes."""
         while not self._stop.is_set():

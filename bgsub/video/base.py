@@ -34,6 +34,14 @@ class FrameSource(ABC):
     def info(self) -> VideoInfo:
         """Name, frame size, rate and number of frames, as far as they are known."""
 
+    @property
+    def trouble(self) -> str | None:
+        """What keeps a live source from delivering, such as a lost camera; None while all is well.
+
+        Like `interrupt` it may be used from any thread.
+        """
+        return None
+
     @abstractmethod
     def read(self) -> Packet | None:
         """Return the next frame, or None at the end.
@@ -50,7 +58,7 @@ class FrameSource(ABC):
     def interrupt(self) -> None:  # noqa: B027 - a source that never waits need not listen
         """Ask a `read` that waits in another thread to give up soon and return None.
 
-        This is the only method that may be called from a thread other than the reader's.
+        Besides `trouble` this is all that may be used from a thread other than the reader's.
         """
 
     def grab(self) -> Grab | None:

@@ -79,6 +79,22 @@ class Prefetch:
         """Number of frames dropped because the reader was slow."""
         return self._dropped
 
+    @property
+    def trouble(self) -> str | None:
+        """What keeps the source from delivering, such as a lost camera; None while all is well."""
+        return self._source.trouble
+
+    def ready(self, timeout_s: float = 0.0) -> bool:
+        """Tell whether `read` would return or raise at once, waiting for that at most so long.
+
+        Parameters
+        ----------
+        timeout_s : float
+            Longest wait in seconds.
+        """
+        with self._changed:
+            return self._changed.wait_for(lambda: bool(self._queue) or self._ended or self._stop, timeout_s)
+
     def read(self) -> Packet | None:
         """Return the next frame, waiting for it; None at the end and after `close`.
 

@@ -14,7 +14,7 @@ import pytest
 from bgsub.errors import SourceError
 from bgsub.video._stream import NetworkStream, public_name
 from bgsub.video.prefetch import Prefetch
-from bgsub.video.sources import Camera, Reconnector, open_source
+from bgsub.video.sources import Camera, Reconnector, Slice, open_source
 from tests.video.moving_square import FakeCapture, write_video
 
 
@@ -76,6 +76,18 @@ class TestCamera:
         began = time.monotonic()
         packets.close()
         assert time.monotonic() - began < 2
+
+    def test_a_lost_camera_is_in_trouble_until_it_delivers_again(self) -> None:
+        seen: list[str | None] = []
+        captures = [FakeCapture(1), FakeCapture(0, opened=False), FakeCapture(2)]
+        camera = Camera(0, opener=lambda device: captures.pop(0), wait=lambda s: bool(seen.append(camera.trouble)))
+        with Slice(camera) as source:
+            source.read()
+            assert source.trouble is None
+            source.read()
+            assert source.trouble is None
+        assert "camera:0 is lost (it gives no frames)" in (seen[0] or "")
+        assert "attempt 2" in (seen[1] or "")
 
     def test_change_of_size(self) -> None:
         capture = FakeCapture(3)

@@ -132,3 +132,27 @@ def test_thread_has_a_name() -> None:
 def test_depth_is_checked() -> None:
     with pytest.raises(ValueError, match="depth must be"):
         Prefetch(Numbers(1), depth=0)
+
+
+def test_ready_tells_whether_read_would_wait():
+    gate = threading.Event()
+
+    class Gated(FrameSource):
+        info = VideoInfo("gated")
+        trouble = "the gate is shut"
+
+        def read(self):
+            return Packet(0, 0.0, np.zeros((2, 2), np.uint8), 1) if gate.wait(5) and not self.done() else None
+
+        def done(self):
+            self.count = getattr(self, "count", 0) + 1
+            return self.count > 1
+
+    with Prefetch(Gated()) as packets:
+        assert not packets.ready(0.0)
+        assert packets.trouble == "the gate is shut"
+        gate.set()
+        assert packets.ready(5.0)
+        assert packets.read() is not None
+        assert packets.ready(5.0)
+        assert packets.read() is None
