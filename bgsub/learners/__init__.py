@@ -1,5 +1,6 @@
 """Online kernel learners, one sample at a time, as scikit-learn estimators."""
 
+from bgsub.learners import online as _online  # noqa: F401 - first, as it says what to install without scikit-learn
 from bgsub.learners.alma import ALMAClassifier
 from bgsub.learners.expansion import KernelExpansion
 from bgsub.learners.forgetron import ForgetronClassifier
@@ -14,13 +15,17 @@ from bgsub.learners.kernels import (
     Precomputed,
 )
 from bgsub.learners.krls import KRLSRegressor
+from bgsub.learners.linear import LinearALMAClassifier, LMSClassifier, Perceptron
 from bgsub.learners.lssvm import LSSVMClassifier, LSSVMRegressor
 from bgsub.learners.norma import NORMAClassifier, NORMANovelty
+from bgsub.learners.obpm import OBPMClassifier
 from bgsub.learners.olk import OLKClassifier, OLKNovelty
 from bgsub.learners.perceptron import KernelPerceptron, PassiveAggressiveKernel, RBPClassifier
 from bgsub.learners.projectron import ProjectronClassifier
 from bgsub.learners.regression import NORMARegressor, OLKRegressor
 from bgsub.learners.storage import load, save
+from bgsub.learners.svmd import SVMDNovelty, SVMDRegressor
+from bgsub.learners.svmd_classifier import SVMDClassifier
 
 __all__ = [
     "ALMAClassifier",
@@ -31,22 +36,29 @@ __all__ = [
     "Kernel",
     "KernelExpansion",
     "KernelPerceptron",
+    "LMSClassifier",
     "LSSVMClassifier",
     "LSSVMRegressor",
     "Laplacian",
     "Linear",
+    "LinearALMAClassifier",
     "NORMAClassifier",
     "NORMANovelty",
     "NORMARegressor",
     "Normalised",
+    "OBPMClassifier",
     "OLKClassifier",
     "OLKNovelty",
     "OLKRegressor",
     "PassiveAggressiveKernel",
+    "Perceptron",
     "Polynomial",
     "Precomputed",
     "ProjectronClassifier",
     "RBPClassifier",
+    "SVMDClassifier",
+    "SVMDNovelty",
+    "SVMDRegressor",
     "load",
     "save",
 ]

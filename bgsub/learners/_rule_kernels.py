@@ -10,7 +10,7 @@ import math
 from bgsub.learners._compile import shared_kernel
 
 PERCEPTRON, PASSIVE_AGGRESSIVE, ALMA, FORGETRON, NORMA, OLK_C, OLK_R, OLK_N = 0, 1, 2, 3, 4, 5, 6, 7
-PROJECTRON, KRLS, BATCH = 8, 9, 10  # which do not go through `update`
+PROJECTRON, KRLS, BATCH, SVMD, MEMBERS = 8, 9, 10, 11, 12  # which do not go through `update`
 
 # State, the same places for all learners; the meaning of LEVEL, EXTRA and NORM2 is the learner's.
 T, MISTAKES, VIOLATIONS, OFFSET, LEVEL, LAST, LAST_DENSITY, LAST_NOVEL = 0, 1, 2, 3, 4, 5, 6, 7

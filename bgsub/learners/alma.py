@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from bgsub.learners import _rule_kernels as rules
-from bgsub.learners._checks import check_real
-from bgsub.learners.base import scalar
 from bgsub.learners.classifier import ClassifierLearner
+from bgsub.learners.linear import alma_parameters
+from bgsub.learners.online import scalar
 
 __all__ = ["ALMAClassifier"]
 
@@ -88,13 +88,7 @@ class ALMAClassifier(ClassifierLearner):
         return int(self.n_violations_)
 
     def _prepare(self) -> list[float]:
-        check_real("alpha", self.alpha, "be in [0, 1)", least=0, below=1)
-        if self.B is None and self.alpha == 0:
-            raise ValueError("B must be given where alpha is 0, got None")
-        factor = 1 / self.alpha if self.B is None else self.B
-        check_real("B", factor, "be positive or None", above=0)
-        check_real("C", self.C, "be positive", above=0)
-        return [self.alpha, factor, self.C]
+        return alma_parameters(self.alpha, self.B, self.C)
 
     def _start(self) -> None:
         self._s[rules.EXTRA] = 1.0

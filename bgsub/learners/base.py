@@ -1,36 +1,19 @@
-"""What all learners share: a kernel expansion and a few scalars behind scikit-learn's parameters."""
+"""Learners whose hypothesis is a kernel expansion."""
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from bgsub.errors import DependencyError
 from bgsub.learners import _rule_kernels as rules
 from bgsub.learners._checks import check_choice, check_integer
 from bgsub.learners._stream_kernels import learn_rows
-from bgsub.learners.expansion import POLICIES, KernelExpansion, writable
+from bgsub.learners.expansion import POLICIES, KernelExpansion
 from bgsub.learners.kernels import Array, Kernel, resolve_kernel
+from bgsub.learners.online import OnlineLearner
 
-try:
-    from sklearn.base import BaseEstimator
-    from sklearn.utils import check_random_state
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise DependencyError(f"the learners need scikit-learn ({error}); run: pip install 'bgsub[learners]'") from error
-
-__all__ = ["Evicting", "KernelLearner", "scalar"]
-
-
-def scalar(index: int, kind: type, text: str) -> Any:
-    """Make a read-only attribute out of a place in the state of a learner."""
-
-    def read(self: "KernelLearner") -> Any:
-        check_is_fitted(self)
-        return kind(self._s[index])
-
-    return property(read, doc=text)
+__all__ = ["Evicting", "KernelLearner"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,12 +25,8 @@ class Evicting:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
-    """An estimator whose state is a kernel expansion and a few scalars.
-
-    Parameters are stored unchecked and resolved when learning starts; what `set_params` changes counts from
-    the next `partial_fit` on, the kernel, the budget and what a full store replaces from the next `fit`.
-    """
+class KernelLearner(OnlineLearner):
+    """A learner whose state is a kernel expansion and a few scalars."""
 
     kernel: Any = "gaussian"
     gamma: float | str | None = None
@@ -58,16 +37,6 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
     budget: Any = None
 
     _rule: ClassVar[int]
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(writable(state))
-
-    @abstractmethod
-    def _prepare(self) -> list[float]:
-        """Check the learner's own parameters and return what its update rule needs of them."""
-
-    def _start(self) -> None:
-        """Set the learner's own state as it is before the first sample; all zeros already."""
 
     def _eviction(self) -> str:
         evict = getattr(self, "evict", "oldest")
@@ -80,10 +49,6 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
             return None
         check_integer("budget", self.budget, "be None or an integer of at least 1", least=1)
         return int(self.budget)
-
-    @property
-    def _started(self) -> bool:
-        return "expansion_" in self.__dict__
 
     def _begin(self, n_features: int, samples: Array | None, outputs: int | None = None) -> None:
         """Make the empty state; nothing of it is set where a parameter is wrong."""
@@ -100,13 +65,10 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
         self._set_up(kernel, n_features, outputs)
 
     def _set_up(self, kernel: Kernel, n_features: int, outputs: int | None) -> None:
-        parameters = np.array(self._prepare(), np.float64)
+        parameters = self._prepare()
         expansion = self._expansion(kernel, n_features, self._capacity(kernel), outputs)
-        self._p, self._s = parameters, np.zeros(rules.STATE_SIZE)
-        self.expansion_: Any = expansion
         self._plan = expansion.plan(self._rule)
-        self._target = np.zeros(1)
-        self._start()
+        self._adopt(expansion, parameters)
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
         return KernelExpansion(kernel, n_features, budget, outputs, self._eviction(), self._seed())
@@ -115,78 +77,17 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
         """Go on with a saved state."""
         classes = arrays.get("classes_")
         self._set_up(kernel, n_features, None if classes is None or len(classes) == 2 else len(classes))
-        self._s[:] = arrays["scalars"]
-        prefix = "expansion_"
-        self.expansion_.restore({k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)})
-        self.n_features_in_ = n_features
-        if "feature_names_in_" in arrays:
-            self.feature_names_in_ = arrays["feature_names_in_"].astype(object)
+        self._restore(n_features, arrays)
 
     def _seed(self) -> int:
         given = getattr(self, "random_state", None)
         # A learner that draws nothing must not disturb a generator that others use.
         return int(check_random_state(given).randint(1, 2**31 - 1)) if self._eviction() == "random" else 1
 
-    def _refresh(self) -> None:
-        """Take parameters that were changed since learning started."""
-        self._p = np.array(self._prepare(), np.float64)
-
-    def _valid(self, X: Any, *, reset: bool) -> Array:  # noqa: N803
-        """Return finite float64 rows."""
-        return self._bounded(validate_data(self, X, dtype=np.float64, reset=reset))
-
-    def _valid_pair(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> tuple[Array, Array]:  # noqa: N803
-        """Return finite float64 rows and their targets."""
-        samples, targets = validate_data(self, X, y, dtype=np.float64, reset=reset, **checks)
-        return self._bounded(samples), targets
-
-    def _bounded(self, samples: Array) -> Array:
-        if not np.isfinite(np.einsum("ij,ij->i", samples, samples)).all():
-            raise ValueError("X must be scaled: the square of a row is infinity")
-        return samples
-
-    def _learn_all(self, samples: Array, targets: Array) -> Self:
-        """Learn rows in order, in one compiled loop where the kernel allows."""
-        if not self._compiled():
-            self._learn_all_plainly(samples, targets)
-            return self
-        rows = np.require(samples, np.float64, ["C", "W", "E"])
-        wanted = np.require(targets, np.float64, ["C", "W", "E"])
-        done = self._run(0, rows, wanted)
-        while done < len(rows):
-            self.expansion_.grow()
-            done = self._run(done, rows, wanted)
-        return self
-
-    def _learn_all_plainly(self, samples: Array, targets: Array) -> None:
-        known, state = self.expansion_.state(), self._s.copy()
-        try:
-            for x, y in zip(samples, targets, strict=True):
-                self._learn_plainly(x, float(y))
-        except BaseException:  # a kernel that is a Python function can raise at any sample
-            self.expansion_.restore(known)
-            self._s = state
-            raise
-
-    def _compiled(self) -> bool:
-        return bool(self.expansion_.compiled)
-
     def _run(self, first: int, samples: Array, targets: Array) -> int:
         return int(learn_rows(first, self._plan, self._p, self._s, *self.expansion_.arrays(), samples, targets))
 
-    def _learn(self, x: Array, y: float) -> None:
-        """Learn one sample."""
-        held = self.expansion_.hold(x)
-        if self._compiled():
-            self._target[0] = y
-            if not self._run(0, held, self._target):
-                self.expansion_.grow()
-                self._run(0, held, self._target)
-        else:
-            self._learn_plainly(held[0].copy(), y)
-
     def _learn_plainly(self, x: Array, y: float) -> None:
-        """Learn one sample by numpy alone, with any kernel; the reference for the compiled loop."""
         expansion = self.expansion_
         diagonal = expansion.kernel.diag(x)
         value = float(expansion.combine(expansion.row(x)))
@@ -199,13 +100,6 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
         self.expansion_.append(x, coefficient)
         self.expansion_.count_step()
         self._s[rules.OFFSET_SUM] += self._s[rules.OFFSET]
-
-    def _begin_one(self, x: Array) -> None:
-        """Begin with the first of single samples."""
-        if not np.isfinite(x).all():
-            raise ValueError(f"x must be finite, got {x}")
-        self._begin(len(x), None)
-        self.n_features_in_ = len(x)
 
     @property
     def _averaging(self) -> bool:
@@ -220,12 +114,6 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
         if self._averaging:
             return float(self._s[rules.OFFSET_SUM] / max(self._s[rules.T], 1))
         return float(self._s[rules.OFFSET])
-
-    @property
-    def t_(self) -> int:
-        """Number of samples learned."""
-        check_is_fitted(self)
-        return int(self._s[rules.T])
 
     @property
     def n_support_(self) -> int:
@@ -251,6 +139,3 @@ class KernelLearner(BaseEstimator, ABC):  # type: ignore[misc]
     def value_one(self, x: Array) -> float:
         """Return the hypothesis f(x) at one sample (d,), without offset; 0 before the first one was learned."""
         return self.expansion_.value(x) if self._started else 0.0
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._started

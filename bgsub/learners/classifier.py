@@ -1,5 +1,6 @@
 """What all classifiers share: labels, margins and scikit-learn's interface; two classes or many."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -10,14 +11,15 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from bgsub.learners import _rule_kernels as rules
 from bgsub.learners._stream_kernels import learn_rows_multiclass, multiclass_step
-from bgsub.learners.base import KernelLearner, scalar
+from bgsub.learners.base import KernelLearner
 from bgsub.learners.kernels import Array, Kernel
+from bgsub.learners.online import OnlineLearner, scalar
 
-__all__ = ["ClassifierLearner", "KernelClassifier", "MulticlassLearner"]
+__all__ = ["Classifier", "ClassifierLearner", "KernelClassifier", "MulticlassLearner", "StreamClassifier"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelClassifier(ClassifierMixin, KernelLearner):  # type: ignore[misc]
+class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
     """A classifier of two classes: the second one in sorted order where f(x) + b > 0."""
 
     _many: ClassVar[bool] = False
@@ -40,8 +42,10 @@ class KernelClassifier(ClassifierMixin, KernelLearner):  # type: ignore[misc]
         self._begin_classes(samples.shape[1], samples, self._known_classes(labels))
         return self._learn_all(samples, self._targets(labels))
 
-    def _known_classes(self, labels: Array) -> Array:
-        check_classification_targets(labels)
+    def _known_classes(self, labels: Array, *, named: bool = False) -> Array:
+        """Return the classes of labels, or those that were named, which are no sample of anything."""
+        if not named:
+            check_classification_targets(labels)
         classes = np.unique(column_or_1d(labels))
         name = type(self).__name__
         if len(classes) < 2:
@@ -66,10 +70,6 @@ class KernelClassifier(ClassifierMixin, KernelLearner):  # type: ignore[misc]
     def _begin_classes(self, n_features: int, samples: Array | None, classes: Array) -> None:
         self._begin(n_features, samples, len(classes) if len(classes) > 2 else None)
         self._name(classes)
-
-    def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
-        super()._resume(kernel, n_features, arrays)
-        self._name(arrays["classes_"])
 
     def _name(self, classes: Array) -> None:
         self.classes_ = classes
@@ -104,9 +104,9 @@ class KernelClassifier(ClassifierMixin, KernelLearner):  # type: ignore[misc]
 
     @property
     def intercept_(self) -> Array:
-        """The constant b that is added to f: a (1,) array."""
+        """The constant b that is added to f: a (1,) array, or one number a class."""
         check_is_fitted(self)
-        return np.array([self._bias()])
+        return np.atleast_1d(np.asarray(self._bias(), np.float64))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -115,7 +115,16 @@ class KernelClassifier(ClassifierMixin, KernelLearner):  # type: ignore[misc]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ClassifierLearner(KernelClassifier):
+class KernelClassifier(Classifier, KernelLearner):
+    """A classifier whose f is a kernel expansion."""
+
+    def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
+        super()._resume(kernel, n_features, arrays)
+        self._name(arrays["classes_"])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StreamClassifier(Classifier):
     """A classifier that learns sample by sample."""
 
     n_mistakes_ = scalar(rules.MISTAKES, int, "Number of samples that were wrong, or tied, before they were learned.")
@@ -145,7 +154,7 @@ class ClassifierLearner(KernelClassifier):
             targets = self._targets(labels)
             self._refresh()
             return self._learn_all(samples, targets)
-        known = self._known_classes(labels if classes is None else np.asarray(classes))
+        known = self._known_classes(labels if classes is None else np.asarray(classes), named=classes is not None)
         self._targets(labels, known)
         self._begin_classes(samples.shape[1], samples, known)
         return self._learn_all(samples, self._targets(labels))
@@ -175,18 +184,20 @@ class ClassifierLearner(KernelClassifier):
             wrong at the first sample.
         """
         if not self._started:
-            if y not in (-1, 1):
+            if not isinstance(y, Hashable) or y not in (-1, 1):
                 raise ValueError(f"y must be -1 or 1 unless classes are named in partial_fit, got {y!r}")
             self._begin_one(x)
-        target = self._target_of.get(y)
+        target = self._target_of.get(y) if isinstance(y, Hashable) else None
         if target is None:
             raise ValueError(f"y must be one of {list(self._target_of)}, got {y!r}")
         self._learn(x, target)
         return float(self._s[rules.LAST])
 
     def _begin_one(self, x: Array) -> None:
-        super()._begin_one(x)
-        self._name(np.array([-1, 1]))
+        if not np.isfinite(x).all():
+            raise ValueError(f"x must be finite, got {x}")
+        self._begin_classes(len(x), None, np.array([-1, 1]))
+        self.n_features_in_ = len(x)
 
     def start(self, n_features: int, classes: Any) -> Self:
         """Forget everything and name the classes, for `learn_one` with others than -1 and +1.
@@ -202,9 +213,14 @@ class ClassifierLearner(KernelClassifier):
         -------
         self
         """
-        self._begin_classes(n_features, None, self._known_classes(np.asarray(classes)))
+        self._begin_classes(n_features, None, self._known_classes(np.asarray(classes), named=True))
         self.n_features_in_ = n_features
         return self
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClassifierLearner(StreamClassifier, KernelClassifier):
+    """A classifier that learns a kernel expansion sample by sample."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from bgsub.learners import _rule_kernels as rules
 from bgsub.learners._checks import check_choice, check_integer
-from bgsub.learners.base import scalar
 from bgsub.learners.classifier import ClassifierLearner
 from bgsub.learners.kernels import Array, Kernel
+from bgsub.learners.online import scalar
 
 __all__ = ["ForgetronClassifier"]
 

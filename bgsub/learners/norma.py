@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Self
 
 from bgsub.learners import _rule_kernels as rules
 from bgsub.learners._checks import check_choice, check_real
-from bgsub.learners.base import Evicting, KernelLearner, scalar
+from bgsub.learners.base import Evicting, KernelLearner
 from bgsub.learners.classifier import ClassifierLearner
 from bgsub.learners.kernels import Kernel
 from bgsub.learners.novelty import NoveltyLearner
+from bgsub.learners.online import scalar
 
 __all__ = ["NORMAClassifier", "NORMALearner", "NORMANovelty"]
 

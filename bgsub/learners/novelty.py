@@ -9,8 +9,9 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners import _rule_kernels as rules
-from bgsub.learners.base import KernelLearner, scalar
+from bgsub.learners.base import KernelLearner
 from bgsub.learners.kernels import Array
+from bgsub.learners.online import scalar
 
 __all__ = ["NoveltyLearner"]
 

@@ -7,10 +7,11 @@ import numpy as np
 
 from bgsub.learners import _rule_kernels as rules
 from bgsub.learners._checks import check_choice, check_integer, check_real
-from bgsub.learners.base import Evicting, KernelLearner, scalar
+from bgsub.learners.base import Evicting, KernelLearner
 from bgsub.learners.classifier import ClassifierLearner
 from bgsub.learners.kernels import Array
 from bgsub.learners.novelty import NoveltyLearner
+from bgsub.learners.online import scalar
 
 __all__ = ["OLKClassifier", "OLKLearner", "OLKNovelty"]
 

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 from bgsub.learners import _rule_kernels as rules
 from bgsub.learners._checks import check_choice, check_real
-from bgsub.learners.base import scalar
 from bgsub.learners.norma import NORMALearner
 from bgsub.learners.olk import OLKLearner
+from bgsub.learners.online import scalar
 from bgsub.learners.regressor import RegressorLearner
 
 __all__ = ["NORMARegressor", "OLKRegressor"]

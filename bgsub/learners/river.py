@@ -1,4 +1,5 @@
 """Learners as models of river, which streams dictionaries; river itself is not needed by anything else."""
+# mypy: no-warn-unused-ignores
 
 from collections.abc import Sequence
 from typing import Any
@@ -86,13 +87,13 @@ class RiverClassifier(_Adapter, base.Classifier):  # type: ignore[misc]
     def learn_one(self, x: dict[Any, float], y: Any) -> None:
         """Learn one sample."""
         row = self._row_to_learn(x)
-        if not hasattr(self._model, "expansion_"):
+        if not self._model._started:
             self._model.start(len(row), list(self.classes))
         self._model.learn_one(row, y)
 
-    def predict_one(self, x: dict[Any, float]) -> Any:
+    def predict_one(self, x: dict[Any, float]) -> Any:  # type: ignore[override]
         """Return the class of one sample; None before the first one was learned."""
-        if not hasattr(self._model, "expansion_"):
+        if not self._model._started:
             return None
         label = self._model.predict_one(self._row(x))
         return label.item() if isinstance(label, np.generic) else label

@@ -3,6 +3,7 @@
 import json
 import os
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from bgsub.errors import ModelFileError
 from bgsub.learners import kernels
-from bgsub.learners.base import KernelLearner
+from bgsub.learners.online import OnlineLearner
 
 __all__ = ["load", "save"]
 
@@ -36,7 +37,7 @@ def _made(description: dict[str, Any]) -> kernels.Kernel:
     return kernel
 
 
-def save(model: KernelLearner, path: str | Path) -> None:
+def save(model: OnlineLearner, path: str | Path) -> None:
     """Write a learner that has learned to a file; `load` goes on with the same bits.
 
     Parameters
@@ -68,11 +69,11 @@ def save(model: KernelLearner, path: str | Path) -> None:
     if not model._started:
         raise ValueError(f"model must have learned something to be saved, got {model!r}")
     parameters, resolved = model.get_params(), _described(model.expansion_.kernel)
-    if isinstance(parameters["kernel"], kernels.Kernel):
+    if isinstance(parameters.get("kernel"), kernels.Kernel):
         parameters["kernel"] = _described(parameters["kernel"])
     header = {
         "class": type(model).__name__,
-        "parameters": {name: _plain(name, value) for name, value in parameters.items()},
+        "parameters": {key: value if key == "kernel" else _plain(key, value) for key, value in parameters.items()},
         "resolved_kernel": resolved,
         "n_features": model.n_features_in_,
     }
@@ -87,9 +88,26 @@ def save(model: KernelLearner, path: str | Path) -> None:
 def _plain(name: str, value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
-    if value is not None and not isinstance(value, bool | int | float | str | dict):
+    if isinstance(value, np.ndarray):
+        return {"array": value.tolist()}
+    if isinstance(value, list | tuple):
+        return {"list": [_plain(name, part) for part in value]}
+    if isinstance(value, Mapping):
+        return {"pairs": [[_plain(name, part) for part in pair] for pair in value.items()]}
+    if value is not None and not isinstance(value, bool | int | float | str):
         raise ValueError(f"{name} must be a number, text or None to be saved, got {value!r}")
     return value
+
+
+def _unplain(value: Any) -> Any:
+    """Return what `_plain` wrote."""
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return np.array(value["array"])
+    if "list" in value:
+        return [_unplain(part) for part in value["list"]]
+    return {_unplain(key): _unplain(part) for key, part in value["pairs"]}
 
 
 def _write(path: Path, header: str, arrays: dict[str, Any]) -> None:
@@ -145,11 +163,12 @@ def _kinds(base: type[Any]) -> dict[str, Any]:
     return found
 
 
-def _restored(header: dict[str, Any], arrays: dict[str, Any]) -> KernelLearner:
-    kind = _kinds(KernelLearner)[header["class"]]
-    parameters = dict(header["parameters"])
-    if isinstance(parameters["kernel"], dict):
-        parameters["kernel"] = _made(parameters["kernel"])
-    model: KernelLearner = kind(**parameters)
+def _restored(header: dict[str, Any], arrays: dict[str, Any]) -> OnlineLearner:
+    kind = _kinds(OnlineLearner)[header["class"]]
+    parameters = {
+        key: _made(value) if key == "kernel" and isinstance(value, dict) else _unplain(value)
+        for key, value in header["parameters"].items()
+    }
+    model: OnlineLearner = kind(**parameters)
     model._resume(_made(header["resolved_kernel"]), int(header["n_features"]), arrays)
     return model

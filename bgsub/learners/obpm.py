@@ -1,0 +1,161 @@
+"""The online Bayes point machine (Harrington, Herbrich, Kivinen, Platt, Williamson 2003)."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from bgsub.learners import _member_kernels as kernels
+from bgsub.learners import _rule_kernels as rules
+from bgsub.learners._checks import check_choice, check_integer, check_real
+from bgsub.learners.classifier import ClassifierLearner
+from bgsub.learners.kernels import Array, Kernel
+from bgsub.learners.linear import LinearRows, alma_parameters
+from bgsub.learners.members import KernelMembers, LinearMembers
+
+__all__ = ["OBPMClassifier"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OBPMClassifier(LinearRows, ClassifierLearner):
+    """The online Bayes point machine: the mean of perceptrons that each see a part of the stream.
+
+    Each of `n_members` learners sees a sample with probability tau, drawn for every member and sample, and updates
+    itself if it is wrong (algorithm 2 of Harrington and others 2003); the decision is that of the mean weights, which
+    lie near the middle of what agrees with the data. With the linear kernel members are weight vectors, for dense
+    and sparse rows; with others they share their support vectors and so each kernel row, and a sample is stored where
+    any member needs it.
+
+    Parameters
+    ----------
+    n_members : int
+        N, at least 1.
+    tau : float
+        Share of the samples that a member sees, in [0, 1]. Less makes members differ more, and learn more slowly.
+    base : {"perceptron", "alma"}
+        What a member is; the paper takes the perceptron with eta = 1.
+    margin, eta
+        Of the perceptron, as in `Perceptron`.
+    alpha, B, C
+        Of ALMA, as in `ALMAClassifier`.
+    kernel, gamma, sigma, width, degree, coef0
+        As in `NORMANovelty`, "linear" by default. A `Linear` object asks for support vectors all the same.
+    bias, unit : bool
+        As in `Perceptron`; of weights only.
+    renormalise : bool
+        Divide the mean weights by their length where that exceeds 1, for decisions only (step 15); of weights only.
+    budget : int or None
+        Most support vectors, the oldest leaving first; of kernels only.
+    n_jobs : int or None
+        Threads for long batches of weights, members being shared out; -1 takes one a processor, None one in all.
+        The result does not depend on it.
+    random_state : int, RandomState or None
+        Of the draws.
+
+    Attributes
+    ----------
+    classes_ : (2,) array
+        The classes, sorted.
+    t_, n_mistakes_, n_violations_ : int
+        Number of samples learned, of those that the mean had wrong, and of corrections of all members.
+    coef_, intercept_ : (1, d) array, (1,) array
+        The mean weights, as in `Perceptron`.
+    n_support_, support_vectors_, dual_coef_
+        As in `KernelPerceptron`, where there is a kernel.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, `partial_fit` or `learn_one` where a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(500, 20))
+    >>> y = X @ np.arange(-10, 10) > 0
+    >>> model = OBPMClassifier(random_state=0).fit(X[:300], y[:300])
+    >>> single = OBPMClassifier(n_members=1, tau=1.0).fit(X[:300], y[:300])
+    >>> model.score(X[300:], y[300:]) > single.score(X[300:], y[300:])
+    True
+    """
+
+    n_members: int = 100
+    tau: float = 0.3
+    base: str = "perceptron"
+    margin: float = 0.0
+    eta: float = 1.0
+    alpha: float = 0.9
+    B: float | None = None
+    C: float = math.sqrt(2)
+    kernel: Any = "linear"
+    bias: bool = True
+    unit: bool = True
+    renormalise: bool = False
+    budget: int | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    _rule: ClassVar[int] = rules.MEMBERS
+
+    @property
+    def _linear(self) -> bool:  # type: ignore[override]
+        return isinstance(self.kernel, str) and self.kernel == "linear"
+
+    @property
+    def _threads(self) -> int:  # type: ignore[override]
+        return 1 if self.n_jobs is None else max(self.n_jobs, 0)
+
+    def _prepare(self) -> list[float]:
+        check_integer("n_members", self.n_members, "be an integer of at least 1", least=1)
+        check_real("tau", self.tau, "be in [0, 1]", least=0, most=1)
+        check_choice("base", self.base, ("perceptron", "alma"))
+        if self.n_jobs is not None and self.n_jobs != -1:
+            check_integer("n_jobs", self.n_jobs, "be None, -1 or an integer of at least 1", least=1)
+        if self.base == "alma":
+            rule, numbers = kernels.ALMA, alma_parameters(self.alpha, self.B, self.C)
+        else:
+            check_real("margin", self.margin, "not be negative", least=0)
+            check_real("eta", self.eta, "be positive", above=0)
+            rule, numbers = kernels.PERCEPTRON, [self.margin, self.eta, 0.0]
+        if self.renormalise and not self._linear:
+            raise ValueError("renormalise must be False unless kernel is 'linear'")
+        return [rule, *numbers, self.tau, bool(self.bias), bool(self.unit)]
+
+    def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
+        seed = int(check_random_state(self.random_state).randint(1, 2**31 - 1)) if 0 < self.tau < 1 else 1
+        if not self._linear:
+            return KernelMembers(kernel, n_features, budget, self.n_members, seed)
+        given = {"bias": bool(self.bias), "unit": bool(self.unit), "renormalise": bool(self.renormalise)}
+        return LinearMembers(n_features, self.n_members, **given, seed=seed)
+
+    def _run(self, first: int, samples: Array, targets: Array) -> int:
+        if self._linear:
+            return super()._run(first, samples, targets)
+        done = self.expansion_.run(first, self._plan, self._p, self._s, samples, targets)
+        self._s[rules.VIOLATIONS] = self.expansion_.updates
+        return int(done)
+
+    def _learn_plainly(self, x: Array, y: float) -> None:
+        self.expansion_.step(self._p, self._s, x, y)
+        self._s[rules.VIOLATIONS] = self.expansion_.updates
+
+    def _mean(self) -> Array:
+        check_is_fitted(self)
+        if not self._linear:
+            raise AttributeError("coef_ and intercept_ are there only where kernel is 'linear'")
+        result: Array = self.expansion_.mean()
+        return result
+
+    @property
+    def coef_(self) -> Array:
+        """(1, d) mean weights of a sample, as it is divided by its length where `unit` says so."""
+        return self._mean()[None, :-1]
+
+    @property
+    def intercept_(self) -> Array:
+        """The mean weight of the constant feature: a (1,) array; 0 with a kernel."""
+        check_is_fitted(self)
+        return self._mean()[-1:] if self._linear else np.zeros(1)

@@ -1,0 +1,360 @@
+"""SVMD: online support vector machines that adapt their step size (Vishwanathan, Schraudolph, Smola 2006)."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bgsub.learners import _rule_kernels as rules
+from bgsub.learners import _svmd_kernels as kernels
+from bgsub.learners._checks import check_choice, check_real
+from bgsub.learners.base import KernelLearner
+from bgsub.learners.kernels import Array, Kernel
+from bgsub.learners.novelty import NoveltyLearner
+from bgsub.learners.online import scalar
+from bgsub.learners.regressor import RegressorLearner
+from bgsub.learners.traced import TracedExpansion
+
+__all__ = ["SVMDLearner", "SVMDMargin", "SVMDNovelty", "SVMDOffset", "SVMDRegressor"]
+
+_STEP_TIMES_C = 0.99  # the method needs eta c < 1: else f is erased, or flipped
+_LOG_STEP = 0.05
+_NO_STEPS = np.zeros(0)
+_SCHEDULES = {
+    "adaptive": kernels.ADAPTIVE,
+    "constant": kernels.CONSTANT,
+    "sqrt": kernels.SQUARE_ROOT,
+    "tau": kernels.DELAYED,
+}
+_REGRESSIONS = {"squared": kernels.SQUARED, "epsilon": kernels.EPSILON, "huber": kernels.HUBER}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SVMDLearner(KernelLearner):
+    """What all kinds of SVMD share: f becomes (1 - eta c) f - eta xi k(x, .), and eta follows its own gradient."""
+
+    c: float | None = None
+    eta_0: float = 0.1
+    mu: float = 0.1
+    lam: float = 0.99
+    schedule: str = "adaptive"
+    tau: float = 10.0
+    eta_max: float | None = None
+    buffer_fix: bool = True
+    record: bool = False
+    budget: int | None = 512
+
+    _rule: ClassVar[int] = rules.SVMD
+    _state_size: ClassVar[int] = kernels.SVMD_STATE_SIZE
+
+    n_violations_ = scalar(rules.VIOLATIONS, int, "Number of samples that missed their margin, tube or label.")
+    step_size_ = scalar(kernels.ETA, float, "The step size eta with which the latest sample was learned.")
+    norm2_ = scalar(rules.NORM2, float, "Squared norm of f, carried along.")
+    f_dot_v_ = scalar(kernels.PI, float, "Inner product of f and the gradient trace v, carried along.")
+
+    def _parameters(self, loss: int, *, width: float = 0.0) -> list[float]:
+        """Check what is shared, and return all in the order of the compiled rule."""
+        nu = getattr(self, "nu", None)
+        c = self._regulariser()
+        check_real("c", c, "not be negative", least=0)
+        check_real("eta_0", self.eta_0, "be positive", above=0)
+        check_real("mu", self.mu, "not be negative", least=0)
+        check_real("lam", self.lam, "be in [0, 1]", least=0, most=1)
+        check_choice("schedule", self.schedule, _SCHEDULES)
+        check_real("tau", self.tau, "be positive", above=0)
+        largest = self.eta_max
+        if largest is not None:
+            check_real("eta_max", largest, "be positive or None", above=0)
+            if largest * c >= 1:
+                raise ValueError(f"eta_max * c must be below 1, got {largest:g} * {c:g}")
+        elif c > 0:
+            largest = _STEP_TIMES_C / c
+        elif self.schedule == "adaptive":
+            raise ValueError("eta_max must be given where c is 0 and the step adapts: nothing else bounds it")
+        else:
+            largest = math.inf
+        margin = self._margin_parameters()
+        offset, mu_b, lam_b = self._offset_parameters()
+        return [
+            loss, c, self.eta_0, self.mu, self.lam, largest, _SCHEDULES[self.schedule], self.tau,
+            0.0 if nu is None else nu, margin[0], offset, mu_b, lam_b, margin[1], margin[2], width,
+            bool(self.buffer_fix),
+        ]  # fmt: skip
+
+    def _regulariser(self) -> float:
+        if self.c is not None:
+            return self.c
+        return 1e-4 if getattr(self, "nu", None) is None else 1.0
+
+    def _margin_parameters(self) -> tuple[bool, float, float]:
+        """Return whether the rule is logarithmic, mu and lam of the margin."""
+        return False, 0.0, 0.0
+
+    def _offset_parameters(self) -> tuple[bool, float, float]:
+        """Return whether there are offsets, their mu and lam."""
+        return False, 0.0, 0.0
+
+    def _start(self) -> None:
+        self._s[kernels.ETA] = min(self.eta_0, self._p[kernels.ETA_MAX])
+        self._s[rules.LEVEL] = 1.0
+        self._steps: list[Array] = []
+
+    def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
+        return TracedExpansion(kernel, n_features, budget, outputs)
+
+    def _learn_all(self, samples: Array, targets: Array) -> Self:
+        self._expect(len(samples))
+        super()._learn_all(samples, targets)
+        self._steps.append(self._latest_steps)
+        return self
+
+    def _learn(self, x: Array, y: float) -> None:
+        self._expect(1)
+        super()._learn(x, y)
+        if self.record:
+            self._steps.append(self._latest_steps)
+
+    def _expect(self, count: int) -> None:
+        """Make room for the steps of samples to come."""
+        self._latest_steps = np.zeros(count) if self.record else _NO_STEPS
+        self._t_before = int(self._s[rules.T])
+
+    def _run(self, first: int, samples: Array, targets: Array) -> int:
+        arrays = self.expansion_.arrays()
+        return int(
+            kernels.svmd_rows(first, self._plan, self._p, self._s, *arrays, samples, targets, self._latest_steps)
+        )
+
+    def _learn_plainly(self, x: Array, y: float) -> None:
+        self.expansion_.step(self._p, self._s, x, y, self.expansion_.look(x))
+        if len(self._latest_steps):
+            self._latest_steps[int(self._s[rules.T]) - self._t_before - 1] = self._s[kernels.ETA]
+
+    @property
+    def step_sizes_(self) -> Array:
+        """(t,) step sizes of all samples learned so far, where `record` is set; not kept by `save`."""
+        check_is_fitted(self)
+        if not self.record:
+            raise AttributeError("step_sizes_ is there only where record is True")
+        return np.concatenate([np.zeros(0), *self._steps])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SVMDMargin:
+    """Parameters of learners whose margin adapts so that a fraction nu of the samples misses it."""
+
+    nu: float | None = None
+    eps_0: float = 1.0
+    eps_rule: str = "published"
+    eta_eps: float | None = None
+    mu_eps: float | None = None
+    lam_eps: float | None = None
+
+    margin_ = scalar(rules.LEVEL, float, "The margin: 1, or what nu has made of it.")
+
+    def _margin_parameters(self) -> tuple[bool, float, float]:
+        if self.nu is not None:
+            check_real("nu", self.nu, "be in (0, 1) or None", above=0, below=1)
+        check_real("eps_0", self.eps_0, "be positive", above=0)
+        check_choice("eps_rule", self.eps_rule, ("published", "log"))
+        if self.eta_eps is not None:
+            check_real("eta_eps", self.eta_eps, "be positive or None", above=0)
+        mu = self.mu if self.mu_eps is None else self.mu_eps  # type: ignore[attr-defined]
+        lam = self.lam if self.lam_eps is None else self.lam_eps  # type: ignore[attr-defined]
+        check_real("mu_eps", mu, "be None or not negative", least=0)
+        check_real("lam_eps", lam, "be None or in [0, 1]", least=0, most=1)
+        return self.eps_rule == "log", float(mu), float(lam)
+
+    def _start(self) -> None:
+        super()._start()  # type: ignore[misc]
+        state: Array = self._s  # type: ignore[attr-defined]
+        if self.nu is not None:
+            state[rules.LEVEL] = self.eps_0
+        first = _LOG_STEP if self.eps_rule == "log" else 1.0
+        state[kernels.ETA_EPS] = first if self.eta_eps is None else self.eta_eps
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SVMDOffset:
+    """Parameters of learners that can have an offset, and can decide by an average."""
+
+    offset: bool = False
+    eta_b: float | None = None
+    mu_b: float | None = None
+    lam_b: float | None = None
+    average: bool = False
+
+    def _offset_parameters(self) -> tuple[bool, float, float]:
+        if self.eta_b is not None:
+            check_real("eta_b", self.eta_b, "be positive or None", above=0)
+        mu = self.mu if self.mu_b is None else self.mu_b  # type: ignore[attr-defined]
+        lam = self.lam if self.lam_b is None else self.lam_b  # type: ignore[attr-defined]
+        check_real("mu_b", mu, "be None or not negative", least=0)
+        check_real("lam_b", lam, "be None or in [0, 1]", least=0, most=1)
+        return bool(self.offset), float(mu), float(lam)
+
+    def _start(self) -> None:
+        super()._start()  # type: ignore[misc]
+        first = self.eta_0 if self.eta_b is None else self.eta_b  # type: ignore[attr-defined]
+        self.expansion_.offsets[kernels.ETA_B] = first  # type: ignore[attr-defined]
+
+    def _bias(self) -> Any:
+        offsets = self.expansion_.offsets  # type: ignore[attr-defined]
+        if self.average:
+            bias = offsets[kernels.SUM_B] / max(float(self._s[rules.T]), 1.0)  # type: ignore[attr-defined]
+        else:
+            bias = offsets[kernels.B]
+        return bias if len(bias) > 1 else float(bias[0])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SVMDNovelty(SVMDMargin, SVMDLearner, NoveltyLearner):
+    """Novelty detection by SVMD: what scores below a margin is novel, and is learned with a step that adapts.
+
+    Where f(x) < eps, eps being 1 or adapted by nu, x is stored with coefficient eta; all coefficients shrink by
+    1 - eta c (equations 27 and 35 of Vishwanathan, Schraudolph and Smola 2006). Before that the step becomes
+    eta max(1/2, 1 - mu <g, v>), g being the gradient and v, the trace of past gradients, how f depends on past
+    steps (equations 36 to 38). Inner products are carried from step to step, equations 48 to 52, so that a step costs
+    as much as the score. Here they also follow what the full store replaces, which the paper leaves out: its norm of
+    f is then several times the true one.
+
+    With nu the margin moves by a factor exp(eta_eps eps (nu - e)), e being 1 where the sample was novel, with a step
+    of its own that adapts as well (equations 59 to 61). The paper prints xi + nu for nu - e, which is right here but
+    not for two classes, and calls nu the fraction of violations. What the rule keeps at nu is the mean of e weighted
+    by eps; a small margin hardly moves. `eps_rule="log"` leaves the weight out: the share of novel samples is then
+    nu - log(eps_T / eps_0) / (eta_eps T) exactly, on any data.
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, width, degree, coef0
+        As in `NORMANovelty`.
+    nu : float or None
+        Fraction of novel samples, in (0, 1); None keeps the margin 1.
+    c : float or None
+        Weight of the regularisation and so of forgetting, not negative; None is 1e-4, or 1 where nu is given.
+    eta_0 : float
+        First step, positive.
+    mu : float
+        Step of the step size, not negative; 0 keeps the step.
+    lam : float
+        Memory of the trace, in [0, 1]: with 0 the step looks at the latest gradient only.
+    schedule : {"adaptive", "constant", "sqrt", "tau"}
+        Others than "adaptive" are the online SVM with eta_0, eta_0 / sqrt(t) or eta_0 sqrt(tau / (tau + t)).
+    tau : float
+        Of the schedule "tau", positive.
+    eta_max : float or None
+        Largest step; eta_max c must be below 1. None is 0.99 / c. Steps beyond 1 / c would flip f; the paper has no
+        such limit.
+    eps_0 : float
+        First margin with nu, positive.
+    eps_rule : {"published", "log"}
+        See above.
+    eta_eps : float or None
+        First step of the margin, positive; None is 1, or 0.05 for the rule "log", which keeps it.
+    mu_eps, lam_eps : float or None
+        As mu and lam, for the step of the margin; None is the same.
+    buffer_fix : bool
+        False leaves what a full store replaces in the inner products, as the paper does.
+    record : bool
+        Keep all step sizes, see `step_sizes_`.
+    budget : int or None
+        Most support vectors, the oldest leaving first.
+
+    Attributes
+    ----------
+    step_size_ : float
+        The step size.
+    step_sizes_ : (t,) array
+        Those of all samples, where `record` is set.
+    margin_ : float
+        The margin.
+    norm2_, f_dot_v_ : float
+        Squared norm of f, and its inner product with v.
+    t_, n_violations_ : int
+        Number of samples learned, and how many of them were novel.
+    last_value_, last_novel_ : float, bool
+        Of the sample learned last, before it was learned: f, and f < eps.
+    offset_, n_support_, support_vectors_, dual_coef_
+        As in scikit-learn's OneClassSVM.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, `partial_fit` or `learn_one` where a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> model = SVMDNovelty(nu=0.1, sigma=1.0, eps_rule="log", c=0.1).fit(rng.normal(size=(3000, 2)))
+    >>> model.predict([[0.0, 0.0], [6.0, 6.0]])
+    array([ 1, -1])
+    >>> round(model.n_violations_ / model.t_, 1)
+    0.1
+    """
+
+    nu: float | None = 0.1
+
+    def _prepare(self) -> list[float]:
+        return self._parameters(kernels.NOVELTY)
+
+    def _threshold(self) -> float:
+        return float(self._s[rules.LEVEL])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SVMDRegressor(SVMDOffset, SVMDLearner, RegressorLearner):
+    """Regression by SVMD: gradient descent on a squared, eps-insensitive or Huber loss with a step that adapts.
+
+    f becomes (1 - eta c) f - eta xi k(x, .) with xi the derivative of the loss; the step follows equations 36 to 52
+    of Vishwanathan, Schraudolph and Smola (2006), who name these losses without printing them. Where the loss is
+    curved, its second derivative acts on the trace as equation 46 has it for the logistic loss. There the step is
+    never longer than one that meets the target, 1 / (h k(x, x)) with h the second derivative.
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, width, degree, coef0
+        As in `NORMANovelty`.
+    loss : {"squared", "epsilon", "huber"}
+        As in `NORMARegressor`; "squared" makes it LMS.
+    eps : float
+        Half-width of the tube of the loss "epsilon", not negative.
+    delta : float
+        Where the loss "huber" turns linear, positive.
+    c, eta_0, mu, lam, schedule, tau, eta_max, buffer_fix, record, budget
+        As in `SVMDNovelty`.
+    offset, eta_b, mu_b, lam_b, average
+        As in `SVMDClassifier`.
+
+    Attributes
+    ----------
+    step_size_, step_sizes_, norm2_, f_dot_v_
+        As in `SVMDNovelty`.
+    t_, n_violations_, n_support_, support_vectors_, dual_coef_, intercept_
+        As in `KernelPerceptron`; violations are samples outside of eps or delta.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, `partial_fit` or `learn_one` where a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
+    >>> model = SVMDRegressor(sigma=0.5, loss="squared").fit(X, np.sin(X[:, 0]))
+    >>> round(model.score_one(np.array([1.5])), 1)
+    1.0
+    """
+
+    loss: str = "squared"
+    eps: float = 0.1
+    delta: float = 1.0
+
+    def _prepare(self) -> list[float]:
+        check_choice("loss", self.loss, _REGRESSIONS)
+        check_real("eps", self.eps, "not be negative", least=0)
+        check_real("delta", self.delta, "be positive", above=0)
+        return self._parameters(_REGRESSIONS[self.loss], width=self.eps if self.loss == "epsilon" else self.delta)
