@@ -14,6 +14,7 @@ from bgsub import __version__
 from bgsub.cli.describe import detectors, sample, show_config
 from bgsub.cli.measure import bench, evaluate
 from bgsub.cli.run import run
+from bgsub.cli.view import view
 from bgsub.errors import BgsubError
 
 __all__ = ["main"]
@@ -36,7 +37,7 @@ def cli(verbose: int) -> None:
         os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")  # what it says on stderr, our errors say in one line
 
 
-for command in (run, detectors, show_config, sample, evaluate, bench):
+for command in (run, view, detectors, show_config, sample, evaluate, bench):
     cli.add_command(command)
 
 

@@ -432,7 +432,6 @@ class Engine:
                 pins=self._pins.views,
                 position=player.position,
                 processed=self._seen.processed,
-                share=self._seen.share,
                 rate_hz=self._lately_hz(now),
                 dropped=player.dropped,
                 playing=player.playing,

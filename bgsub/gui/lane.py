@@ -4,6 +4,7 @@ from collections import deque
 from dataclasses import replace
 from pathlib import Path
 
+from bgsub._opencv import cv2
 from bgsub.bank import detector_class
 from bgsub.bank.base import Detector
 from bgsub.bank.inspection import PixelState
@@ -165,7 +166,8 @@ class Lane:
     def view(self, result: Result, *, scored: bool) -> LaneView:
         """Summarise for the window."""
         counts = self._counts if scored else None
-        return LaneView(self.detector.name, result, self.ms, self.detector.memory_bytes, counts)
+        share = cv2.countNonZero(result.mask) / result.mask.size
+        return LaneView(self.detector.name, result, self.ms, share, self.detector.memory_bytes, counts)
 
     def _make(self) -> None:
         detector = self._config.make_detector(rate_hz=self._rate_hz)

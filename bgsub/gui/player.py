@@ -121,6 +121,7 @@ class Player:
         self._owed = 0
         self._jumped = self._looped = self._ended = False
         self._first: tuple[float, int] | None = None
+        self._count: int | None = None
         self._anchor: tuple[float, float, float] | None = None
         self._position = self._heading = 0
         self.playing = False
@@ -201,8 +202,8 @@ class Player:
         info = self.info
         if not self._text or (info is not None and info.live):
             return
-        if info is not None and info.count:
-            place = min(place, info.count - 1)
+        if self._count:
+            place = min(place, self._count - 1)
         self._heading = place = max(0, place)
         self._owed = 0 if self.playing else 1
         if self._opening is not None:
@@ -307,6 +308,7 @@ class Player:
             raise
         if self._first is None:
             self.just_opened = self._packets.info
+            self._count = self._packets.info.count  # after a jump the source counts only what is left
         if self._next_place is not None:
             place, self._next_place = self._next_place, None
             self._jump(place, looped=False)

@@ -123,6 +123,8 @@ class LaneView:
     result: Result
     ms: float
     """Mean time of the last frames, in milliseconds."""
+    share: float
+    """Foreground share of the frame."""
     memory_bytes: int | None
     counts: Counts | None
     """Right and wrong pixels so far; None without ground truth."""
@@ -159,8 +161,6 @@ class View:
     """0-based place in the source, in frames."""
     processed: int = 0
     """Frames since the source was opened."""
-    share: float = 0.0
-    """Foreground share of the frame."""
     rate_hz: float = 0.0
     """Frames processed a second, lately."""
     dropped: int = 0

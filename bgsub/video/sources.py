@@ -27,6 +27,7 @@ __all__ = [
     "VideoFile",
     "open_source",
     "parse_position",
+    "public_name",
 ]
 
 _CAMERA = re.compile(r"(?:camera:)?(\d+)")

@@ -1,0 +1,24 @@
+"""`bgsub view`: the window."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bgsub.cli.options import detector_options, make_config
+
+__all__ = ["view"]
+
+
+@click.command()
+@click.argument("source", required=False)
+@detector_options
+@click.option("--load-model", type=click.Path(path_type=Path), help="Start from a saved model.")
+def view(source: str | None, **options: Any) -> int:
+    """Watch SOURCE in a window, see why a pixel is foreground, and tune the detector.
+
+    SOURCE is what `bgsub run` takes; without one the window opens empty. Needs PyQt6: pip install 'bgsub[gui]'.
+    """
+    from bgsub.gui.app import run_viewer
+
+    return run_viewer(source, config=make_config(options), model=options["load_model"])

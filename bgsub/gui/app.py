@@ -1,0 +1,150 @@
+"""Start the viewer: what must be true before Qt begins, and what keeps it alive after."""
+
+import logging
+import signal
+import sys
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+from bgsub.config import Config
+from bgsub.errors import DependencyError
+from bgsub.gui.display import check_display, release_cv2_qt
+from bgsub.roi import open_region
+
+__all__ = ["run_viewer"]
+
+logger = logging.getLogger(__name__)
+
+_INSTALL = "pip install 'bgsub[gui]'"
+_LIBRARIES = "libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1"
+_TICK_MS = 200  # Python's signal handlers run only when Qt lets Python run
+
+
+def run_viewer(
+    source: str | None = None,
+    *,
+    config: Config | None = None,
+    model: Path | None = None,
+    settings_file: Path | None = None,
+) -> int:
+    """Show the viewer until its window is closed.
+
+    Parameters
+    ----------
+    source : str, optional
+        What to open, as `open_source` takes it.
+    config : Config, optional
+        The detector to begin with.
+    model : Path, optional
+        A saved model to begin with.
+    settings_file : Path, optional
+        Where layout and choices are remembered; the user's own place by default.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    Raises
+    ------
+    DependencyError
+        If PyQt6, a system library or a display is missing.
+    ConfigError
+        If the region of interest of the configuration cannot be read.
+    """
+    _require_qt()
+    check_display()
+    release_cv2_qt()
+    config = config or Config()
+    region = open_region(config.roi) if config.roi else None
+
+    from dataclasses import replace
+
+    from PyQt6.QtCore import QSettings, QTimer
+    from PyQt6.QtWidgets import QApplication
+
+    from bgsub.gui.main_window import MainWindow
+    from bgsub.gui.session import Session
+    from bgsub.gui.settings import Settings
+    from bgsub.gui.theme import Theme
+
+    present = QApplication.instance()
+    application = present if isinstance(present, QApplication) else QApplication(["bgsub"])
+    application.setApplicationName("bgsub")
+    application.setApplicationDisplayName("bgsub")
+    kept = (
+        QSettings("bgsub", "viewer")
+        if settings_file is None
+        else QSettings(str(settings_file), QSettings.Format.IniFormat)
+    )
+    session = Session(settings=Settings(config=replace(config, roi=""), region=region))
+    window = MainWindow(session, Theme(application), kept)
+    before = sys.excepthook
+    sys.excepthook = _Survivor(session)
+    interrupted = signal.signal(signal.SIGINT, lambda *_: window.close())
+    timer = QTimer()
+    timer.timeout.connect(lambda: None)
+    timer.start(_TICK_MS)
+    try:
+        window.show()
+        if model is not None:
+            session.load_model(model)
+        if source is not None:
+            window.open(source)
+        return application.exec()
+    finally:
+        signal.signal(signal.SIGINT, interrupted)
+        sys.excepthook = before
+        session.close()
+
+
+class _Survivor:
+    """An exception hook that keeps the window alive: PyQt6 aborts the process if a slot raises and there is none.
+
+    Parameters
+    ----------
+    session : Session
+        Shows what happened.
+    """
+
+    def __init__(self, session: object) -> None:
+        self._session = session
+
+    def __call__(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """Log, hold the picture and show; Ctrl-C passes through."""
+        from bgsub.gui.session import Session
+        from bgsub.gui.settings import Level
+
+        if issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, trace)
+            return
+        logger.error("unexpected error in the viewer\n%s", "".join(traceback.format_exception(kind, error, trace)))
+        if isinstance(self._session, Session):
+            self._session.pause()
+            what = " ".join(str(error).split())
+            self._session.notify(
+                Level.ERROR, f"Unexpected {kind.__name__}: {what}. Please report it; the picture is held."
+            )
+
+
+def _require_qt() -> None:
+    """Say in one line which package is missing.
+
+    Raises
+    ------
+    DependencyError
+        If PyQt6 or pyqtgraph is not installed, or a system library of Qt is missing.
+    """
+    try:
+        import PyQt6.QtWidgets  # noqa: F401 - whether it can be
+    except ImportError as error:
+        if ".so" in str(error):
+            raise DependencyError(
+                f"Qt lacks a system library ({error}); on Debian and Ubuntu run: apt-get install {_LIBRARIES}"
+            ) from error
+        raise DependencyError(f"the viewer needs PyQt6 ({error}); run: {_INSTALL}") from error
+    import importlib.util
+
+    if importlib.util.find_spec("pyqtgraph") is None:
+        raise DependencyError(f"the viewer needs pyqtgraph; run: {_INSTALL}")

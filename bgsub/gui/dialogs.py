@@ -1,0 +1,51 @@
+"""Ask for files and folders, each time where the last one was."""
+
+from pathlib import Path
+
+from PyQt6.QtCore import QSettings
+from PyQt6.QtWidgets import QFileDialog, QWidget
+
+__all__ = ["ask_folder", "ask_open", "ask_save", "remember_in"]
+
+_KEY = "folders/last"
+_settings: QSettings | None = None
+
+
+def remember_in(settings: QSettings) -> None:
+    """Keep the last folder in these settings."""
+    global _settings
+    _settings = settings
+
+
+def ask_open(parent: QWidget, title: str, files: str) -> Path | None:
+    """Ask for a file that exists; `files` is such as `Models (*.npz)`. None if the person thinks again."""
+    name, _ = QFileDialog.getOpenFileName(parent, title, _last(), f"{files};;All files (*)")
+    return _noted(name)
+
+
+def ask_save(parent: QWidget, title: str, name: str, files: str) -> Path | None:
+    """Ask for a file to write; overwriting is asked for. A missing suffix is that of the proposed name."""
+    dialog = QFileDialog(parent, title, str(Path(_last()) / name), files)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setDefaultSuffix(Path(name).suffix.removeprefix("."))
+    chosen = dialog.selectedFiles() if dialog.exec() else []
+    dialog.deleteLater()
+    return _noted(chosen[0]) if chosen else None
+
+
+def ask_folder(parent: QWidget, title: str) -> Path | None:
+    """Ask for a folder."""
+    return _noted(QFileDialog.getExistingDirectory(parent, title, _last()))
+
+
+def _last() -> str:
+    return "" if _settings is None else str(_settings.value(_KEY, ""))
+
+
+def _noted(name: str) -> Path | None:
+    if not name:
+        return None
+    path = Path(name)
+    if _settings is not None:
+        _settings.setValue(_KEY, str(path if path.is_dir() else path.parent))
+    return path

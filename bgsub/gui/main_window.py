@@ -1,0 +1,453 @@
+"""The window: puts panes, panels and menus together around a session."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QByteArray, QSettings, Qt
+from PyQt6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
+from PyQt6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabWidget, QToolBar, QToolButton, QVBoxLayout, QWidget
+
+from bgsub.gui.actions import Command, HelpDialog, make_action
+from bgsub.gui.commands import main_commands
+from bgsub.gui.compare_panel import ComparePanel
+from bgsub.gui.detector_panel import DetectorPanel
+from bgsub.gui.dialogs import ask_folder, ask_open, ask_save, remember_in
+from bgsub.gui.icons import icon
+from bgsub.gui.inspector_panel import InspectorPanel
+from bgsub.gui.notice_bar import NoticeBar
+from bgsub.gui.pane_grid import PaneGrid
+from bgsub.gui.plots_panel import PlotsPanel
+from bgsub.gui.record_dialog import RecordDialog
+from bgsub.gui.roi_panel import RoiPanel
+from bgsub.gui.session import Session
+from bgsub.gui.settings import Level, Pane
+from bgsub.gui.sources import CameraMenu, RecentSources, dropped_source
+from bgsub.gui.status import StatusLine
+from bgsub.gui.theme import Theme, ThemeChoice
+from bgsub.gui.transport import Transport
+from bgsub.video.sources import public_name
+
+if TYPE_CHECKING:
+    from bgsub.gui.learners_window import LearnersWindow
+
+__all__ = ["MainWindow"]
+
+_LAYOUT_VERSION = 1
+_TABS_ON_TOP = QTabWidget.TabPosition.North
+_SNAPSHOTS = "PNG (*.png)"
+
+
+class MainWindow(QMainWindow):
+    """The viewer's window.
+
+    Parameters
+    ----------
+    session : Session
+        What it shows; closed with the window.
+    theme : Theme
+        Colours.
+    settings : QSettings
+        Where layout and choices are remembered.
+    """
+
+    def __init__(self, session: Session, theme: Theme, settings: QSettings) -> None:
+        super().__init__()
+        self.session, self._theme, self._remembered = session, theme, settings
+        remember_in(settings)
+        self.setWindowTitle("bgsub")
+        self.setObjectName("bgsub")
+        self.setAcceptDrops(True)
+        self.recent = RecentSources(settings)
+        self.notices = NoticeBar(theme)
+        self.grid = PaneGrid(theme)
+        self.transport = Transport(session, theme)
+        self.status = StatusLine(session)
+        self.detector = DetectorPanel(session)
+        self.compare = ComparePanel(session)
+        self.inspector = InspectorPanel(session, theme)
+        self.roi = RoiPanel(session)
+        self.plots = PlotsPanel(session, theme)
+        self.learners: LearnersWindow | None = None
+        self.docks = self._make_docks()
+        self._lay_out()
+        self.cameras = CameraMenu(self.open, self)
+        self.commands: list[Command] = main_commands(self)
+        self.actions_by_text: dict[str, QAction] = {}
+        self._make_menus()
+        self._make_toolbar()
+        self._connect()
+        self.resize(1360, 860)
+        self._restore()
+        self._show_view()
+
+    # Opening
+
+    def open(self, text: str) -> None:
+        """Open a source."""
+        self.notices.clear()
+        self.recent.add(text)
+        self.setWindowTitle(f"{_shown_name(text)} - bgsub")
+        self.session.open(text)
+
+    def _opened(self) -> None:
+        self._fill_recent()
+
+    def _fill_recent(self) -> None:
+        self._recent_menu.clear()
+        for name in self.recent.names:
+            action = self._recent_menu.addAction(name)
+            if action is not None:
+                action.triggered.connect(lambda _, text=name: self.open(text))
+        self._recent_menu.addSeparator()
+        forget = self._recent_menu.addAction("Clear this list")
+        if forget is not None:
+            forget.triggered.connect(self.recent.clear)
+
+    def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
+        mime = None if a0 is None else a0.mimeData()
+        if a0 is not None and mime is not None and mime.hasUrls() and dropped_source(mime.urls()):
+            a0.acceptProposedAction()
+
+    def dropEvent(self, a0: QDropEvent | None) -> None:
+        mime = None if a0 is None else a0.mimeData()
+        text = dropped_source(mime.urls()) if mime is not None else None
+        if text is not None:
+            self.open(text)
+
+    # Files
+
+    def snapshot(self) -> None:
+        """Save the picture of the first pane, or the one under the mouse."""
+        view = next((view for view in self.grid.views if view.underMouse()), self.grid.views[0])
+        image = view.image
+        if image is None:
+            self.session.notify(Level.WARNING, "There is no picture to save yet; open a source first.")
+            return
+        path = ask_save(self, f"Save {view.pane.value.lower()}", f"{self._stem()}.png", _SNAPSHOTS)
+        if path is not None and self.session.attempt(lambda: _save(path, image)):
+            self.session.notify(Level.INFO, f"The picture is saved as {path}.")
+
+    def snapshot_all(self) -> None:
+        """Save the pictures of all panes."""
+        folder = ask_folder(self, "Folder for the pictures of all panes")
+        if folder is not None:
+            self.save_panes(folder)
+
+    def save_panes(self, folder: Path) -> None:
+        """Save the pictures of all panes to a folder."""
+        written: list[Path] = []
+        if self.session.attempt(lambda: written.extend(self.session.snapshot(folder, self._stem()))):
+            names = ", ".join(path.name for path in written) or "no picture"
+            self.session.notify(Level.INFO, f"Saved in {folder}: {names}")
+
+    def record(self) -> None:
+        """Begin to record, or end it."""
+        if self.session.is_recording:
+            self.session.stop_recording()
+            return
+        folder = self._remembered.value("folders/last", "") or str(Path.cwd())
+        dialog = RecordDialog(self, Path(str(folder)), self._stem())
+        if dialog.exec():
+            self.session.record(dialog.outputs)
+        dialog.deleteLater()
+
+    def load_model(self) -> None:
+        """Ask for a model and go on with it."""
+        path = ask_open(self, "Load model", "Models (*.npz)")
+        if path is not None:
+            self.session.load_model(path)
+
+    def save_model(self) -> None:
+        """Ask for a name and save the model."""
+        path = ask_save(self, "Save model", "model.npz", "Models (*.npz)")
+        if path is not None:
+            self.session.save_model(path)
+
+    def _stem(self) -> str:
+        name = Path(_shown_name(self.session.source)).stem or "bgsub"
+        number = "" if self.session.view.result is None else f"-{self.session.view.result.packet.number:06d}"
+        return f"{name}{number}".replace(":", "-").replace("?", "-").replace("/", "-")
+
+    # View
+
+    def show_dock(self, name: str) -> None:
+        """Bring a panel to the front."""
+        dock = self.docks[name]
+        dock.show()
+        dock.raise_()
+
+    def show_learners(self) -> None:
+        """Show the page of the learners."""
+        if self.learners is None:
+            self.session.attempt(self._make_learners)
+        if self.learners is not None:  # else the bar says what is missing
+            self.learners.show()
+            self.learners.raise_()
+
+    def _make_learners(self) -> None:
+        from bgsub.gui.learners_window import LearnersWindow  # needs scikit-learn, which the rest does not
+
+        self.learners = LearnersWindow(self._theme)
+
+    def show_keys(self) -> None:
+        """Show what the keys do."""
+        dialog = HelpDialog(self.commands, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.show()
+
+    def choose_theme(self, choice: ThemeChoice) -> None:
+        """Take another theme."""
+        self._theme.choose(choice)
+        for text, action in self.actions_by_text.items():
+            if text.startswith("Theme: "):
+                action.setChecked(text == f"Theme: {choice.value.lower()}")
+
+    def click(self, row: int, column: int) -> None:
+        """Look into a pixel."""
+        self.session.pin(row, column)
+        self.inspector.select(row, column)
+        self.show_dock("Inspector")
+
+    def toggle_edit(self) -> None:
+        """Begin or stop to draw a region."""
+        self.show_dock("Region")
+        self.roi.edit.toggle()
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        if a0 is not None and a0.key() == Qt.Key.Key_Escape:
+            if self.roi.draft.drawing is not None:
+                self.roi.draft.cancel()
+                self.grid.refresh()
+            else:
+                self.notices.dismiss()
+        elif a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.roi.finish()
+        else:
+            super().keyPressEvent(a0)
+
+    def _edit(self, on: bool) -> None:
+        self.roi.editor.is_active = on
+        shown = on or self.session.settings.region is not None
+        self.grid.set_overlay(self.roi.editor if shown else None, crosshair=on)
+
+    def _take_region(self) -> None:
+        self._edit(self.roi.edit.isChecked())
+        self.grid.refresh()
+
+    def _show_view(self) -> None:
+        self.grid.show_view(self.session.view, self._hint())
+
+    def _hint(self) -> str:
+        view = self.session.view
+        if view.opening or (self.session.source and self.session.info is None and not self.notices.notice):
+            return "Opening…"
+        if view.preparing:
+            return "Preparing the detector…"
+        if self.session.source:
+            return ""
+        return "Drop a video here, or open one: Ctrl+O a file, Ctrl+Shift+O a folder, Ctrl+L an address."
+
+    # Making
+
+    def _make_docks(self) -> dict[str, QDockWidget]:
+        right, bottom = Qt.DockWidgetArea.RightDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea
+        made: dict[str, QDockWidget] = {}
+        for name, panel, area in (
+            ("Detector", self.detector, right),
+            ("Compare", self.compare, right),
+            ("Inspector", self.inspector, right),
+            ("Region", self.roi, right),
+            ("Plots", self.plots, bottom),
+        ):
+            dock = QDockWidget(name, self)
+            dock.setObjectName(name)
+            dock.setWidget(panel)
+            self.addDockWidget(area, dock)
+            made[name] = dock
+        for name in ("Compare", "Inspector", "Region"):
+            self.tabifyDockWidget(made["Detector"], made[name])
+        made["Detector"].raise_()
+        self.resizeDocks([made["Plots"]], [190], Qt.Orientation.Vertical)
+        self.resizeDocks([made["Detector"]], [360], Qt.Orientation.Horizontal)
+        return made
+
+    def _lay_out(self) -> None:
+        centre = QWidget()
+        layout = QVBoxLayout(centre)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addWidget(self.notices)
+        layout.addWidget(self.grid, 1)
+        layout.addWidget(self.transport)
+        self.setCentralWidget(centre)
+        self.setStatusBar(self.status)
+        self.setDockNestingEnabled(True)
+        self.setTabPosition(Qt.DockWidgetArea.RightDockWidgetArea, _TABS_ON_TOP)
+
+    def _make_menus(self) -> None:
+        bar = self.menuBar()
+        if bar is None:
+            raise RuntimeError("Qt made no menu bar")
+        menus: dict[str, QMenu] = {}
+        self._recent_menu = QMenu("Open &recent", self)
+        self._recent_menu.aboutToShow.connect(self._fill_recent)
+        for command in self.commands:
+            menu = menus.get(command.menu)
+            if menu is None:
+                menu = menus[command.menu] = QMenu(f"&{command.menu}", self)
+                bar.addMenu(menu)
+            if command.text == "-":
+                menu.addSeparator()
+                continue
+            action = make_action(command, self)
+            self.actions_by_text[command.text.replace("&", "").rstrip("…")] = action
+            menu.addAction(action)
+            if command.text == "Open &folder…":
+                menu.addMenu(self.cameras)
+            elif command.text == "Open &address…":
+                menu.addMenu(self._recent_menu)
+            elif command.text == "Whole &screen":
+                for dock in self.docks.values():
+                    menu.addAction(dock.toggleViewAction())
+        self._fill_recent()
+
+    def _make_toolbar(self) -> None:
+        self._toolbar = QToolBar("Tools", self)
+        self._toolbar.setObjectName("Tools")
+        self._toolbar.setMovable(False)
+        self.addToolBar(self._toolbar)
+        for name, text in (
+            ("file", "Open file"),
+            ("folder", "Open folder"),
+            ("camera", ""),
+            ("address", "Open address"),
+            ("-", ""),
+            ("record", "Record"),
+            ("snapshot", "Save picture"),
+            ("-", ""),
+            ("one", "One pane"),
+            ("two", "Two panes"),
+            ("four", "Four panes"),
+            ("-", ""),
+            ("freeze", "Freeze the model"),
+            ("reset", "Reset the model"),
+        ):
+            if name == "-":
+                self._toolbar.addSeparator()
+            elif text:
+                self._toolbar.addAction(self.actions_by_text[text])
+            else:
+                button = QToolButton()
+                button.setMenu(self.cameras)
+                button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+                button.setToolTip("Open camera")
+                self._camera_button = button
+                self._toolbar.addWidget(button)
+        self._paint()
+
+    def _connect(self) -> None:
+        session = self.session
+        session.viewed.connect(self._show_view)
+        session.noticed.connect(self.notices.show_notice)
+        session.noticed.connect(self._show_view)
+        session.opened.connect(self._opened)
+        session.changed.connect(self._changed)
+        session.recording.connect(self._recording)
+        self.notices.retry.connect(session.retry)
+        self.grid.panes_changed.connect(self._panes)
+        self.grid.clicked.connect(self.click)
+        self.grid.hovered.connect(self.status.hover)
+        self.compare.panes_wanted.connect(self.grid.choose)
+        self.inspector.selected.connect(self._selected)
+        self.roi.editing.connect(self._edit)
+        self.roi.redrawn.connect(self._take_region)
+        self._theme.changed.connect(self._paint)
+        self._panes()
+
+    def _panes(self) -> None:
+        self.session.change(panes=tuple(dict.fromkeys(self.grid.panes)))
+        for count, name in ((1, "One pane"), (2, "Two panes"), (4, "Four panes")):
+            action = self.actions_by_text.get(name)
+            if action is not None:
+                action.setChecked(self.grid.count == count)
+        self._show_view()
+
+    def _selected(self, pin: tuple[int, int] | None) -> None:
+        self.grid.select_pin(pin)
+        self._show_view()
+
+    def _changed(self) -> None:
+        freeze = self.actions_by_text["Freeze the model"]
+        freeze.setChecked(self.session.settings.frozen)
+        freeze.setEnabled(self.detector.freeze.isEnabled())
+
+    def _recording(self, on: bool) -> None:
+        action = self.actions_by_text["Record"]
+        action.setChecked(on)
+        action.setToolTip("Stop recording" if on else "Record mask and overlay")
+
+    def _paint(self) -> None:
+        colours = self._theme.colours
+        for name, text in (
+            ("file", "Open file"),
+            ("folder", "Open folder"),
+            ("address", "Open address"),
+            ("snapshot", "Save picture"),
+            ("one", "One pane"),
+            ("two", "Two panes"),
+            ("four", "Four panes"),
+            ("freeze", "Freeze the model"),
+            ("reset", "Reset the model"),
+        ):
+            self.actions_by_text[text].setIcon(icon(name, colours.text))
+        self.actions_by_text["Record"].setIcon(icon("record", colours.recording))
+        self._camera_button.setIcon(icon("camera", colours.text))
+
+    # What is remembered
+
+    def _restore(self) -> None:
+        kept = self._remembered
+        geometry, state = kept.value("window/geometry"), kept.value("window/state")
+        if isinstance(geometry, QByteArray):
+            self.restoreGeometry(geometry)
+        if isinstance(state, QByteArray):
+            self.restoreState(state, _LAYOUT_VERSION)
+        names = str(kept.value("window/panes", "")).split("|")
+        panes = tuple(pane for name in names for pane in Pane if pane.value == name and not pane.of_b)
+        if panes:
+            self.grid.choose(panes)
+        if str(kept.value("overlay/style", "contour")) == "tint":
+            self.session.change(overlay_style="tint")
+        choice = str(kept.value("window/theme", ThemeChoice.SYSTEM.name))
+        self.choose_theme(ThemeChoice[choice] if choice in ThemeChoice.__members__ else ThemeChoice.SYSTEM)
+        self._recording(False)
+
+    def _remember(self) -> None:
+        kept = self._remembered
+        kept.setValue("window/geometry", self.saveGeometry())
+        kept.setValue("window/state", self.saveState(_LAYOUT_VERSION))
+        kept.setValue("window/panes", "|".join(pane.value for pane in self.grid.panes))
+        kept.setValue("window/theme", self._theme.choice.name)
+        kept.setValue("overlay/style", self.session.settings.overlay_style)
+        kept.sync()
+
+    def closeEvent(self, a0: QCloseEvent | None) -> None:
+        self._remember()
+        self.hide()  # at once: finishing files and leaving a silent stream may take seconds
+        if self.learners is not None:
+            self.learners.close()
+            self.learners.finish()
+        self.cameras.finish()
+        self.session.close()
+        super().closeEvent(a0)
+
+
+def _shown_name(text: str) -> str:
+    """Return a source's name without folder and without secrets."""
+    return public_name(text) if "://" in text else Path(text).name or text
+
+
+def _save(path: Path, image: Any) -> None:
+    from bgsub.video.sinks import save_image
+
+    save_image(path, image)

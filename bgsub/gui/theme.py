@@ -1,0 +1,181 @@
+"""Light and dark: palettes that follow the system, and the colours of curves and marks in each."""
+
+import enum
+from dataclasses import dataclass
+
+from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtGui import QColor, QGuiApplication, QPalette
+from PyQt6.QtWidgets import QApplication
+
+__all__ = ["Colours", "Theme", "ThemeChoice"]
+
+
+class ThemeChoice(enum.Enum):
+    """What the person asked for."""
+
+    SYSTEM = "Like the system"
+    LIGHT = "Light"
+    DARK = "Dark"
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """Colours of a theme as `#rrggbb`."""
+
+    window: str
+    base: str
+    raised: str
+    text: str
+    faint: str
+    line: str
+    accent: str
+    on_accent: str
+    canvas: str
+    """Around pictures."""
+    curve_a: str
+    curve_b: str
+    threshold: str
+    info: str
+    warning: str
+    error: str
+    on_notice: str
+    recording: str = "#e5484d"
+
+
+LIGHT = Colours(
+    window="#f4f5f7",
+    base="#ffffff",
+    raised="#ffffff",
+    text="#1b1f24",
+    faint="#656d76",
+    line="#d0d7de",
+    accent="#0b69c7",
+    on_accent="#ffffff",
+    canvas="#e4e7eb",
+    curve_a="#0b69c7",
+    curve_b="#c2570c",
+    threshold="#cf222e",
+    info="#ddf0e0",
+    warning="#fff0c2",
+    error="#ffdcd9",
+    on_notice="#1b1f24",
+)
+DARK = Colours(
+    window="#1e2227",
+    base="#16191d",
+    raised="#2a2f36",
+    text="#e6e9ed",
+    faint="#98a2ad",
+    line="#3a414a",
+    accent="#4aa3ff",
+    on_accent="#0b1117",
+    canvas="#101215",
+    curve_a="#4aa3ff",
+    curve_b="#ff9d4d",
+    threshold="#ff6b6b",
+    info="#1f3d2b",
+    warning="#4a3c12",
+    error="#54201f",
+    on_notice="#f0f3f6",
+)
+
+
+class Theme(QObject):
+    """The theme of the whole application.
+
+    Parameters
+    ----------
+    application : QApplication
+        Gets the palette.
+    choice : ThemeChoice
+        To begin with.
+    """
+
+    changed = pyqtSignal()
+    """Colours are others now."""
+
+    def __init__(self, application: QApplication, choice: ThemeChoice = ThemeChoice.SYSTEM) -> None:
+        super().__init__(application)
+        self._application = application
+        self._choice = choice
+        self._colours = LIGHT
+        application.setStyle("Fusion")
+        hints = QGuiApplication.styleHints()
+        if hints is not None:
+            hints.colorSchemeChanged.connect(self._follow)
+        self._follow()
+
+    @property
+    def choice(self) -> ThemeChoice:
+        """What the person asked for."""
+        return self._choice
+
+    @property
+    def colours(self) -> Colours:
+        """Colours in use."""
+        return self._colours
+
+    @property
+    def is_dark(self) -> bool:
+        """Whether the dark one is in use."""
+        return self._colours is DARK
+
+    def choose(self, choice: ThemeChoice) -> None:
+        """Take another theme."""
+        self._choice = choice
+        self._follow()
+
+    def _follow(self) -> None:
+        dark = self._choice is ThemeChoice.DARK
+        if self._choice is ThemeChoice.SYSTEM:
+            hints = QGuiApplication.styleHints()
+            dark = hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
+        self._colours = DARK if dark else LIGHT
+        self._application.setPalette(_palette(self._colours))
+        self._application.setStyleSheet(_sheet(self._colours))
+        self.changed.emit()
+
+
+def _palette(colours: Colours) -> QPalette:
+    palette = QPalette()
+    role, group = QPalette.ColorRole, QPalette.ColorGroup
+    for target, value in {
+        role.Window: colours.window,
+        role.WindowText: colours.text,
+        role.Base: colours.base,
+        role.AlternateBase: colours.window,
+        role.Text: colours.text,
+        role.Button: colours.raised,
+        role.ButtonText: colours.text,
+        role.BrightText: colours.error,
+        role.ToolTipBase: colours.raised,
+        role.ToolTipText: colours.text,
+        role.PlaceholderText: colours.faint,
+        role.Highlight: colours.accent,
+        role.HighlightedText: colours.on_accent,
+        role.Link: colours.accent,
+        role.Mid: colours.line,
+        role.Midlight: colours.line,
+        role.Dark: colours.line,
+        role.Light: colours.raised,
+        role.Shadow: colours.line,
+    }.items():
+        palette.setColor(target, QColor(value))
+    for target in (role.WindowText, role.Text, role.ButtonText):
+        palette.setColor(group.Disabled, target, QColor(colours.faint))
+    return palette
+
+
+def _sheet(colours: Colours) -> str:
+    """Return what a palette cannot say."""
+    return f"""
+    QToolTip {{ color: {colours.text}; background: {colours.raised}; border: 1px solid {colours.line}; padding: 4px; }}
+    QDockWidget::title {{ padding: 6px 8px; background: {colours.window}; font-weight: 600; }}
+    QToolBar {{ border: 0; spacing: 2px; padding: 3px; }}
+    QStatusBar::item {{ border: 0; }}
+    QStatusBar QLabel {{ padding: 0 8px; }}
+    QLabel[faint="true"] {{ color: {colours.faint}; }}
+    QLabel[wrong="true"] {{ color: {colours.threshold}; }}
+    QLabel[title="true"] {{ font-weight: 600; }}
+    QFrame[line="true"] {{ color: {colours.line}; }}
+    """
