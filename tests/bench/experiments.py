@@ -224,31 +224,6 @@ def budgets(folder: Path) -> Iterator[Row]:
         yield within("S20", f"{name}, w8a, % errors", published_text, mean, reference - 0.3, reference + 0.3)
 
 
-def alma(folder: Path) -> Iterator[Row]:
-    """S7 and S8 without Bayes point machines; S9's perceptron (Harrington 2003)."""
-    parts = [svmlight(folder / name, 123) for name in ("a9a.gz", "a9a.t.gz")]
-    unit = []
-    for samples, labels in parts:
-        biased = np.hstack([samples, np.ones((len(samples), 1))])
-        unit.append((biased / np.linalg.norm(biased, axis=1, keepdims=True), labels))
-    for number, name, make, published, low, high in (
-        ("S8", "ALMA(20, .70)", lambda: bl.ALMAClassifier.obpm(20, 0.70, kernel="linear"), (15.88, 15.35, "-"), 0, 0),
-        ("S9", "perceptron", lambda: bl.KernelPerceptron(kernel="linear"), (19.6, 18.8, 21.2), 16.5, 23.0),
-    ):
-        errors = np.zeros((2, 3))  # a run, an epoch
-        for seed, row in enumerate(errors):
-            model, rng = make(), np.random.default_rng(seed)
-            for epoch in range(3):
-                order = rng.permutation(len(unit[0][1]))
-                model.partial_fit(unit[0][0][order], unit[0][1][order])
-                row[epoch] = 100 * (1 - model.score(*unit[1]))
-        for epoch, error in enumerate(errors.mean(axis=0)):
-            reference = (15.87, 15.36, 15.20)[epoch]
-            limits = (low, high) if low else (reference - 0.2, reference + 0.2)
-            what = f"{name}, Adult, 2 orders, epoch {epoch + 1}, % test errors"
-            yield within(number, what, published[epoch], float(error), *limits)
-
-
 def curve(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return example 2 of Li 2013."""
     rng = np.random.default_rng(seed)
@@ -353,34 +328,4 @@ def ordering(_folder: Path) -> Iterator[Row]:
         yield Row("14.3", f"{name} data, 20 runs", "figure", ours, "margin .5 below margin 0 and perceptron", good)
 
 
-def toy(seed: int, noise: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the toy problem of Harrington 2003: 100 signs, a margin, wrong labels; and the right labels."""
-    rng = np.random.default_rng(seed)
-    weights = rng.integers(-1, 2, 100)
-    samples = rng.choice([-0.1, 0.1], size=(12000, 100))
-    margin = samples @ weights / np.linalg.norm(weights)
-    samples, margin = samples[np.abs(margin) >= 0.05][:4000], margin[np.abs(margin) >= 0.05][:4000]
-    right = np.sign(margin).astype(int)
-    return samples, np.where(rng.random(len(right)) < noise, -right, right), right
-
-
-def alma_toy(_folder: Path) -> Iterator[Row]:
-    """S7 without Bayes point machines."""
-    published = ((0.0, 1.11, 2.03, 0.07), (0.01, 0.83, 3.35, 0.14), (0.1, 1.25, 12.96, 0.76))
-    for noise, threshold, perceptron, alma_error in published:
-        errors = []
-        for seed in range(30):
-            samples, labels, right = toy(seed, noise)
-            models = (
-                bl.KernelPerceptron(kernel="linear"),
-                bl.ALMAClassifier.obpm(threshold, 0.71, kernel="linear"),
-            )
-            fitted = [model.fit(samples[:1000], labels[:1000]) for model in models]
-            errors.append([100 * (1 - model.score(samples[1000:], right[1000:])) for model in fitted])
-        first, second = np.mean(errors, axis=0)
-        what = f"toy problem, label noise {noise:g}, % test errors: perceptron, ALMA"
-        ours, said = f"{first:.2f}, {second:.2f}", f"{perceptron}, {alma_error}"
-        yield Row("S7", what, said, ours, "ALMA below a third of the perceptron", bool(second < first / 3))
-
-
-ALL = (exact, adult_permuted, synthetic, averaged, budgets, alma, alma_toy, regression, novelty, ordering)
+ALL = (exact, adult_permuted, synthetic, averaged, budgets, regression, novelty, ordering)

@@ -10,8 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-from tests.bench.experiments import ALL, Row
+from tests.bench import bayes_points, experiments, steps
+from tests.bench.experiments import Row
 from tests.bench.figures import draw, draw_digits
+from tests.bench.step_figures import draw_points, draw_steps
 
 ROOT = Path(__file__).resolve().parents[2]
 INTRODUCTION = """# Published numbers, reproduced
@@ -26,7 +28,7 @@ what a plain loop over the published rule gives. The data sets are not part of t
 FIGURES = """
 ## Plots
 
-All on generated data.
+The first four are on generated data, the others on USPS and MNIST.
 
 ![Mistakes on drifting and switching data](papers/streams.png)
 
@@ -41,6 +43,20 @@ OLK_R on a noisy curve: a wider tube stores fewer vectors.
 ![ROC curves](papers/roc.png)
 
 Novelty detectors on two clusters, one of them rare.
+
+![Bayes points: toy problem and drifting digit](papers/points.png)
+
+OBPM on the toy problem of its paper, by the share of samples that a member sees (mean of 30 runs), and mistakes where
+the positive digit drifts from 1 over 2 to 3 (mean of 10 runs).
+
+![Average error and step size](papers/steps.png)
+
+SVMD, SVMD that remembers no step (λ = 0) and a scheduled step, on the three streams of S10 to S12: the step of SVMD
+follows what there is to learn.
+
+![Step size of novelty detection](papers/wraps.png)
+
+The counting sequence runs twice from 000 to 999, three images a number. Grey lines: a new hundred; red: back to 000.
 """
 NOTES = """
 ## Notes
@@ -50,6 +66,18 @@ NOTES = """
   german agree to the last digit.
 - The constants of the drifting and switching data are ours: those of the paper are not known to us. With a margin
   NORMA is best in both; with margin 0 it stores only mistakes, and forgetting then costs as much as it gains.
+- S12: the constants of the paper give .198 with images in the order of the files and .216 on average of random draws;
+  the published figure is below .19. What is missing is the margin. As printed (equations 59 to 61, with its step
+  adapted by mu = 1) it shrinks from 1 to 2e-4 within the run, its step having grown to 4 in the first hundred samples:
+  what is left is nearly a perceptron. Neither the order in which equations 59 to 61 read each other's results, nor
+  our bound on the exponent or on the step, nor the order of the images explains it (.197 to .212 all). Keeping the
+  margin's step as it is (`mu_eps=0`) gives .157 (.170 on average of random draws), a margin of at least .01 .167,
+  counting mistakes instead of margin violations .164; a longer memory (lam .98) .182 and a larger mu (2) .172. With
+  `mu_eps=0` S10 falls to .134 as well. The schedule's margin has a constant step too; adapted, S10 is .327.
+- The step of the novelty run: with mu = lam = 1 and nu .05, as in the paper, f is of the size of the margin, some
+  hundredths, and with it all inner products; the step falls smoothly and has no peaks. Its peaks at new hundreds come
+  back where the margin is 1 and the trace is shorter (lam .95, mu 3, c .5); the largest are in the runs of ones.
+- The distribution of the toy problem's samples and the share of positives in the drift experiment are not stated.
 - S1 to S4, S6, S8, S9, S17, S18 and S20 are means over random orders or samples, so their last digits depend on the
   seeds. S9's last hypothesis swings: that of one order can be outside the range.
 """
@@ -65,7 +93,7 @@ def main() -> None:
     data = Path(os.environ.get("BGSUB_DATA", ROOT.parent / "shared" / "data")) / "learning"
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else data
     lines = []
-    for experiment in ALL:
+    for experiment in (*experiments.ALL, *bayes_points.ALL, *steps.ALL):
         start = time.perf_counter()
         for row in experiment(folder):
             cells = (row.id, row.what, row.published, row.ours, row.accepted, verdict(row))
@@ -75,6 +103,8 @@ def main() -> None:
     plots = ROOT / "docs" / "papers"
     plots.mkdir(exist_ok=True)
     draw(plots)
+    draw_points(folder, plots)
+    draw_steps(folder, plots)
     if len(sys.argv) > 2:
         draw_digits(folder, Path(sys.argv[2]))
     (ROOT / "docs" / "papers.md").write_text(INTRODUCTION + "".join(lines) + FIGURES + NOTES)
