@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PyQt6.QtGui import QColor, QShowEvent
-from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from bgsub.gui.theme import Theme
 
@@ -83,12 +83,15 @@ class CurvePlot(QWidget):
         import pyqtgraph
 
         self._plot = pyqtgraph.PlotWidget()
+        for side in ("left", "bottom"):
+            self._plot.getAxis(side).enableAutoSIPrefix(False)  # before any value could make it choose one
         self._plot.setMenuEnabled(False)
         self._plot.hideButtons()
         self._plot.setMouseEnabled(x=False, y=False)
         self._plot.showGrid(x=True, y=True, alpha=0.15)
         if self._from_zero:
             self._plot.setLimits(yMin=0)
+        self._plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # as high as there is room
         self._legend = self._plot.addLegend(offset=(-6, 4), labelTextSize="8pt", verSpacing=-4)
         self._layout.replaceWidget(self._waiting, self._plot)
         self._waiting.deleteLater()
@@ -112,7 +115,6 @@ class CurvePlot(QWidget):
             axis = self._plot.getAxis(side)
             axis.setPen(QColor(colours.line))
             axis.setTextPen(QColor(colours.faint))
-            axis.enableAutoSIPrefix(False)
         self._plot.getAxis("left").setLabel(self._label, color=colours.faint)
         self._plot.getAxis("left").setWidth(56)
         self._legend.setLabelTextColor(QColor(colours.text))

@@ -83,11 +83,12 @@ class Engine:
         self._put, self._tell = put, tell
         self._settings = settings
         self._player = Player(opener, wake)
-        self._lanes = [Lane(settings.config)]
+        self._lanes = [Lane(config) for config in (settings.config, settings.other) if config is not None]
         self._recorder: Recorder | None = None
         self.history = History(FRAME_COLUMNS, _KEPT_FRAMES)
         """Figures of the frames so far."""
         self._pins = Pins()
+        self._pins.place(settings.pins, self._lanes[0], None)
         self._refused: tuple[object, object] = (None, None)
         self._forget_frames()
         self._serial = 0
@@ -98,6 +99,11 @@ class Engine:
     def pin_histories(self) -> dict[tuple[int, int], History]:
         """Figures of the pinned pixels, by row and column."""
         return self._pins.histories
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether a source is being opened or searched."""
+        return self._player.opening
 
     # Commands
 

@@ -29,7 +29,7 @@ from bgsub.gui.theme import Theme
 __all__ = ["LearnersWindow"]
 
 _SPEEDS = (20.0, 50.0, 200.0, 500.0, 2000.0)
-_CHECKED = 3
+_CHECKED = 6
 _COLOURS = ("curve_a", "curve_b", "#2f9e44", "#ae3ec9", "#e03131", "#1098ad", "#868e96", "#f08c00", "#c2255c")
 
 
@@ -78,10 +78,12 @@ class LearnersWindow(QWidget):
         self.pause.toggled.connect(lambda on: self._thread.pause(on))
         self.again = QPushButton("Begin anew")
         self.again.clicked.connect(self.restart)
-        self.count = QLabel()
+        self.count = QLabel("Preparing the methods; the first time they are compiled, which takes a while.")
+        self.count.setWordWrap(True)
         self.count.setProperty("faint", True)
         self.surfaces: list[SurfaceView] = []
         """One a method."""
+        self._arranged: tuple[int, Kind] = (0, Kind.CLASSES)
         self.curves = CurvePlot(theme, "mistakes", ["NORMA"], ["curve_a"])
         self._grid = QGridLayout()
         self._grid.setSpacing(8)
@@ -139,12 +141,12 @@ class LearnersWindow(QWidget):
         panel = QWidget()
         panel.setLayout(side)
         panel.setFixedWidth(270)
-        right = QVBoxLayout()
-        right.addLayout(self._grid, 3)
-        right.addWidget(self.curves, 1)
+        self._right = QVBoxLayout()
+        self._right.addLayout(self._grid, 3)
+        self._right.addWidget(self.curves, 1)
         layout = QHBoxLayout(self)
         layout.addWidget(panel)
-        layout.addLayout(right, 1)
+        layout.addLayout(self._right, 1)
 
     def _choose_stream(self) -> None:
         if STREAMS[self.stream.currentIndex()].kind is not self._setup.stream.kind:
@@ -170,7 +172,9 @@ class LearnersWindow(QWidget):
         view = self.view
         if view is None:
             return
-        if len(view.learners) != len(self.surfaces):
+        kind = view.setup.stream.kind
+        if (len(view.learners), kind) != self._arranged:
+            self._arranged = (len(view.learners), kind)
             self._arrange(len(view.learners))
         for surface, learner in zip(self.surfaces, view.learners, strict=True):
             surface.show_learner(view, learner)
@@ -191,9 +195,12 @@ class LearnersWindow(QWidget):
             self._grid.removeWidget(surface)
             surface.deleteLater()
         self.surfaces = [SurfaceView(self._theme) for _ in range(count)]
-        columns = 1 if count < 2 else 2 if count in (2, 4) else 3
+        flat = self._setup.stream.kind is Kind.REGRESSION
+        columns = min(count, 2 if flat or count in (2, 4) else 3)
         for place, surface in enumerate(self.surfaces):
             self._grid.addWidget(surface, place // columns, place % columns)
+        rows = -(-count // max(columns, 1))
+        self._right.setStretch(0, 2 if rows == 1 else 3)
 
     def showEvent(self, a0: QShowEvent | None) -> None:
         self._thread.pause(self.pause.isChecked())

@@ -206,7 +206,7 @@ class Player:
             place = min(place, self._count - 1)
         self._heading = place = max(0, place)
         self._owed = 0 if self.playing else 1
-        if self._opening is not None:
+        if self._opening is not None or self._first is None:  # what time a place has is told by the first frame
             self._next_place = place
             return
         self._jump(place, looped=False)
@@ -228,13 +228,18 @@ class Player:
         """
         if self._opening is not None and not self._finish_opening():
             return math.inf
-        if self._packets is None or (not self.playing and not self._owed and not self._packets.info.live):
+        if self._packets is None or self._ended:
+            return math.inf
+        if not self.playing and not self._owed and not self._packets.info.live:
             return math.inf
         if self._held is None and not self._fetch(loop):
             return 0.0
         packet = self._held
         if packet is None:
             return 0.0
+        if self._next_place is not None:
+            self._jump(self._next_place, looped=False)
+            return math.inf
         now = time.perf_counter()
         due = self._due(packet, speed, now)
         if due > now:
@@ -309,9 +314,8 @@ class Player:
         if self._first is None:
             self.just_opened = self._packets.info
             self._count = self._packets.info.count  # after a jump the source counts only what is left
-        if self._next_place is not None:
-            place, self._next_place = self._next_place, None
-            self._jump(place, looped=False)
+        if self._next_place is not None and self._first is not None:
+            self._jump(self._next_place, looped=False)
             return False
         return True
 

@@ -99,10 +99,10 @@ class KernelPlot(_StatePicture):
     """
 
     def sizeHint(self) -> QSize:
-        return QSize(300, 168)
+        return QSize(300, 150)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(240, 168)
+        return QSize(240, 150)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         if self._state is None:
@@ -115,7 +115,7 @@ class KernelPlot(_StatePicture):
 
     def _kernel(self, painter: QPainter, state: PixelState) -> None:
         colours = self._theme.colours
-        box = QRectF(10, 18, self.width() - 20, self.height() - 84)
+        box = QRectF(10, 18, self.width() - 20, self.height() - 92)
         grey = state.support.astype(np.float64) - state.colour.astype(np.float64)
         distances = np.linalg.norm(grey, axis=1) * 255 / state.white
         reach = max(2.6 * state.width, float(distances.max(initial=0)) * 1.05 if len(distances) else 0)
@@ -134,11 +134,11 @@ class KernelPlot(_StatePicture):
         painter.drawPath(curve)
         painter.setPen(QColor(colours.faint))
         painter.drawText(QPointF(box.left(), 12), "kernel at the distance of each colour from x")
-        painter.drawText(QPointF(box.left(), box.bottom() + 15), "0")
+        painter.drawText(QPointF(box.left(), box.bottom() + 22), "0")
         end = f"{reach:.0f} grey levels"
-        painter.drawText(QPointF(box.right() - painter.fontMetrics().horizontalAdvance(end), box.bottom() + 15), end)
+        painter.drawText(QPointF(box.right() - painter.fontMetrics().horizontalAdvance(end), box.bottom() + 22), end)
         at = place(state.width, 0)
-        painter.drawText(QPointF(at.x() - 4, box.bottom() + 15), f"width {state.width:.0f}")
+        painter.drawText(QPointF(at.x() - 4, box.bottom() + 22), f"width {state.width:.0f}")
         painter.setPen(QPen(QColor(colours.line), 1, Qt.PenStyle.DashLine))
         painter.drawLine(at, place(state.width, math.exp(-1)))
         largest = max(float(state.coefficients.max(initial=0)), 1e-12)

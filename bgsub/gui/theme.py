@@ -24,6 +24,9 @@ class Colours:
 
     window: str
     base: str
+    """Below curves and surfaces."""
+    field: str
+    """Below what can be typed or chosen."""
     raised: str
     text: str
     faint: str
@@ -45,6 +48,7 @@ class Colours:
 LIGHT = Colours(
     window="#f4f5f7",
     base="#ffffff",
+    field="#ffffff",
     raised="#ffffff",
     text="#1b1f24",
     faint="#656d76",
@@ -63,7 +67,8 @@ LIGHT = Colours(
 DARK = Colours(
     window="#1e2227",
     base="#16191d",
-    raised="#2a2f36",
+    field="#2d333b",
+    raised="#363d47",
     text="#e6e9ed",
     faint="#98a2ad",
     line="#3a414a",
@@ -142,7 +147,7 @@ def _palette(colours: Colours) -> QPalette:
     for target, value in {
         role.Window: colours.window,
         role.WindowText: colours.text,
-        role.Base: colours.base,
+        role.Base: colours.field,
         role.AlternateBase: colours.window,
         role.Text: colours.text,
         role.Button: colours.raised,
@@ -177,5 +182,6 @@ def _sheet(colours: Colours) -> str:
     QLabel[faint="true"] {{ color: {colours.faint}; }}
     QLabel[wrong="true"] {{ color: {colours.threshold}; }}
     QLabel[title="true"] {{ font-weight: 600; }}
-    QFrame[line="true"] {{ color: {colours.line}; }}
+    QPushButton:checked {{ background: {colours.accent}; color: {colours.on_accent};
+        border: 1px solid {colours.accent}; border-radius: 3px; padding: 4px 10px; }}
     """

@@ -1,0 +1,87 @@
+"""Fixtures of the viewer's tests: sessions and windows that are closed, with no thread left behind."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+
+pytest.importorskip("PyQt6.QtWidgets", reason="the viewer needs PyQt6")
+
+from PyQt6.QtCore import QSettings
+from PyQt6.QtWidgets import QApplication
+
+from bgsub.gui.display import release_cv2_qt
+
+release_cv2_qt()
+
+from bgsub.config import Config
+from bgsub.gui.main_window import MainWindow
+from bgsub.gui.session import Session
+from bgsub.gui.settings import AS_FAST_AS_POSSIBLE, Notice, Pane, Settings
+from bgsub.gui.theme import Theme
+
+CLIP = str(Path(__file__).resolve().parents[2] / "samples" / "walkers.mp4")
+EASY = "synthetic:easy?frames=40&size=64x48"
+FAST = Settings(
+    config=Config("norma", {"learn_every": 2, "warmup": 3, "threads": 1}),
+    speed=AS_FAST_AS_POSSIBLE,
+    panes=(Pane.INPUT, Pane.MASK),
+)
+
+
+class Ear(list[Notice]):
+    """Collects the notices of a session."""
+
+    @property
+    def text(self) -> str:
+        return "\n".join(notice.text for notice in self)
+
+
+@pytest.fixture
+def make_session(qtbot, no_leaked_threads: None) -> Iterator[Callable[..., Session]]:
+    made = []
+
+    def make(**values) -> Session:
+        session = Session(**({"settings": FAST} | values))
+        session.heard = Ear()
+        session.noticed.connect(session.heard.append)
+        made.append(session)
+        return session
+
+    yield make
+    for session in made:
+        session.close()
+
+
+@pytest.fixture
+def session(make_session) -> Session:
+    return make_session()
+
+
+@pytest.fixture
+def theme(qapp: QApplication) -> Theme:
+    return Theme(qapp)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> QSettings:
+    return QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+
+
+@pytest.fixture
+def window(qtbot, session: Session, theme: Theme, kept: QSettings) -> Iterator[MainWindow]:
+    made = MainWindow(session, theme, kept)
+    made.show()
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+@pytest.fixture(autouse=True)
+def no_window_is_left(qapp: QApplication) -> Iterator[None]:
+    yield
+    qapp.processEvents()
+    assert [widget for widget in qapp.topLevelWidgets() if widget.isVisible()] == []

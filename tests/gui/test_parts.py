@@ -1,0 +1,219 @@
+"""The small parts without widgets: mailbox, history, drafts of regions, streams, races, heat maps."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from bgsub.config import Config
+from bgsub.gui.history import History
+from bgsub.gui.lane import needs_new_model
+from bgsub.gui.learning import METHODS, LearningThread, Race, Setup
+from bgsub.gui.mailbox import Mailbox
+from bgsub.gui.recording import Outputs, Recorder
+from bgsub.gui.render import BOTH, ONLY_A, ONLY_B, heat_colours, render_difference, render_heat
+from bgsub.gui.roi_draft import Draft
+from bgsub.gui.streams import STREAMS, Kind
+from bgsub.gui.transport import clock
+from bgsub.roi import Region
+
+
+class TestMailbox:
+    def test_the_newest_wins_and_one_wake_up_waits(self):
+        wakes: list[int] = []
+        box: Mailbox[int] = Mailbox(lambda: wakes.append(1))
+        for number in range(1000):
+            box.put(number)
+        assert (box.take(), len(wakes), box.overwritten) == (999, 1, 999)
+        assert box.take() is None
+        box.put(5)
+        assert (box.take(), len(wakes)) == (5, 2)
+
+    def test_no_thing_is_lost_or_seen_twice_between_threads(self):
+        event = threading.Event()
+        box: Mailbox[int] = Mailbox(event.set)
+        writer = threading.Thread(target=lambda: [box.put(number) for number in range(20_000)])
+        writer.start()
+        seen = []
+        while not seen or seen[-1] != 19_999:
+            assert event.wait(5)
+            event.clear()
+            if (item := box.take()) is not None:
+                seen.append(item)
+        writer.join()
+        assert seen == sorted(set(seen))
+        assert box.overwritten == 20_000 - len(seen)
+
+
+class TestHistory:
+    def test_it_keeps_the_last_rows_and_a_wanted_number_of_them(self):
+        history = History(("a", "b"), 5)
+        for number in range(12):
+            history.append(number, -number)
+        assert history.rows()[:, 0].tolist() == [7, 8, 9, 10, 11]
+        assert history.rows(2).tolist() == [[10, -10], [11, -11]]
+        assert history.written == 12
+        history.clear()
+        assert history.rows().shape == (0, 2)
+
+
+class TestNewModel:
+    @pytest.mark.parametrize(
+        ("other", "expected"),
+        [
+            (Config("norma", {"nu": 0.3}), False),
+            (Config("norma", learning_rate=0.5), False),
+            (Config("norma", {"slots": 3}), True),
+            (Config("olk"), True),
+        ],
+    )
+    def test_it_is_needed_where_the_state_has_another_shape(self, other, expected):
+        assert needs_new_model(Config("norma"), other) is expected
+
+
+class TestRendering:
+    def test_the_heat_map_parts_at_the_threshold(self):
+        score = np.array([[-1e6, -1.0, -0.05, 0.05, 1.0]], np.float32)
+        image = render_heat(score)[0].astype(int)
+        assert (image[:3, 0] > image[:3, 2]).all()  # blue outweighs red in the background
+        assert (image[3:, 0] < image[3:, 2]).all()
+        assert image[0].tolist() == heat_colours()[0].tolist()
+
+    def test_a_difference_shows_who_finds_what(self):
+        a, b = np.array([[255, 255, 0, 0]], np.uint8), np.array([[255, 0, 255, 0]], np.uint8)
+        assert render_difference(a, b)[0].tolist() == [list(BOTH), list(ONLY_A), list(ONLY_B), [0, 0, 0]]
+
+
+class TestDraft:
+    def triangle(self) -> Draft:
+        draft = Draft()
+        for point in ((0, 0), (10, 0), (10, 10)):
+            draft.add_point(point, exclude=False)
+        assert draft.close()
+        return draft
+
+    def test_every_change_can_be_undone_and_redone(self):
+        draft = self.triangle()
+        draft.move_point(0, 0, (1, 1))
+        draft.insert_point(0, 0, (5, 5))
+        draft.set_exclude(0, True)
+        draft.delete_point(0, 1)
+        draft.delete_shape(0)
+        states = [draft.shapes]
+        while draft.can_undo:
+            draft.undo()
+            states.append(draft.shapes)
+        assert states[-1] == ()
+        assert len(set(states)) == len(states) - 1  # empty at first and at last
+        for state in reversed(states[:-1]):
+            draft.redo()
+            assert draft.shapes == state
+        assert not draft.can_redo
+
+    def test_a_drag_is_one_change(self):
+        draft = self.triangle()
+        before = draft.shapes
+        draft.begin_drag()
+        for x in range(20):
+            draft.move_point(0, 0, (x, x))
+        draft.end_drag()
+        draft.undo()
+        assert draft.shapes == before
+
+    def test_two_corners_are_no_polygon(self):
+        draft = Draft()
+        draft.add_point((0, 0), exclude=True)
+        draft.add_point((5, 0), exclude=True)
+        assert not draft.close()
+        assert draft.region() is None
+        draft.cancel()
+        assert draft.shapes == ()
+
+    def test_a_region_comes_back_as_it_was(self):
+        region = Region(
+            include=(((0.0, 0.0), (9.0, 0.0), (9.0, 9.0)),), exclude=(((1.0, 1.0), (2.0, 1.0), (2.0, 2.0)),)
+        )
+        draft = Draft()
+        draft.load(region)
+        assert draft.region() == region
+
+    def test_the_third_last_corner_takes_the_polygon_with_it(self):
+        draft = self.triangle()
+        draft.delete_point(0, 0)
+        assert draft.shapes == ()
+
+    def test_corners_and_edges_are_found_within_reach(self):
+        draft = self.triangle()
+        assert draft.find_corner((0.5, 0.5), 2) == (0, 0)
+        assert draft.find_corner((5, 5), 2) is None
+        assert draft.find_edge((5, 0.5), 1) == (0, 0)
+        assert draft.find_edge((5, 3), 1) is None
+
+
+class TestRecorder:
+    def test_it_needs_something_to_do(self):
+        with pytest.raises(ValueError, match="outputs must name at least one file"):
+            Recorder(Outputs(), 25.0)
+
+
+class TestLearning:
+    @pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: stream.name)
+    def test_every_method_learns_every_stream_better_than_chance(self, stream):
+        race = Race(Setup(stream, tuple(METHODS[stream.kind])))
+        race.advance(700)
+        view = race.view()
+        assert [learner.failure for learner in view.learners] == [""] * len(METHODS[stream.kind])
+        best = min(float(learner.lately[-1]) for learner in view.learners)
+        assert best < {Kind.CLASSES: 0.2, Kind.NOVELTY: 0.1, Kind.REGRESSION: 0.25}[stream.kind]
+        for learner in view.learners:
+            assert np.isfinite(learner.values).all()
+            assert learner.support.shape[1] == len(view.recent[0].x)
+            assert (np.diff(learner.errors) >= 0).all()
+
+    def test_the_same_seed_draws_the_same_samples(self):
+        one, other = Race(Setup()), Race(Setup())
+        one.advance(50)
+        other.advance(50)
+        assert [sample.x.tolist() for sample in one.view().recent] == [s.x.tolist() for s in other.view().recent]
+
+    def test_a_method_that_fails_says_so_and_the_others_go_on(self, monkeypatch):
+        class Broken:
+            def score_one(self, x):
+                raise ArithmeticError("too much")
+
+        monkeypatch.setitem(METHODS[Kind.CLASSES], "Broken", lambda sigma: Broken())
+        race = Race(Setup(methods=("Broken", "OLK")))
+        race.advance(20)
+        broken, olk = race.view().learners
+        assert broken.failure == "ArithmeticError: too much"
+        assert olk.failure == ""
+        assert len(olk.support) > 0
+
+    def test_the_thread_begins_anew_pauses_and_ends(self, no_leaked_threads):
+        arrived = threading.Event()
+        views = []
+
+        def put(view):
+            views.append(view)
+            arrived.set()
+
+        def wait_for(condition):
+            for _ in range(200):
+                arrived.clear()
+                if any(condition(view) for view in views[-3:]):
+                    return
+                assert arrived.wait(5)
+
+        thread = LearningThread(put, Setup(methods=("OLK",), rate_hz=2000))
+        try:
+            wait_for(lambda view: view.t > 50)
+            other = Setup(STREAMS[-1], ("OLK",), rate_hz=100)
+            thread.start(other)
+            wait_for(lambda view: view.setup is other and view.t > 0)
+        finally:
+            thread.close()
+
+
+@pytest.mark.parametrize(("time_s", "text"), [(0, "0:00.0"), (59.96, "0:59.9"), (60, "1:00.0"), (7325.25, "2:02:05.2")])
+def test_clock(time_s, text):
+    assert clock(time_s) == text

@@ -1,0 +1,157 @@
+"""The session without any widget: what a person asks reaches the worker, and what it makes comes back."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from bgsub.config import Config
+from bgsub.errors import SinkError
+from bgsub.gui.settings import Pane
+from bgsub.video.sources import Camera
+from tests.gui.conftest import CLIP, EASY
+from tests.gui.driving import frames, opener
+from tests.video.moving_square import FakeCapture
+
+
+def test_the_clip_is_played_on_another_thread(session, qtbot):
+    with qtbot.waitSignal(session.opened) as signal:
+        session.open(CLIP)
+    assert signal.args[1].count == 300
+    qtbot.waitUntil(lambda: session.view.processed == 300, timeout=20_000)
+    assert "bgsub-view" in [thread.name for thread in threading.enumerate()]
+    assert session.size == (240, 320)
+    assert session.view.images[Pane.INPUT].shape == (240, 320, 3)
+    session.close_source()
+    qtbot.waitUntil(lambda: session.view.result is None)
+
+
+def test_at_most_one_wake_up_waits_behind_a_window_that_does_not_look(session, qtbot):
+    session.open(EASY)
+    session.change(loop=True)
+    ready = []
+    session._ready.connect(lambda: ready.append(1))
+    engine = session._worker.engine
+    while engine.history.written < 200:  # no event is processed here
+        session._worker._thread.join(0.005)
+    written = engine.history.written
+    qtbot.waitUntil(lambda: session.view.processed >= written)
+    assert session.unseen > 0
+
+
+def test_settings_changed_while_frames_go_on_are_used(session, qtbot):
+    session.change(loop=True)
+    session.open(EASY)
+    qtbot.waitUntil(lambda: session.view.processed > 5)
+    session.change(config=Config("olk"), panes=(Pane.SCORE, Pane.BACKGROUND))
+    qtbot.waitUntil(lambda: set(session.view.images) == {Pane.SCORE, Pane.BACKGROUND})
+    assert session.view.lanes[0].name == "olk"
+
+
+def test_pause_step_and_seek(session, qtbot):
+    session.open(EASY)
+    session.pause()
+    qtbot.waitUntil(lambda: session.info is not None and not session.view.playing)
+    session.seek(12)
+    qtbot.waitUntil(lambda: session.view.position == 12)
+    session.step(1)
+    qtbot.waitUntil(lambda: session.view.position == 13)
+    session.step(-1)
+    qtbot.waitUntil(lambda: session.view.position == 12)
+    session.toggle()
+    qtbot.waitUntil(lambda: session.view.position == 39 and not session.view.playing)
+
+
+def test_pins_are_looked_into_and_removed(session, qtbot):
+    session.open(EASY)
+    session.pin(3, 4)
+    session.pin(3, 4)
+    session.pin(5, 6)
+    assert session.settings.pins == ((3, 4), (5, 6))
+    session.change(loop=True)
+    session.play()
+    qtbot.waitUntil(lambda: len(session.view.pins) == 2 and session.view.pins[0].state is not None)
+    assert session.pin_history(3, 4).written > 0
+    session.unpin(3, 4)
+    qtbot.waitUntil(lambda: len(session.view.pins) == 1)
+    assert session.pin_history(3, 4) is None
+
+
+def test_a_model_file_changes_the_settings(session, make_session, qtbot, tmp_path):
+    session.open(EASY)
+    qtbot.waitUntil(lambda: session.view.processed == 40)
+    session.save_model(tmp_path / "model.npz")
+    qtbot.waitUntil(lambda: (tmp_path / "model.npz").exists() and bool(session.heard))
+    other = make_session()
+    other.change(config=Config("olk"))
+    with qtbot.waitSignal(other.configured):
+        other.load_model(tmp_path / "model.npz")
+    assert other.settings.config.detector == "norma"
+
+
+def test_snapshots_are_the_pictures_shown(session, qtbot, tmp_path):
+    from bgsub._opencv import cv2
+
+    session.open(EASY)
+    qtbot.waitUntil(lambda: session.view.processed == 40 and not session.view.playing)
+    paths = session.snapshot(tmp_path, "shot")
+    assert [path.name for path in paths] == ["shot-input.png", "shot-mask.png"]
+    assert np.array_equal(cv2.imread(str(paths[0])), session.view.images[Pane.INPUT])
+    with pytest.raises(SinkError, match="there is no folder"):
+        session.snapshot(tmp_path / "missing", "shot")
+
+
+def test_a_real_camera_that_is_unplugged_comes_back(make_session, qtbot):
+    captures = [FakeCapture(5), FakeCapture(0, opened=False), FakeCapture(5)]
+    waiting, go_on = threading.Event(), threading.Event()
+
+    def wait(_seconds: float) -> bool:
+        waiting.set()
+        go_on.wait(10)
+        return False
+
+    def open_it(text, /, *, start):
+        return Camera(0, opener=lambda device: captures.pop(0) if captures else FakeCapture(1000), wait=wait)
+
+    session = make_session(opener=open_it)
+    session.open("camera:0")
+    qtbot.waitUntil(lambda: session.view.trouble is not None)
+    assert waiting.is_set()
+    assert "camera:0 is lost" in session.view.trouble
+    go_on.set()
+    qtbot.waitUntil(lambda: session.view.trouble is None and session.view.processed + session.view.dropped > 5)
+
+
+def test_closing_while_a_source_is_being_opened_leaves_nothing(make_session, qtbot):
+    gate = threading.Event()
+    closed = threading.Event()
+
+    def slow(text, /, *, start):
+        assert gate.wait(10)
+        source = opener(frames(3))(text, start=start)
+        source.close = closed.set
+        return source
+
+    session = make_session(opener=slow)
+    session.open("slow")
+    qtbot.waitUntil(lambda: session.view.opening)
+    threading.Timer(0.05, gate.set).start()
+    session.close()
+    assert closed.wait(5)
+
+
+def test_a_newer_wish_to_open_wins(make_session, qtbot):
+    session = make_session(opener=opener(frames(10)))
+    for name in "abc":
+        session.open(name)
+    with qtbot.waitSignal(session.opened) as signal:
+        pass
+    assert signal.args[0] == "c"
+    qtbot.waitUntil(lambda: session.view.processed == 10)
+
+
+def test_a_defect_in_a_command_is_shown_and_the_worker_lives(session, qtbot):
+    session._post(lambda engine: 1 / 0)
+    qtbot.waitUntil(lambda: "unexpected ZeroDivisionError" in session.heard.text)
+    session.open(EASY)
+    qtbot.waitUntil(lambda: session.view.processed == 40)
