@@ -13,6 +13,7 @@ Equation numbers are those of Vishwanathan, Schraudolph, Smola 2006.
 import math
 
 from bgsub.learners._compile import shared_kernel
+from bgsub.learners._projectron_kernels import dot as partial_sums
 from bgsub.learners._rule_kernels import LAST, LAST_NOVEL, LEVEL, MISTAKES, NORM2, STATE_SIZE, VIOLATIONS, T
 from bgsub.learners._store_kernels import (
     HEAD,
@@ -21,6 +22,7 @@ from bgsub.learners._store_kernels import (
     SIZE,
     TOTAL,
     choose_slot,
+    combine,
     decay,
     diagonal,
     fill_row,
@@ -249,6 +251,18 @@ def shrink(p, s, stored, births, sums, marks, scales, trace):
 
 
 @shared_kernel
+def values_of_both(row, stored, trace, size, scale, work):
+    """Write f and v, before the label kernel."""
+    if stored.shape[1] > 1:
+        multiclass_scores(row, stored, size, scale, work[F])
+        multiclass_scores(row, trace, size, 1.0, work[V])
+        return
+    # f with the bits of `value`, v in partial sums that do not wait for each other.
+    work[F, 0] = combine(row, stored.reshape(stored.size), size, scale)
+    work[V, 0] = partial_sums(row, trace.reshape(trace.size), size)
+
+
+@shared_kernel
 def forget(s, stored, trace, scale, size, slot, others, new, kappa, work):
     """Take the vector at `slot` out of |f|² and <f, v>; the new one counts, being there already.
 
@@ -256,8 +270,7 @@ def forget(s, stored, trace, scale, size, slot, others, new, kappa, work):
     """
     xi, w, fo, vo, a, b = work[XI], work[W], work[F], work[V], work[CHI], work[SCORES]
     eta = s[ETA]
-    multiclass_scores(others, stored, size, scale, fo)
-    multiclass_scores(others, trace, size, 1.0, vo)
+    values_of_both(others, stored, trace, size, scale, work)
     for q in range(fo.shape[0]):
         fo[q] -= eta * new * xi[q]
         vo[q] -= eta * new * w[q]
@@ -283,20 +296,6 @@ def worth_storing(work, k_tt):
             if work[XI, q] != 0.0 or work[W, q] != 0.0:
                 return True
     return False
-
-
-@shared_kernel
-def values_of_both(row, stored, trace, size, scale, work):
-    """Write f and v, before the label kernel."""
-    if stored.shape[1] > 1:
-        multiclass_scores(row, stored, size, scale, work[F])
-        multiclass_scores(row, trace, size, 1.0, work[V])
-        return
-    f, v = 0.0, 0.0
-    for i in range(size):
-        f += row[i] * stored[i, 0]
-        v += row[i] * trace[i, 0]
-    work[F, 0], work[V, 0] = scale * f, v
 
 
 @shared_kernel

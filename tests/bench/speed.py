@@ -3,6 +3,7 @@
 Per-sample is score and learn. Peers that are not installed are left out. DATA is the folder of the learning sets.
 """
 
+import functools
 import os
 import sys
 import time
@@ -17,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
 from bgsub import learners as bl
+from tests.bench.bayes_points import sparse
 from tests.bench.experiments import svmlight
 
 FEATURES, BUDGET = 22, 100
@@ -152,6 +154,67 @@ def everything(samples: np.ndarray) -> None:
         tell(f"   {type(model).__name__}, learn_one", per_second(alone, 5000), loop, None)
 
 
+def adapted_steps(samples: np.ndarray) -> None:
+    """V8: a step of SVMD against one of NORMA, where nearly every sample is stored and replaces another."""
+    wide = np.random.default_rng(1).normal(size=(5000, 256))
+    for rows, sigma in ((samples[:20000], 4.0), (wide, 14.0)):
+        noise = np.random.default_rng(2).normal(size=len(rows))
+        labels = np.where(rows[:, 0] * rows[:, 1] + 0.3 * noise > 0, 1, -1)
+        given: dict[str, Any] = {"sigma": sigma, "budget": 512}
+        norma = bl.NORMAClassifier(**given, eta=0.1, lam=0.01).fit(rows, labels)
+        svmd = bl.SVMDClassifier(**given, eta_0=0.1, c=0.01).fit(rows, labels)
+        rates = []
+        for model in (norma, svmd):
+            learn = functools.partial(model.partial_fit, rows, labels)
+            rates.append(per_second(learn, len(rows), 5))
+        what = f"V8 SVMD, buffer 512, {rows.shape[1]} features"
+        sys.stdout.write(f"{what}: {rates[1]:,.0f}/s, a step {rates[0] / rates[1]:.2f} times NORMA's (at most 2.5)\n")
+
+
+def one_after_the_other(samples: np.ndarray, labels: np.ndarray, size: int, tau: float) -> Callable[[], None]:
+    """Return perceptrons in numpy, each over its part of the stream."""
+
+    def run() -> None:
+        rng = np.random.default_rng(0)
+        for _ in range(size):
+            w = np.zeros(samples.shape[1])
+            for t in np.flatnonzero(rng.random(len(labels)) < tau):
+                if labels[t] * (w @ samples[t]) <= 0:
+                    w += labels[t] * samples[t]
+
+    return run
+
+
+def all_at_once(samples: np.ndarray, labels: np.ndarray, size: int, tau: float) -> Callable[[], None]:
+    """Return the same with one product of a matrix and a vector a sample."""
+
+    def run() -> None:
+        rng, weights = np.random.default_rng(0), np.zeros((size, samples.shape[1]))
+        for x, y in zip(samples, labels.tolist(), strict=True):
+            weights[(rng.random(size) < tau) & (y * (weights @ x) <= 0)] += y * x
+
+    return run
+
+
+def ensembles(folder: Path) -> None:
+    """OBPM on w8a against perceptrons in numpy."""
+    samples, labels = sparse(folder / "w8a.gz", 300)
+    order = np.random.default_rng(0).permutation(len(labels))
+    samples, labels = samples[order], labels[order]
+    dense = samples.toarray()
+    biased = np.hstack([dense, np.ones((len(dense), 1))])
+    biased /= np.linalg.norm(biased, axis=1, keepdims=True)
+    peer = per_second(one_after_the_other(biased, labels, 100, 0.3), len(labels), 1)
+    quick = per_second(all_at_once(biased, labels, 100, 0.3), len(labels), 1)
+    for name, rows in (("sparse", samples), ("dense", dense)):
+        for jobs in (None, -1):
+            model = bl.OBPMClassifier(n_jobs=jobs, random_state=0).fit(rows, labels)
+            ours = per_second(lambda model=model, rows=rows: model.fit(rows, labels), len(labels))
+            threads = "one thread" if jobs is None else "all threads"
+            tell(f"OBPM(.3, 100), w8a, {name}, {threads}, peer numpy's perceptrons in turn", ours, peer, 3)
+            tell("   the same, peer numpy with all members at once", ours, quick, None)
+
+
 def main() -> None:
     """Measure and print."""
     default = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -161,6 +224,8 @@ def main() -> None:
         novelty(samples)
         adult(folder)
         everything(samples)
+        adapted_steps(samples)
+        ensembles(folder)
 
 
 if __name__ == "__main__":
