@@ -93,7 +93,7 @@ class Engine:
         self._forget_frames()
         self._serial = 0
         self._dirty, self._published_s = True, -math.inf
-        self._trouble: str | None = None
+        self._state: tuple[object, ...] = ()
 
     @property
     def pin_histories(self) -> dict[tuple[int, int], History]:
@@ -240,7 +240,7 @@ class Engine:
         except Exception as error:  # noqa: BLE001 - whatever a source raises, the window lives on
             self._lose_source(error)
             return 0.0
-        self._note_opening()
+        self._note_player()
         if isinstance(taken, Taken):
             self._process(taken)
             self._publish(idle=False)
@@ -252,9 +252,10 @@ class Engine:
     def _rate_hz(self) -> float | None:
         return None if self._player.info is None else self._player.info.rate_hz
 
-    def _note_opening(self) -> None:
-        if self._player.opening or self._player.trouble != self._trouble:
-            self._trouble = self._player.trouble
+    def _note_player(self) -> None:
+        state = self._player.playing, self._player.opening, self._player.trouble
+        if state != self._state:
+            self._state = state
             self._dirty = True
         info, self._player.just_opened = self._player.just_opened, None
         if info is None:

@@ -1,0 +1,152 @@
+"""A pane: what is painted where, at which sharpness, and which pixel a click means."""
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPoint, QPointF, QSizeF, Qt
+
+from bgsub._opencv import cv2
+from bgsub.gui.frame_view import FrameView, shrink, to_qimage
+from bgsub.gui.settings import Pane
+from bgsub.gui.viewport import Viewport
+
+
+def gradient(height: int, width: int) -> np.ndarray:
+    image = np.zeros((height, width, 3), np.uint8)
+    image[..., 0] = np.linspace(0, 255, width).astype(np.uint8)
+    image[..., 2] = np.linspace(0, 255, height).astype(np.uint8)[:, None]
+    return image
+
+
+@pytest.fixture
+def view(qtbot):
+    made = FrameView(Viewport(), "#000000")
+    qtbot.addWidget(made)
+    made.resize(200, 100)
+    made.show()
+    return made
+
+
+def seen(view: FrameView) -> np.ndarray:
+    """What is on the screen, (H, W, 3) BGR."""
+    image = view.grab().toImage().convertToFormat(image_format())
+    width, height = image.width(), image.height()
+    pixels = np.frombuffer(image.constBits().asstring(image.sizeInBytes()), np.uint8)
+    return pixels.reshape(height, image.bytesPerLine())[:, : 3 * width].reshape(height, width, 3)
+
+
+def image_format():
+    from PyQt6.QtGui import QImage
+
+    return QImage.Format.Format_BGR888
+
+
+def test_a_picture_of_the_pane_s_size_is_shown_to_the_bit(view):
+    image = gradient(100, 200)
+    view.show_image(image)
+    assert np.array_equal(seen(view), image)
+
+
+@pytest.mark.parametrize("width", [199, 201, 333])
+def test_a_picture_with_rows_of_odd_length_is_not_sheared(view, width):
+    view.resize(width, 100)
+    image = gradient(100, width)
+    view.show_image(image)
+    assert np.array_equal(seen(view), image)
+
+
+def test_the_aspect_ratio_is_kept(view):
+    view.show_image(np.full((50, 50, 3), 255, np.uint8))
+    picture = view.picture()
+    assert (picture.left(), picture.top(), picture.width(), picture.height()) == (50, 0, 100, 100)
+    shown = seen(view)
+    assert shown[50, 20].tolist() == [0, 0, 0]
+    assert shown[50, 100].tolist() == [255, 255, 255]
+
+
+def test_pixels_are_squares_where_the_picture_is_large(view):
+    image = np.zeros((5, 10), np.uint8)
+    image[2, 3] = 255
+    view.show_image(image)
+    shown = seen(view)[..., 0]
+    assert set(np.unique(shown)) == {0, 255}
+    assert (shown[40:60, 60:80] == 255).all()
+    assert (shown == 255).sum() == 20 * 20
+
+
+def test_a_large_picture_is_made_small_without_aliasing(view):
+    stripes = np.zeros((400, 800, 3), np.uint8)
+    stripes[:, ::2] = 255
+    view.show_image(stripes)
+    assert np.abs(seen(view).astype(int) - 128).max() <= 2
+
+
+def test_shrinking_is_near_to_the_mean_of_areas():
+    image = np.random.default_rng(0).integers(0, 256, (300, 500, 3)).astype(np.uint8)
+    smooth = cv2.GaussianBlur(image, (0, 0), 6)
+    ours = shrink(smooth, 90, 60).astype(int)
+    assert np.abs(ours - cv2.resize(smooth, (90, 60), interpolation=cv2.INTER_AREA)).mean() < 1
+    assert shrink(image, 500, 300) is image
+
+
+def test_zoom_keeps_the_point_under_the_mouse_and_pan_stays_inside():
+    viewport, image, pane = Viewport(), QSizeF(400, 200), QSizeF(200, 100)
+    at = QPointF(150, 25)
+    viewport.zoom_by(4, at, image, pane)
+    picture = viewport.picture(image, pane)
+    assert picture.left() + 0.75 * picture.width() == pytest.approx(150)
+    assert picture.top() + 0.25 * picture.height() == pytest.approx(25)
+    viewport.pan(QPointF(1e6, 1e6), image, pane)
+    assert viewport.picture(image, pane).topLeft() == QPointF(0, 0)
+    viewport.pan(QPointF(-1e6, -1e6), image, pane)
+    assert viewport.picture(image, pane).bottomRight() == QPointF(200, 100)
+    viewport.zoom_by(1e-6, at, image, pane)
+    assert viewport.zoom == 1
+
+
+def test_a_click_names_the_pixel_at_every_zoom(view, qtbot):
+    view.show_image(np.zeros((50, 100, 3), np.uint8))
+    with qtbot.waitSignal(view.clicked) as signal:
+        qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(41, 61))
+    assert signal.args == [30, 20]
+    view._viewport.zoom_by(8, QPointF(41, 61), QSizeF(100, 50), QSizeF(200, 100))
+    with qtbot.waitSignal(view.clicked) as signal:
+        qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(41, 61))
+    assert signal.args == [30, 20]
+
+
+def test_a_drag_moves_the_picture_and_is_no_click(view, qtbot):
+    view.show_image(np.zeros((50, 100, 3), np.uint8))
+    view._viewport.zoom_by(4, QPointF(100, 50), QSizeF(100, 50), QSizeF(200, 100))
+    before = view.picture().topLeft()
+    clicks = []
+    view.clicked.connect(lambda *at: clicks.append(at))
+    qtbot.mousePress(view, Qt.MouseButton.LeftButton, pos=QPoint(100, 50))
+    qtbot.mouseMove(view, QPoint(110, 55))
+    qtbot.mouseMove(view, QPoint(120, 60))
+    qtbot.mouseRelease(view, Qt.MouseButton.LeftButton, pos=QPoint(120, 60))
+    assert view.picture().topLeft() == before + QPointF(20, 10)
+    assert clicks == []
+
+
+def test_no_picture_shows_what_to_do(view):
+    view.show_image(None, "Drop a video here")
+    assert seen(view).max() > 0
+    view.show_pane(Pane.SCORE)
+    assert view.image is None
+
+
+@pytest.mark.parametrize("pane", [Pane.SCORE, Pane.DIFFERENCE])
+def test_legends_are_painted(view, pane):
+    view.show_pane(pane)
+    view.show_image(np.zeros((100, 200, 3), np.uint8))
+    assert seen(view)[:40, 100:].max() > 100
+    assert seen(view)[60:].max() == 0
+
+
+def test_a_wrapped_image_shares_the_pixels():
+    image = gradient(5, 7)
+    wrapped = to_qimage(image)
+    assert (wrapped.width(), wrapped.height(), wrapped.bytesPerLine()) == (7, 5, 21)
+    image[2, 3] = (1, 2, 3)
+    colour = wrapped.pixelColor(3, 2)
+    assert (colour.blue(), colour.green(), colour.red()) == (1, 2, 3)

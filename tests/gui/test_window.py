@@ -1,0 +1,305 @@
+"""The whole window: one way through everything, what is remembered, and that it lives on."""
+
+import csv
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
+from PyQt6.QtGui import QDropEvent
+from PyQt6.QtWidgets import QApplication
+
+import bgsub
+from bgsub.bank import load
+from bgsub.config import Config
+from bgsub.gui import main_window as main_window_module
+from bgsub.gui import presets
+from bgsub.gui.actions import HelpDialog
+from bgsub.gui.app import _Survivor
+from bgsub.gui.main_window import MainWindow
+from bgsub.gui.recording import Outputs
+from bgsub.gui.settings import Pane
+from bgsub.gui.theme import ThemeChoice
+from bgsub.roi import open_region
+from tests.gui.conftest import CLIP, EASY
+
+
+def point(view, row: float, column: float) -> QPoint:
+    """Where a pixel of the image is in a pane."""
+    return view.to_pane(QPointF(column + 0.5, row + 0.5)).toPoint()
+
+
+def trigger(window: MainWindow, text: str) -> None:
+    window.actions_by_text[text].trigger()
+
+
+def test_from_the_clip_to_its_files(window, session, qtbot, tmp_path, monkeypatch):
+    # Open the bundled clip in real time, and see pictures.
+    session.change(speed=1.0, config=Config("adaptive"))
+    with qtbot.waitSignal(session.opened):
+        window.open(CLIP)
+    view = window.grid.views[0]
+    qtbot.waitUntil(lambda: view.image is not None, timeout=30_000)
+    assert view.image.shape == (240, 320, 3)
+
+    # Change a parameter in the form: the model at work has it, and keeps what it learned.
+    window.detector.editor.form.inputs["threshold"]._editor.setValue(0.3)
+    detector = session._worker.engine._lanes[0].detector
+    qtbot.waitUntil(lambda: detector.parameters["threshold"] == 0.3)
+    assert session._worker.engine._lanes[0].detector is detector
+    assert session.settings.config.parameters == {"threshold": 0.3}
+
+    # Look into a pixel by clicking it.
+    qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=point(view, 120, 160))
+    qtbot.waitUntil(lambda: "(x) = " in window.inspector.verdict.text())
+    assert session.settings.pins == ((120, 160),)
+    assert session.view.pins[0].state.threshold == 0.3
+
+    # Draw a region around the lower half with the mouse.
+    trigger(window, "Draw a region")
+    assert window.roi.isVisible()
+    for row, column in ((130, 5), (130, 310), (235, 310), (235, 5)):
+        qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=point(view, row, column))
+    qtbot.keyClick(window, Qt.Key.Key_Return)
+    region = session.settings.region
+    assert len(region.include) == 1
+    assert np.abs(np.array(region.include[0]) - [(5, 130), (310, 130), (310, 235), (5, 235)]).max() < 2
+    trigger(window, "Draw a region")
+    assert window.roi.write(str(tmp_path / "region.json"))
+    qtbot.waitUntil(lambda: session._worker.engine._lanes[0].detector.roi is not None)
+
+    # Record while it goes on, as fast as possible, over a jump.
+    outputs = Outputs(tmp_path / "clip-mask.mkv", tmp_path / "clip-overlay.mp4", tmp_path / "clip.csv")
+    with qtbot.waitSignal(session.recording):
+        session.record(outputs)
+    window.transport.speed.setCurrentText("max")
+    session.seek(150)
+    qtbot.waitUntil(lambda: session.view.position >= 150)
+    qtbot.waitUntil(lambda: session.view.position == 299 and not session.view.playing, timeout=30_000)
+    with qtbot.waitSignal(session.recording):
+        trigger(window, "Record")
+
+    # Seek back while paused.
+    window.transport.slider.sliderMoved.emit(100)
+    qtbot.waitUntil(lambda: session.view.position == 100)
+    assert session.view.result.packet.number == 101
+
+    # Save everything else that can be.
+    assert session.attempt(lambda: presets.write_preset(session, tmp_path / "clip.toml"))
+    session.save_model(tmp_path / "clip.npz")
+    window.save_panes(tmp_path)
+    session.history.to_csv(tmp_path / "all.csv")
+    monkeypatch.setattr(main_window_module, "ask_save", lambda *_: tmp_path / "one.png")
+    trigger(window, "Save picture")
+    qtbot.waitUntil(lambda: (tmp_path / "clip.npz").exists())
+    window.close()
+
+    # What was written is there, plays and agrees.
+    with bgsub.open_source(outputs.mask) as source:
+        masks = [packet.frame for packet in source]
+    with bgsub.open_source(outputs.overlay) as source:
+        assert sum(1 for _ in source) == len(masks)
+    rows = list(csv.DictReader(outputs.stats.read_text().splitlines()))
+    assert len(rows) == len(masks) >= 150
+    inside = open_region(str(tmp_path / "region.json")).mask((240, 320))
+    for mask, row in zip(masks, rows, strict=True):
+        assert set(np.unique(mask)) <= {0, 255}
+        assert not mask[inside == 0].any()
+        assert (mask > 0).mean() == pytest.approx(float(row["foreground"]), abs=1e-6)
+    assert max(float(row["foreground"]) for row in rows) > 0.005
+    config = Config.from_toml(tmp_path / "clip.toml")
+    assert config.parameters["threshold"] == 0.3
+    assert open_region(config.roi) == region
+    assert load(tmp_path / "clip.npz").parameters["threshold"] == 0.3
+    assert (tmp_path / "one.png").exists()
+    assert sorted(path.name for path in tmp_path.glob("walkers-*.png")) == [
+        "walkers-000101-mask.png",
+        "walkers-000101-overlay.png",
+    ]
+    assert len((tmp_path / "all.csv").read_text().splitlines()) > 150
+
+
+def test_layout_theme_and_panes_are_remembered(qtbot, make_session, theme, kept):
+    first = MainWindow(make_session(), theme, kept)
+    first.show()
+    first.docks["Plots"].hide()
+    first.grid.choose((Pane.SCORE,))
+    trigger(first, "Theme: dark")
+    trigger(first, "Outlines or tint")
+    first.close()
+    session = make_session()
+    second = MainWindow(session, theme, kept)
+    second.show()
+    assert second.docks["Plots"].isHidden()
+    assert not second.docks["Detector"].isHidden()
+    assert second.grid.panes == (Pane.SCORE,)
+    assert theme.choice is ThemeChoice.DARK
+    assert session.settings.overlay_style == "tint"
+    second.choose_theme(ThemeChoice.SYSTEM)
+    second.close()
+
+
+def test_rubbish_in_what_is_remembered_does_no_harm(qtbot, make_session, theme, kept):
+    for key in ("window/geometry", "window/state", "window/panes", "window/theme", "sources/recent", "overlay/style"):
+        kept.setValue(key, "rubbish")
+    window = MainWindow(make_session(), theme, kept)
+    window.show()
+    assert window.grid.count == 2
+    window.close()
+
+
+def test_every_key_is_taken_once_and_stands_in_the_help(window, qtbot):
+    keys = [command.keys for command in window.commands if command.keys]
+    assert len(keys) == len(set(keys))
+    dialog = HelpDialog(window.commands, window)
+    qtbot.addWidget(dialog)
+    for command in window.commands:
+        if command.keys:
+            assert command.text.replace("&", "").replace("…", "") in dialog.label.text()
+    trigger(window, "Keyboard and mouse")
+    shown = [
+        widget for widget in QApplication.topLevelWidgets() if isinstance(widget, HelpDialog) and widget.isVisible()
+    ]
+    assert len(shown) == 1
+    shown[0].close()
+
+
+def test_keys_do_what_the_help_says(window, session, qtbot):
+    window.open(EASY)
+    qtbot.waitUntil(lambda: session.view.processed == 40 and not session.view.playing)
+    window.activateWindow()
+    window.setFocus()
+    qtbot.keyClick(window, Qt.Key.Key_Home)
+    qtbot.waitUntil(lambda: session.view.position == 0)
+    qtbot.keyClick(window, Qt.Key.Key_Period)
+    qtbot.waitUntil(lambda: session.view.position == 1)
+    qtbot.keyClick(window, Qt.Key.Key_L)
+    assert session.settings.loop
+    qtbot.keyClick(window, Qt.Key.Key_F)
+    assert session.settings.frozen
+    qtbot.keyClick(window, Qt.Key.Key_4, Qt.KeyboardModifier.ControlModifier)
+    assert window.grid.count == 4
+    qtbot.keyClick(window, Qt.Key.Key_5)
+    assert window.grid.panes[0] is Pane.SCORE
+    qtbot.keyClick(window, Qt.Key.Key_T)
+    assert session.settings.overlay_style == "tint"
+    qtbot.keyClick(window, Qt.Key.Key_C)
+    assert session.settings.other is not None
+    qtbot.keyClick(window, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: session.view.playing)
+
+
+def test_a_dropped_file_is_opened_and_listed_as_recent(window, session, qtbot):
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(CLIP)])
+    event = QDropEvent(
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        mime,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+        QEvent.Type.Drop,
+    )
+    with qtbot.waitSignal(session.opened) as signal:
+        window.dropEvent(event)
+    assert signal.args[0] == CLIP
+    assert window.windowTitle() == "walkers.mp4 - bgsub"
+    window._fill_recent()
+    assert window._recent_menu.actions()[0].text() == CLIP
+
+
+def test_the_status_line_tells_the_numbers(window, session, qtbot):
+    window.open(EASY)
+    qtbot.waitUntil(lambda: session.view.processed == 40 and not session.view.playing)
+    status = window.status
+    assert status.frame.text() == "frame 40   0:01.5"
+    assert status.size_label.text() == "64x48"
+    assert status.ms.text().startswith("norma ")
+    assert status.dropped.text() == "0 dropped"
+    assert status.state.text() == "Paused"
+    status.hover(10, 20)
+    blue, green, red = session.view.result.packet.frame[10, 20]
+    assert status.pixel.text().startswith(f"x 20, y 10:  {red} {green} {blue}")
+
+
+def test_panes_are_zoomed_and_moved_together(window, session, qtbot):
+    window.open(EASY)
+    qtbot.waitUntil(lambda: session.view.processed == 40 and not session.view.playing)
+    one, other = window.grid.views
+    qtbot.waitUntil(lambda: one.image is not None and other.image is not None)
+    window.grid.viewport.zoom_by(3, QPointF(10, 10), one._size(), one.size().toSizeF())
+    assert one.picture().size() == other.picture().size()
+    assert one.picture().width() > one.width()
+    trigger(window, "Whole picture")
+    assert one.picture().width() <= one.width()
+
+
+def test_errors_are_shown_in_the_window_which_lives_on(window, session, qtbot, tmp_path):
+    (tmp_path / "sound.mp4").write_bytes(b"no video at all")
+    for name, text in (("missing.mp4", "no such file"), ("sound.mp4", "it may be damaged or no video")):
+        window.open(str(tmp_path / name))
+        qtbot.waitUntil(lambda: window.notices.notice is not None)
+        assert text in window.notices.label.text()
+        assert window.notices.again.isVisible()
+        window.notices.clear()
+    window.open("gopher://x")
+    qtbot.waitUntil(lambda: "address must begin with" in window.notices.label.text())
+    window.open("camera:77")
+    qtbot.waitUntil(lambda: "cannot open camera:77" in window.notices.label.text(), timeout=20_000)
+    window.open(EASY)
+    qtbot.waitUntil(lambda: session.view.processed == 40)
+    assert window.notices.notice is None
+
+
+def test_try_again_opens_what_was_missing(window, session, qtbot, tmp_path):
+    path = tmp_path / "late.mp4"
+    window.open(str(path))
+    qtbot.waitUntil(lambda: window.notices.again.isVisible())
+    path.write_bytes(Path(CLIP).read_bytes())
+    qtbot.mouseClick(window.notices.again, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: session.view.processed > 10)
+
+
+def test_a_slot_that_raises_is_shown_and_the_process_lives(window, session, qtbot, monkeypatch, caplog):
+    monkeypatch.setattr(sys, "excepthook", _Survivor(session))
+    with qtbot.capture_exceptions() as raised:
+        qtbot.waitUntil(lambda: True)
+    assert raised == []
+    try:
+        raise LookupError("a defect")
+    except LookupError as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+    assert "Unexpected LookupError: a defect" in window.notices.label.text()
+    assert "a defect" in caplog.text
+
+
+def test_learners_without_scikit_learn_say_what_to_install(window, session, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith(("sklearn", "bgsub.learners", "bgsub.gui.learn"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "bgsub.gui.surface_view", raising=False)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+    trigger(window, "Learners")
+    assert "pip install 'bgsub[learners]'" in window.notices.label.text()
+    assert window.learners is None
+
+
+def test_the_learners_page_opens_and_closes_with_the_window(window, qtbot):
+    trigger(window, "Learners")
+    assert window.learners.isVisible()
+    trigger(window, "Learners")
+    window.close()
+    assert not window.learners.isVisible()
+    window.learners.deleteLater()
+
+
+def test_closing_while_recording_finishes_the_file(window, session, qtbot, tmp_path):
+    session.change(loop=True)
+    window.open(EASY)
+    qtbot.waitUntil(lambda: session.view.processed > 3)
+    session.record(Outputs(mask=tmp_path / "mask.mkv"))
+    qtbot.waitUntil(lambda: (session.view.recorded or 0) > 20)
+    window.close()
+    with bgsub.open_source(tmp_path / "mask.mkv") as source:
+        assert sum(1 for _ in source) > 20
