@@ -52,7 +52,7 @@ def exact(folder: Path) -> Iterator[Row]:
         ("X1", "kernel perceptron, a9a, gamma .04", bl.KernelPerceptron(gamma=0.04), adult, "6691", 6691, 6691, 0),
         ("X2", "kernel perceptron, a9a, gamma .01", bl.KernelPerceptron(gamma=0.01), adult, "6887", 6887, 6887, 0),
         ("X3", "PA-I, a9a", bl.PassiveAggressiveKernel(gamma=0.04), adult, "12510 +- 37 vectors", 5759, 12515, 0),
-        ("X4", "Forgetron self-tuned, a9a, B 100", bl.ForgetronClassifier(gamma=0.04), adult, "-", 8077, 100, 3),
+        ("X4", "Forgetron self-tuned, a9a, B 100", bl.ForgetronClassifier(gamma=0.04), adult, "-", 8077, 100, 45),
         (
             "X4",
             "Forgetron basic, a9a, B 100",
