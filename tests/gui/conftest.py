@@ -62,8 +62,10 @@ def session(make_session) -> Session:
 
 
 @pytest.fixture
-def theme(qapp: QApplication) -> Theme:
-    return Theme(qapp)
+def theme(qapp: QApplication) -> Iterator[Theme]:
+    made = Theme(qapp)
+    yield made
+    made.deleteLater()
 
 
 @pytest.fixture
