@@ -1,5 +1,7 @@
 """Numba kernels that learn many samples in a row: the loop around rule and store."""
 
+import numpy as np
+
 from bgsub.learners._compile import shared_kernel
 from bgsub.learners._rule_kernels import (
     FORGETRON,
@@ -73,7 +75,7 @@ def forget_oldest(plan, p, s, kp, vectors, norms, stored, marks, scales, row, f,
     size, head, scale = marks[SIZE], marks[HEAD], scales[SCALE]
     if y * f > 0.0 or size != plan[2]:
         return forgetron(p, s, f, y, k_tt, False, 0.0, 0.0, 0.0)
-    oldest = vectors[:, head].copy()
+    oldest = vectors[:, head].astype(np.float64)
     new_value = y * row[head]
     fill_row(plan[1], kp, vectors, norms, size, oldest, row)
     value = combine(row, stored, size, scale) + new_value

@@ -12,6 +12,8 @@ Equation numbers are those of Vishwanathan, Schraudolph, Smola 2006.
 
 import math
 
+import numpy as np
+
 from bgsub.learners._compile import shared_kernel
 from bgsub.learners._projectron_kernels import dot as partial_sums
 from bgsub.learners._rule_kernels import LAST, LAST_NOVEL, LEVEL, MISTAKES, NORM2, STATE_SIZE, VIOLATIONS, T
@@ -322,7 +324,7 @@ def svmd_rows(
         if worth_storing(work, k_tt):
             slot = marks[HEAD]
             if size == budget and p[FIX] > 0.0:
-                oldest = vectors[:, slot].copy()
+                oldest = vectors[:, slot].astype(np.float64)
                 fill_row(kind, kp, vectors, norms, size, oldest, other)
                 forget(s, stored, trace, scales[SCALE], size, slot, other, row[slot], kappa, work)
             slot = choose_slot(norms, marks, budget, OLDEST)

@@ -26,7 +26,7 @@ class ALMAClassifier(ClassifierLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     alpha : float
         Share of the margin that may be missed, in [0, 1).

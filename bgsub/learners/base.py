@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from bgsub.learners import _rule_kernels as rules
 from bgsub.learners._checks import check_choice, check_integer
 from bgsub.learners._stream_kernels import learn_rows
-from bgsub.learners.expansion import POLICIES, KernelExpansion
+from bgsub.learners.expansion import POLICIES, KernelExpansion, rounded
 from bgsub.learners.kernels import Array, Kernel, resolve_kernel
 from bgsub.learners.online import OnlineLearner
 
@@ -34,6 +34,7 @@ class KernelLearner(OnlineLearner):
     width: float | None = None
     degree: int = 3
     coef0: float = 1.0
+    dtype: str = "float64"
     budget: Any = None
 
     _rule: ClassVar[int]
@@ -71,7 +72,7 @@ class KernelLearner(OnlineLearner):
         self._adopt(expansion, parameters)
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
-        return KernelExpansion(kernel, n_features, budget, outputs, self._eviction(), self._seed())
+        return KernelExpansion(kernel, n_features, budget, outputs, self._eviction(), self._seed(), self.dtype)
 
     def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
         """Go on with a saved state."""
@@ -83,6 +84,9 @@ class KernelLearner(OnlineLearner):
         given = getattr(self, "random_state", None)
         # A learner that draws nothing must not disturb a generator that others use.
         return int(check_random_state(given).randint(1, 2**31 - 1)) if self._eviction() == "random" else 1
+
+    def _bounded(self, samples: Array) -> Array:
+        return rounded(super()._bounded(samples), "float32" if self.dtype == "float32" else "float64")
 
     def _run(self, first: int, samples: Array, targets: Array) -> int:
         return int(learn_rows(first, self._plan, self._p, self._s, *self.expansion_.arrays(), samples, targets))

@@ -8,12 +8,34 @@ from bgsub.learners import _store_kernels as store
 from bgsub.learners._checks import check_choice
 from bgsub.learners.kernels import Array, Kernel
 
-__all__ = ["POLICIES", "KernelExpansion", "hold_sample", "writable"]
+__all__ = ["DTYPES", "POLICIES", "KernelExpansion", "hold_sample", "rounded", "writable"]
 
 POLICIES = {"oldest": store.OLDEST, "smallest": store.SMALLEST, "random": store.RANDOM}
 """Which vector a full store replaces, and the number by which compiled loops know the rule."""
 
+DTYPES = ("float64", "float32")
+"""How support vectors can be stored."""
+
 _FIRST_CAPACITY = 16
+
+
+def rounded(samples: Array, dtype: Any) -> Array:
+    """Return float64 samples as they are when they have been stored as dtype.
+
+    What is learned and scored is rounded as well, so that a stored sample has no distance from itself.
+
+    Raises
+    ------
+    ValueError
+        If a number is too large for float32.
+    """
+    if np.dtype(dtype) == np.float64:
+        return samples
+    with np.errstate(over="ignore", under="ignore"):
+        result: Array = samples.astype(np.float32).astype(np.float64)
+    if not np.isfinite(result).all():
+        raise ValueError(f"X must be within the range of float32, got {np.abs(samples).max():g}")
+    return result
 
 
 def writable(state: dict[str, Any]) -> dict[str, Any]:
@@ -24,8 +46,8 @@ def writable(state: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def hold_sample(held: Array, x: Array) -> Array:
-    """Write one sample (d,) to held (1, d) float64 and return that.
+def hold_sample(held: Array, x: Array, dtype: Any = np.float64) -> Array:
+    """Write one sample (d,), rounded to dtype, to held (1, d) float64 and return that.
 
     Raises
     ------
@@ -34,15 +56,18 @@ def hold_sample(held: Array, x: Array) -> Array:
     """
     if len(x) != held.shape[1]:
         raise ValueError(f"x must have {held.shape[1]} features, got {len(x)}")
-    held[0] = x
     flat = held[0]
+    flat[:] = x
+    if dtype == np.float32:
+        with np.errstate(over="ignore", under="ignore"):
+            flat[:] = flat.astype(np.float32)
     if not flat.dot(flat) < np.inf:
         raise ValueError(f"x must be finite, and so must its square, got {x}")
     return held
 
 
 class KernelExpansion:
-    """f(x) = sum of a_i k(s_i, x) over stored support vectors s_i with coefficients a_i, in float64.
+    """f(x) = sum of a_i k(s_i, x) over stored support vectors s_i with coefficients a_i.
 
     Forgetting multiplies one scalar, not the coefficients: the real coefficient is scale · stored
     coefficient, and the stored ones are rewritten only when the scale has become small. With a budget a full
@@ -63,6 +88,8 @@ class KernelExpansion:
         Which vector a full store replaces: the store is a ring, or the coefficient of smallest size goes, or any.
     seed : int
         Of the random replacement, in [1, 2147483646].
+    dtype : {"float64", "float32"}
+        How vectors are stored; all arithmetic is in float64.
 
     Examples
     --------
@@ -87,8 +114,10 @@ class KernelExpansion:
         outputs: int | None = None,
         policy: str = "oldest",
         seed: int = 1,
+        dtype: str = "float64",
     ) -> None:
         check_choice("policy", policy, POLICIES)
+        check_choice("dtype", dtype, DTYPES)
         self.kernel = kernel
         self.budget = budget
         self.policy = policy
@@ -99,7 +128,7 @@ class KernelExpansion:
         self._scales = np.array([1.0, 0.0])
         self._sample = np.zeros((1, n_features))
         capacity = _FIRST_CAPACITY if budget is None else min(self._budget, _FIRST_CAPACITY)
-        self._vectors = np.zeros((n_features, capacity))
+        self._vectors = np.zeros((n_features, capacity), dtype)
         self._norms, self._births, self._row = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
         self._stored = np.zeros(capacity if outputs is None else (capacity, outputs))
         self._sums = np.zeros_like(self._stored)
@@ -151,7 +180,7 @@ class KernelExpansion:
         ValueError
             If the sample is of another length or not finite.
         """
-        return hold_sample(self._sample, x)
+        return hold_sample(self._sample, x, self._vectors.dtype)
 
     def row(self, x: Array) -> Array:
         """Kernel values of x (d,) with the vectors in slot order: an (n,) array."""
@@ -174,16 +203,17 @@ class KernelExpansion:
             return 0.0
         if len(x) != len(self._vectors):
             raise ValueError(f"x must have {len(self._vectors)} features, got {len(x)}")
-        if self._code is None:
-            row = self.row(x)
-            return float(self.combine(row) if weights is None else row @ weights)
         held = self._sample[0]
-        held[:] = x
+        held[:] = x if self._vectors.dtype == np.float64 else rounded(np.asarray(x, np.float64), self._vectors.dtype)
+        if self._code is None:
+            row = self.row(held)
+            return float(self.combine(row) if weights is None else row @ weights)
         return float(store.value(*self._store(weights), self._row, held))
 
     def values(self, samples: Array, weights: Array | None = None) -> Array:
         """Return f of each row of samples (m, d), with the bits of `value`: (m,) or (m, outputs)."""
         outputs = self._stored.shape[1:]
+        samples = rounded(samples, self._vectors.dtype)
         if self._code is None:
             used = self._scales[store.SCALE] * self._stored[: self.size] if weights is None else weights
             return np.array([self.row(x) @ used for x in samples], np.float64).reshape(len(samples), *outputs)
@@ -300,7 +330,7 @@ class KernelExpansion:
             new = np.zeros((capacity, *old.shape[1:]))
             new[: len(old)] = old
             setattr(self, name, new)
-        vectors = np.zeros((len(self._vectors), capacity))
+        vectors = np.zeros((len(self._vectors), capacity), self._vectors.dtype)
         vectors[:, : self._vectors.shape[1]] = self._vectors
         self._vectors = vectors
 

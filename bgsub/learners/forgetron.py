@@ -27,7 +27,7 @@ class ForgetronClassifier(ClassifierLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     variant : {"self-tuned", "basic"}
         "basic" takes phi = min((B + 1)^(-1 / (2 (B + 1))), U / |f|), U = sqrt((B + 1) / log(B + 1)) / 4. Copies

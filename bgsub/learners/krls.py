@@ -23,9 +23,9 @@ class _LeastSquares(ProjectedExpansion):
     scatter: Array
     pending: Array
 
-    def __init__(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> None:
+    def __init__(self, *arguments: Any) -> None:
         self.held = np.zeros(1, np.int64)
-        super().__init__(kernel, n_features, budget, outputs)
+        super().__init__(*arguments)
 
     def _allocate(self, sets: int, n_features: int, capacity: int) -> None:
         super()._allocate(sets, n_features, capacity)
@@ -92,7 +92,7 @@ class KRLSRegressor(RegressorLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     nu : float
         Squared distance from which a sample is stored, not negative; 0 interpolates distinct samples.
@@ -130,7 +130,7 @@ class KRLSRegressor(RegressorLearner):
         return [self.nu, -1 if self.budget is None else self.budget]
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
-        return _LeastSquares(kernel, n_features, budget, outputs)
+        return _LeastSquares(kernel, n_features, budget, outputs, self.dtype)
 
     def _run(self, first: int, samples: Array, targets: Array) -> int:
         e = self.expansion_

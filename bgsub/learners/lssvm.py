@@ -51,7 +51,7 @@ class LSSVMRegressor(_LeastSquaresMachine, KernelRegressor):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     C : float
         Weight of the errors, positive.
@@ -87,7 +87,7 @@ class LSSVMClassifier(_LeastSquaresMachine, KernelClassifier):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     C : float
         Weight of the errors, positive.

@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 from bgsub._numba import run_bands
 from bgsub.learners import _member_kernels as kernels
 from bgsub.learners import _store_kernels as store
-from bgsub.learners.expansion import KernelExpansion, hold_sample, writable
+from bgsub.learners.expansion import KernelExpansion, hold_sample, rounded, writable
 from bgsub.learners.kernels import Array, Kernel, Linear
 
 __all__ = ["KernelMembers", "LinearMembers", "compressed"]
@@ -158,7 +158,7 @@ class KernelMembers(KernelExpansion):
 
     Parameters
     ----------
-    kernel, n_features, budget
+    kernel, n_features, budget, dtype
         As in `KernelExpansion`; the oldest vector leaves first.
     size : int
         N.
@@ -166,8 +166,10 @@ class KernelMembers(KernelExpansion):
         As in `LinearMembers`.
     """
 
-    def __init__(self, kernel: Kernel, n_features: int, budget: int | None, size: int, seed: int = 1) -> None:
-        super().__init__(kernel, n_features, budget, size)
+    def __init__(
+        self, kernel: Kernel, n_features: int, budget: int | None, size: int, seed: int = 1, dtype: str = "float64"
+    ) -> None:
+        super().__init__(kernel, n_features, budget, size, dtype=dtype)
         self.members = _Members(size, 1, size, seed)
         self._work = np.zeros((3, size))
         self.length = size
@@ -204,6 +206,7 @@ class KernelMembers(KernelExpansion):
     def values(self, samples: Array, weights: Array | None = None) -> Array:
         """Return the mean value at each row of samples (m, d)."""
         mean = self._mean_of(self._stored[: self.size])
+        samples = rounded(samples, self._vectors.dtype)
         if self._code is None:
             return np.array([self.row(x) @ mean for x in samples], np.float64)
         out, rows = np.zeros(len(samples)), np.require(samples, np.float64, ["C", "W", "E"])

@@ -89,6 +89,8 @@ class NORMANovelty(NORMALearner, NoveltyLearner):
         gamma "scale", is 1 / (d var(X)) of the first data.
     degree, coef0 : int, float
         Of the polynomial kernel.
+    dtype : {"float64", "float32"}
+        How support vectors are stored; samples are rounded to that first, and all else is float64.
     nu : float
         Fraction of novel samples, in (0, 1).
     eta : float or None
@@ -218,7 +220,7 @@ class NORMAClassifier(NORMALearner, ClassifierLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     eta : float or None
         Step, positive; None is 0.1, or nu / 5 where nu is given. Times lam it must be below 1 if constant.

@@ -41,7 +41,7 @@ class OBPMClassifier(LinearRows, ClassifierLearner):
         Of the perceptron, as in `Perceptron`.
     alpha, B, C
         Of ALMA, as in `ALMAClassifier`.
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`, "linear" by default. A `Linear` object asks for support vectors all the same.
     bias, unit : bool
         As in `Perceptron`; of weights only.
@@ -120,6 +120,8 @@ class OBPMClassifier(LinearRows, ClassifierLearner):
             check_real("margin", self.margin, "not be negative", least=0)
             check_real("eta", self.eta, "be positive", above=0)
             rule, numbers = kernels.PERCEPTRON, [self.margin, self.eta, 0.0]
+        if self.dtype != "float64" and self._linear:
+            raise ValueError(f"dtype must be 'float64' where kernel is 'linear', got {self.dtype!r}")
         if self.renormalise and not self._linear:
             raise ValueError("renormalise must be False unless kernel is 'linear'")
         return [rule, *numbers, self.tau, bool(self.bias), bool(self.unit)]
@@ -127,7 +129,7 @@ class OBPMClassifier(LinearRows, ClassifierLearner):
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
         seed = int(check_random_state(self.random_state).randint(1, 2**31 - 1)) if 0 < self.tau < 1 else 1
         if not self._linear:
-            return KernelMembers(kernel, n_features, budget, self.n_members, seed)
+            return KernelMembers(kernel, n_features, budget, self.n_members, seed, self.dtype)
         given = {"bias": bool(self.bias), "unit": bool(self.unit), "renormalise": bool(self.renormalise)}
         return LinearMembers(n_features, self.n_members, **given, seed=seed)
 

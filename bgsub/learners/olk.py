@@ -52,7 +52,7 @@ class OLKNovelty(OLKLearner, NoveltyLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     r : float
         Weight of the regularisation and so of forgetting, not negative: the memory is 1 / r samples.
@@ -199,7 +199,7 @@ class OLKClassifier(OLKLearner, ClassifierLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0, budget, evict, random_state
+    kernel, gamma, sigma, width, degree, coef0, dtype, budget, evict, random_state
         As in `NORMANovelty`.
     r : float
         Weight of the regularisation and so of forgetting, not negative: the memory is 1 / r samples.

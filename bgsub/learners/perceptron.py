@@ -21,7 +21,7 @@ class KernelPerceptron(Evicting, MulticlassLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     margin : float
         What z must exceed, not negative; 0 is the classical perceptron.
@@ -85,7 +85,7 @@ class PassiveAggressiveKernel(Evicting, MulticlassLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0, budget, evict, random_state, average
+    kernel, gamma, sigma, width, degree, coef0, dtype, budget, evict, random_state, average
         As in `KernelPerceptron`.
     C : float
         Largest step, positive.
@@ -128,7 +128,7 @@ class RBPClassifier(MulticlassLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     budget : int
         Number of support vectors.

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from bgsub.learners import _store_kernels as store
-from bgsub.learners.expansion import hold_sample, writable
+from bgsub.learners._checks import check_choice
+from bgsub.learners.expansion import DTYPES, hold_sample, rounded, writable
 from bgsub.learners.kernels import Array, Kernel
 
 __all__ = ["ProjectedExpansion"]
@@ -26,6 +27,8 @@ class ProjectedExpansion:
         Most vectors kept a function; None for no limit.
     outputs : int or None
         Q; None for a single function whose value is a plain number.
+    dtype : {"float64", "float32"}
+        How vectors are stored; all arithmetic is in float64.
     """
 
     norms: Array
@@ -36,8 +39,12 @@ class ProjectedExpansion:
     u: Array
     w: Array
 
-    def __init__(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> None:
+    def __init__(
+        self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None, dtype: str = "float64"
+    ) -> None:
+        check_choice("dtype", dtype, DTYPES)
         self.kernel = kernel
+        self.dtype = np.dtype(dtype)
         self.budget = budget
         self.single = outputs is None
         self._code = kernel.code
@@ -51,7 +58,7 @@ class ProjectedExpansion:
         self._allocate(sets, n_features, capacity)
 
     def _allocate(self, sets: int, n_features: int, capacity: int) -> None:
-        self.vectors = np.zeros((sets, n_features, capacity))
+        self.vectors = np.zeros((sets, n_features, capacity), self.dtype)
         self.factors = np.zeros((sets, capacity, capacity))
         for name in ("norms", "coefficients_", "births", "sums", "rows", "u", "w"):
             setattr(self, name, np.zeros((sets, capacity)))
@@ -96,7 +103,7 @@ class ProjectedExpansion:
 
     def hold(self, x: Array) -> Array:
         """Return one sample (d,) as a (1, d) float64 array of our own, which the next call overwrites."""
-        return hold_sample(self._sample, x)
+        return hold_sample(self._sample, x, self.dtype)
 
     def fill_rows(self, x: Array) -> None:
         """Compute kernel rows and scores of x (d,) with any kernel."""
@@ -107,12 +114,12 @@ class ProjectedExpansion:
     def values(self, samples: Array, weights: Array | None = None) -> Array:
         """Return f of each row of samples (m, d): (m,) or (m, Q)."""
         used = self.coefficients_ if weights is None else weights
-        rows = np.require(samples, np.float64, ["C", "W", "E"])
+        rows = rounded(np.require(samples, np.float64, ["C", "W", "E"]), self.dtype)
         result = np.zeros((len(samples), len(self.sizes)))
         for q, size in enumerate(self.sizes):
             if self._code is None:
                 vectors = self.vectors[q, :, :size].T
-                result[:, q] = [self.kernel.row(vectors, x) @ used[q, :size] for x in samples]
+                result[:, q] = [self.kernel.row(vectors, x) @ used[q, :size] for x in rows]
             else:
                 out = np.zeros(len(samples))
                 store.values(

@@ -46,7 +46,7 @@ class ProjectronClassifier(ClassifierLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     eta : float
         How far from the span a sample may be and still be projected, not negative.
@@ -126,7 +126,7 @@ class ProjectronClassifier(ClassifierLearner):
         ]
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
-        return ProjectedExpansion(kernel, n_features, budget, outputs)
+        return ProjectedExpansion(kernel, n_features, budget, outputs, self.dtype)
 
     def _run(self, first: int, samples: Array, targets: Array) -> int:
         expansion = self.expansion_

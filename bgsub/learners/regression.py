@@ -33,7 +33,7 @@ class NORMARegressor(NORMALearner, RegressorLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     loss : {"squared", "epsilon", "huber"}
         See above.
@@ -133,7 +133,7 @@ class OLKRegressor(OLKLearner, RegressorLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0, budget, evict, random_state
+    kernel, gamma, sigma, width, degree, coef0, dtype, budget, evict, random_state
         As in `NORMANovelty`.
     r : float
         Weight of the regularisation and so of forgetting, not negative: the memory is 1 / r samples.

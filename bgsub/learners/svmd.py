@@ -102,7 +102,7 @@ class SVMDLearner(KernelLearner):
         self._steps: list[Array] = []
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
-        return TracedExpansion(kernel, n_features, budget, outputs)
+        return TracedExpansion(kernel, n_features, budget, outputs, dtype=self.dtype)
 
     def _learn_all(self, samples: Array, targets: Array) -> Self:
         self._expect(len(samples))
@@ -228,7 +228,7 @@ class SVMDNovelty(SVMDMargin, SVMDLearner, NoveltyLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     nu : float or None
         Fraction of novel samples, in (0, 1); None keeps the margin 1.
@@ -315,7 +315,7 @@ class SVMDRegressor(SVMDOffset, SVMDLearner, RegressorLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     loss : {"squared", "epsilon", "huber"}
         As in `NORMARegressor`; "squared" makes it LMS.

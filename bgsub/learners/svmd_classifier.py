@@ -36,7 +36,7 @@ class SVMDClassifier(SVMDMargin, SVMDOffset, SVMDLearner, ClassifierLearner):
 
     Parameters
     ----------
-    kernel, gamma, sigma, width, degree, coef0
+    kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     loss : {"hinge", "logistic"}
         "logistic" is softmax where there are more than two classes; it stores every sample.
@@ -142,4 +142,4 @@ class SVMDClassifier(SVMDMargin, SVMDOffset, SVMDLearner, ClassifierLearner):
         return (distances, kappa) if len(labels) > 2 else (None, None)
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
-        return TracedExpansion(kernel, n_features, budget, outputs, *self._structure)
+        return TracedExpansion(kernel, n_features, budget, outputs, *self._structure, self.dtype)

@@ -17,7 +17,7 @@ class TracedExpansion(KernelExpansion):
 
     Parameters
     ----------
-    kernel, n_features, budget, outputs
+    kernel, n_features, budget, outputs, dtype
         As in `KernelExpansion`.
     distances : (Q, Q) array or None
         Margin that each wrong label has to keep from each right one; None for 1.
@@ -33,8 +33,9 @@ class TracedExpansion(KernelExpansion):
         outputs: int | None,
         distances: Array | None = None,
         kappa: Array | None = None,
+        dtype: str = "float64",
     ) -> None:
-        super().__init__(kernel, n_features, budget, outputs)
+        super().__init__(kernel, n_features, budget, outputs, dtype=dtype)
         classes = outputs or 1
         self.distances = np.ones((classes, classes)) if distances is None else np.array(distances, np.float64)
         self.kappa = np.zeros((0, 0)) if kappa is None else np.array(kappa, np.float64)
@@ -72,7 +73,7 @@ class TracedExpansion(KernelExpansion):
         others = None
         if size == self.budget and p[kernels.FIX] > 0:
             # Before anything changes: a kernel that is a Python function can raise.
-            others = self.row(self._vectors[:, slot].copy())
+            others = self.row(self._vectors[:, slot].astype(np.float64))
         kernels.meta_step(p, s, y, k_tt, self.distances, self.kappa, self.offsets, self.work)
         kernels.shrink(p, s, stored, births, sums, marks, scales, self.trace)
         if kernels.worth_storing(self.work, k_tt):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from bgsub.learners import CallableKernel, Gaussian, Laplacian, Linear, Normalised, Polynomial
+from bgsub.learners._store_kernels import exp_nonpositive
 from bgsub.learners.kernels import resolve_kernel
 
 KERNELS = [
@@ -95,3 +96,10 @@ def test_estimator_parameters_become_kernels(samples):
 def test_wrong_estimator_parameters_are_named(kernel, given, message):
     with pytest.raises(ValueError, match=message):
         resolve(kernel, **given)
+
+
+def test_compiled_exp_is_right_to_the_last_two_bits():
+    y = -np.concatenate([np.linspace(0, 2, 501), np.geomspace(1e-20, 707, 501), [707.9, 708.0]])
+    values = np.array([exp_nonpositive(number) for number in y.tolist()])
+    assert (np.abs(values - np.exp(y)) <= 2 * np.spacing(np.exp(y))).all()
+    assert [exp_nonpositive(number) for number in (0.0, -708.1, -1e9, -1e300)] == [1.0, 0.0, 0.0, 0.0]

@@ -272,6 +272,7 @@ def test_input_that_is_wrong_raises_and_changes_nothing(model):
         (OBPMClassifier(eta=0.0), "eta must be positive"),
         (OBPMClassifier(base="alma", alpha=0.0), "B must be given where alpha is 0"),
         (OBPMClassifier(n_jobs=0), "n_jobs must be None, -1 or an integer of at least 1, got 0"),
+        (OBPMClassifier(dtype="float32"), "dtype must be 'float64' where kernel is 'linear', got 'float32'"),
         (OBPMClassifier(kernel="gaussian", renormalise=True), "renormalise must be False unless kernel is 'linear'"),
         (OBPMClassifier(kernel="gaussian", budget=0), "budget must be None or an integer of at least 1, got 0"),
     ],

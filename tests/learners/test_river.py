@@ -6,8 +6,19 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from bgsub.learners import KernelPerceptron, NORMANovelty, NORMARegressor, ProjectronClassifier
+from bgsub.learners import (
+    KernelPerceptron,
+    LMSClassifier,
+    NORMANovelty,
+    NORMARegressor,
+    OBPMClassifier,
+    ProjectronClassifier,
+    SVMDClassifier,
+    SVMDNovelty,
+    SVMDRegressor,
+)
 from tests.learners.known import rings
 
 
@@ -77,11 +88,26 @@ def test_several_classes():
     assert np.mean([model.predict_one({0: x[0], 1: x[1]}) == y for x, y in zip(samples, labels, strict=True)]) > 0.8
 
 
-def test_regressor_and_detector_are_the_learners():
+@pytest.mark.parametrize(
+    "learner", [SVMDClassifier(sigma=0.6), OBPMClassifier(n_members=5, random_state=0), LMSClassifier()], ids=repr
+)
+def test_learners_of_all_kinds_are_wrapped(learner):
     module = adapters()
     samples, labels = rings(100)
-    plain, regressor = NORMARegressor(sigma=0.6), module.RiverRegressor(NORMARegressor(sigma=0.6))
-    novelty, detector = NORMANovelty(sigma=0.6), module.RiverAnomalyDetector(NORMANovelty(sigma=0.6))
+    plain, model = clone(learner), module.RiverClassifier(learner, classes=[-1, 1])
+    assert model.predict_one({"a": 0.0}) is None
+    for x, y in zip(samples, labels.tolist(), strict=True):
+        model.learn_one({"a": x[0], "b": x[1]}, y)
+        plain.learn_one(x, y)
+        assert model.predict_one({"b": x[1], "a": x[0]}) == plain.predict_one(x)
+
+
+@pytest.mark.parametrize("kinds", [(NORMARegressor, NORMANovelty), (SVMDRegressor, SVMDNovelty)])
+def test_regressor_and_detector_are_the_learners(kinds):
+    module = adapters()
+    samples, labels = rings(100)
+    plain, regressor = kinds[0](sigma=0.6), module.RiverRegressor(kinds[0](sigma=0.6))
+    novelty, detector = kinds[1](sigma=0.6), module.RiverAnomalyDetector(kinds[1](sigma=0.6))
     for x, y in zip(samples, labels, strict=True):
         row = {"a": x[0], "b": x[1]}
         assert regressor.predict_one(row) == plain.score_one(x)
