@@ -88,7 +88,6 @@ class CurvePlot(QWidget):
         self._plot.setMenuEnabled(False)
         self._plot.hideButtons()
         self._plot.setMouseEnabled(x=False, y=False)
-        self._plot.showGrid(x=True, y=True, alpha=0.15)
         if self._from_zero:
             self._plot.setLimits(yMin=0)
         self._plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # as high as there is room

@@ -15,7 +15,7 @@ from bgsub.gui.theme import Theme
 
 __all__ = ["InspectorPanel", "explain"]
 
-_INTERVAL_MS = 100
+_INTERVAL_MS = 200
 _FRAMES = 600
 _EMPTY = np.empty(0)
 _ELAPSED, _VALUE, _THRESHOLD, _WIDTH = (

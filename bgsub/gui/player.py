@@ -16,7 +16,7 @@ __all__ = ["Opener", "Player", "Taken"]
 _PATIENCE_S = 0.02  # longest wait for a frame, so that commands are heard soon
 _CATCH_UP_S = 0.25  # a lateness above this is forgotten: a slow model must not be followed by a burst
 _JOIN_S = 15.0  # longer than a connection attempt and a capture thread may take
-_FILE_DEPTH, _LIVE_DEPTH = 4, 2  # a short queue keeps what is shown of a camera fresh
+_FILE_DEPTH, _LIVE_DEPTH = 4, 1  # of a camera only the newest frame waits: what is shown is fresh
 
 
 class Opener(Protocol):

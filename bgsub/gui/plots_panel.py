@@ -14,7 +14,7 @@ from bgsub.gui.theme import Theme
 
 __all__ = ["PlotsPanel", "export_statistics"]
 
-_INTERVAL_MS = 100
+_INTERVAL_MS = 250  # drawing axes takes milliseconds, in which the model waits for Python's lock
 _FRAMES = (250, 1500, 9000)
 _ELAPSED, _SHARE, _MS, _MS_B = (FRAME_COLUMNS.index(name) for name in ("elapsed_s", "foreground", "ms", "ms_b"))
 
