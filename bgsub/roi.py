@@ -54,6 +54,18 @@ class Region:
                 if not all(abs(value) <= _FARTHEST for value in corner):
                     raise ValueError(f"corners must lie within {_FARTHEST} pixels of the frame's, got {corner}")
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Region):
+            return NotImplemented
+        if (self.include, self.exclude) != (other.include, other.exclude):
+            return False
+        if self.image is None or other.image is None:
+            return self.image is other.image
+        return np.array_equal(self.image, other.image)
+
+    def __hash__(self) -> int:
+        return hash((self.include, self.exclude))
+
     def mask(self, size: tuple[int, int]) -> Mask:
         """Draw the region.
 

@@ -52,4 +52,14 @@ setup() {
         esac
         "$python" -c 'import cv2'
     fi
+    case ",${1:-}," in
+        *,gui,*|*,dev,*)
+            if ! message=$("$python" -c 'import PyQt6.QtWidgets' 2>&1); then
+                case $message in
+                    *.so*) need_packages libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1 libglib2.0-0 ;;
+                    *) die "$message" ;;
+                esac
+                "$python" -c 'import PyQt6.QtWidgets'
+            fi ;;
+    esac
 }

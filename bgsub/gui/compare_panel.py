@@ -139,8 +139,9 @@ class ComparePanel(QScrollArea):
         self.truth_name.setText(
             "F, precision and recall need ground truth."
             if truth is None
-            else f"{truth.folder}: {len(truth.numbers)} scored frames"
+            else f"{truth.folder.resolve().name}: {len(truth.numbers)} scored frames"
         )
+        self.truth_name.setToolTip("" if truth is None else str(truth.folder))
 
     def _show(self) -> None:
         lanes = self._session.view.lanes

@@ -4,7 +4,7 @@ import logging
 import math
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from bgsub.gui.settings import (
     Settings,
     View,
 )
+from bgsub.video.sinks import save_image
 
 __all__ = ["Engine"]
 
@@ -200,6 +201,25 @@ class Engine:
             return
         self._inform(f"The model is saved as {path}.")
 
+    def save_images(self, images: Mapping[Path, Frame]) -> None:
+        """Write pictures as PNG."""
+        try:
+            for path, image in images.items():
+                save_image(path, image)
+        except BgsubError as error:
+            self._complain(error)
+        else:
+            self._inform(f"Saved: {', '.join(str(path) for path in images)}")
+
+    def export(self, path: Path) -> None:
+        """Write the figures of the frames so far as a table."""
+        try:
+            count = self.history.to_csv(path)
+        except BgsubError as error:
+            self._complain(error)
+        else:
+            self._inform(f"The figures of {count} frames are in {path}.")
+
     def record(self, outputs: Outputs) -> None:
         """Begin to record."""
         self.stop_recording()
@@ -242,6 +262,8 @@ class Engine:
             return 0.0
         self._note_player()
         if isinstance(taken, Taken):
+            if not self._seen.results:
+                self._publish(idle=True)  # the first frame may compile for seconds: say so before
             self._process(taken)
             self._publish(idle=False)
             return 0.0

@@ -221,7 +221,7 @@ class Race:
         else:
             across, down = np.meshgrid(x, np.linspace(top, bottom, rows))
             points, shape = np.column_stack([across.ravel(), down.ravel()]), (rows, columns)
-        learners = tuple(runner.view(points, shape) for runner in self._runners)
+        learners = tuple([runner.view(points, shape) for runner in self._runners])
         return RaceView(self.setup, self._t, tuple(self._recent), np.array(self._times), learners, target)
 
 

@@ -1,7 +1,7 @@
 """The window: puts panes, panels and menus together around a session."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QByteArray, QSettings, Qt
 from PyQt6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
@@ -12,6 +12,7 @@ from bgsub.gui.commands import main_commands
 from bgsub.gui.compare_panel import ComparePanel
 from bgsub.gui.detector_panel import DetectorPanel
 from bgsub.gui.dialogs import ask_folder, ask_open, ask_save, remember_in
+from bgsub.gui.garbage import GuiGarbage
 from bgsub.gui.icons import icon
 from bgsub.gui.inspector_panel import InspectorPanel
 from bgsub.gui.notice_bar import NoticeBar
@@ -53,6 +54,7 @@ class MainWindow(QMainWindow):
     def __init__(self, session: Session, theme: Theme, settings: QSettings) -> None:
         super().__init__()
         self.session, self._theme, self._remembered = session, theme, settings
+        self._garbage = GuiGarbage(self)
         remember_in(settings)
         self.setWindowTitle("bgsub")
         self.setObjectName("bgsub")
@@ -124,21 +126,14 @@ class MainWindow(QMainWindow):
             self.session.notify(Level.WARNING, "There is no picture to save yet; open a source first.")
             return
         path = ask_save(self, f"Save {view.pane.value.lower()}", f"{self._stem()}.png", _SNAPSHOTS)
-        if path is not None and self.session.attempt(lambda: _save(path, image)):
-            self.session.notify(Level.INFO, f"The picture is saved as {path}.")
+        if path is not None:
+            self.session.save_image(path, image)
 
     def snapshot_all(self) -> None:
         """Save the pictures of all panes."""
         folder = ask_folder(self, "Folder for the pictures of all panes")
         if folder is not None:
-            self.save_panes(folder)
-
-    def save_panes(self, folder: Path) -> None:
-        """Save the pictures of all panes to a folder."""
-        written: list[Path] = []
-        if self.session.attempt(lambda: written.extend(self.session.snapshot(folder, self._stem()))):
-            names = ", ".join(path.name for path in written) or "no picture"
-            self.session.notify(Level.INFO, f"Saved in {folder}: {names}")
+            self.session.save_panes(folder, self._stem())
 
     def record(self) -> None:
         """Begin to record, or end it."""
@@ -418,6 +413,9 @@ class MainWindow(QMainWindow):
             self.grid.choose(panes)
         if str(kept.value("overlay/style", "contour")) == "tint":
             self.session.change(overlay_style="tint")
+        self.session.change(
+            loop=str(kept.value("play/loop", "")) == "true", keep_model=str(kept.value("play/reset", "")) != "true"
+        )
         choice = str(kept.value("window/theme", ThemeChoice.SYSTEM.name))
         self.choose_theme(ThemeChoice[choice] if choice in ThemeChoice.__members__ else ThemeChoice.SYSTEM)
         self._recording(False)
@@ -428,7 +426,10 @@ class MainWindow(QMainWindow):
         kept.setValue("window/state", self.saveState(_LAYOUT_VERSION))
         kept.setValue("window/panes", "|".join(pane.value for pane in self.grid.panes))
         kept.setValue("window/theme", self._theme.choice.name)
-        kept.setValue("overlay/style", self.session.settings.overlay_style)
+        settings = self.session.settings
+        kept.setValue("overlay/style", settings.overlay_style)
+        kept.setValue("play/loop", str(settings.loop).lower())
+        kept.setValue("play/reset", str(not settings.keep_model).lower())
         kept.sync()
 
     def closeEvent(self, a0: QCloseEvent | None) -> None:
@@ -439,15 +440,10 @@ class MainWindow(QMainWindow):
             self.learners.finish()
         self.cameras.finish()
         self.session.close()
+        self._garbage.stop()
         super().closeEvent(a0)
 
 
 def _shown_name(text: str) -> str:
     """Return a source's name without folder and without secrets."""
     return public_name(text) if "://" in text else Path(text).name or text
-
-
-def _save(path: Path, image: Any) -> None:
-    from bgsub.video.sinks import save_image
-
-    save_image(path, image)

@@ -9,7 +9,6 @@ from bgsub.gui.curves import CurvePlot
 from bgsub.gui.dialogs import ask_save
 from bgsub.gui.history import FRAME_COLUMNS
 from bgsub.gui.session import Session
-from bgsub.gui.settings import Level
 from bgsub.gui.theme import Theme
 
 __all__ = ["PlotsPanel", "export_statistics"]
@@ -91,5 +90,5 @@ class PlotsPanel(QWidget):
 def export_statistics(session: Session, parent: QWidget) -> None:
     """Ask for a file and write the figures of all frames so far."""
     path = ask_save(parent, "Export statistics", "statistics.csv", "Tables (*.csv)")
-    if path is not None and session.attempt(lambda: session.history.to_csv(path)):
-        session.notify(Level.INFO, f"The figures of {len(session.history.rows())} frames are in {path}.")
+    if path is not None:
+        session.export(path)

@@ -9,7 +9,7 @@ from PyQt6.QtCore import QObject, pyqtSignal
 
 from bgsub.config import Config
 from bgsub.errors import BgsubError
-from bgsub.frames import VideoInfo
+from bgsub.frames import Frame, VideoInfo
 from bgsub.gui.history import History
 from bgsub.gui.mailbox import Mailbox
 from bgsub.gui.player import Opener
@@ -17,7 +17,6 @@ from bgsub.gui.recording import Outputs
 from bgsub.gui.settings import Configured, Level, Notice, Opened, Recording, Settings, View
 from bgsub.gui.worker import Worker
 from bgsub.roi import Region
-from bgsub.video.sinks import save_image
 from bgsub.video.sources import FrameSource, open_source
 
 __all__ = ["Session"]
@@ -216,20 +215,22 @@ class Session(QObject):
         """Finish the files being recorded."""
         self._post(lambda engine: engine.stop_recording())
 
-    def snapshot(self, folder: str | Path, name: str) -> list[Path]:
-        """Write each pane that is shown as PNG and return where.
+    def save_image(self, path: str | Path, image: Frame) -> None:
+        """Write one picture as PNG."""
+        self._post(lambda engine: engine.save_images({Path(path): image}))
 
-        Raises
-        ------
-        SinkError
-            If one cannot be written.
-        """
-        written = []
-        for pane, image in self._view.images.items():
-            path = Path(folder) / f"{name}-{pane.value.lower().replace(' ', '-')}.png"
-            save_image(path, image)
-            written.append(path)
-        return written
+    def save_panes(self, folder: str | Path, name: str) -> None:
+        """Write each picture that is shown as PNG, named after its pane."""
+        images = {
+            Path(folder) / f"{name}-{pane.value.lower().replace(' ', '-')}.png": image
+            for pane, image in self._view.images.items()
+        }
+        if images:
+            self._post(lambda engine: engine.save_images(images))
+
+    def export(self, path: str | Path) -> None:
+        """Write the figures of the frames so far as a table."""
+        self._post(lambda engine: engine.export(Path(path)))
 
     def notify(self, level: Level, text: str) -> None:
         """Show a notice that comes from the window itself."""

@@ -1,5 +1,6 @@
 """Fixtures of the viewer's tests: sessions and windows that are closed, with no thread left behind."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -80,6 +81,15 @@ def window(qtbot, session: Session, theme: Theme, kept: QSettings) -> Iterator[M
     yield made
     made.close()
     made.deleteLater()
+
+
+@pytest.fixture(autouse=True)
+def garbage_is_collected_on_this_thread() -> Iterator[None]:
+    """As in the viewer itself: else the worker's thread may destroy what Qt is painting."""
+    gc.disable()
+    yield
+    gc.collect(1)
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

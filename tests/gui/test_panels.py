@@ -275,10 +275,11 @@ class TestPlots:
         played(session, qtbot)
         monkeypatch.setattr(plots_panel, "ask_save", lambda *_: tmp_path / "s.csv")
         panel.export.click()
+        qtbot.waitUntil(lambda: "figures of 40 frames" in session.heard.text)
         assert len((tmp_path / "s.csv").read_text().splitlines()) == 41
         monkeypatch.setattr(plots_panel, "ask_save", lambda *_: tmp_path / "missing" / "s.csv")
         panel.export.click()
-        assert "there is no folder" in session.heard.text
+        qtbot.waitUntil(lambda: "there is no folder" in session.heard.text)
 
 
 def mouse(button=Qt.MouseButton.LeftButton, modifiers=Qt.KeyboardModifier.NoModifier) -> QMouseEvent:
@@ -363,6 +364,9 @@ class TestRegion:
         panel = add(qtbot, RoiPanel(session))
         assert panel.read(str(tmp_path / "r.png"))
         assert "is an image" in panel.hint.text()
+        cv2.imwrite(str(tmp_path / "r2.png"), np.eye(48, 64, dtype=np.uint8) * 255)
+        assert panel.read(str(tmp_path / "r2.png"))
+        assert session.settings.region.image.sum() == 48 * 255
         panel.clear.click()
         assert session.settings.region is None
 

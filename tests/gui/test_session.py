@@ -3,10 +3,8 @@
 import threading
 
 import numpy as np
-import pytest
 
 from bgsub.config import Config
-from bgsub.errors import SinkError
 from bgsub.gui.settings import Pane
 from bgsub.video.sources import Camera
 from tests.gui.conftest import CLIP, EASY
@@ -94,11 +92,12 @@ def test_snapshots_are_the_pictures_shown(session, qtbot, tmp_path):
 
     session.open(EASY)
     qtbot.waitUntil(lambda: session.view.processed == 40 and not session.view.playing)
-    paths = session.snapshot(tmp_path, "shot")
-    assert [path.name for path in paths] == ["shot-input.png", "shot-mask.png"]
-    assert np.array_equal(cv2.imread(str(paths[0])), session.view.images[Pane.INPUT])
-    with pytest.raises(SinkError, match="there is no folder"):
-        session.snapshot(tmp_path / "missing", "shot")
+    session.save_panes(tmp_path, "shot")
+    qtbot.waitUntil(lambda: "shot-mask.png" in session.heard.text)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["shot-input.png", "shot-mask.png"]
+    assert np.array_equal(cv2.imread(str(tmp_path / "shot-input.png")), session.view.images[Pane.INPUT])
+    session.save_panes(tmp_path / "missing", "shot")
+    qtbot.waitUntil(lambda: "there is no folder" in session.heard.text)
 
 
 def test_a_real_camera_that_is_unplugged_comes_back(make_session, qtbot):

@@ -1,7 +1,9 @@
 """The whole window: one way through everything, what is remembered, and that it lives on."""
 
 import csv
+import gc
 import sys
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -88,11 +90,11 @@ def test_from_the_clip_to_its_files(window, session, qtbot, tmp_path, monkeypatc
     # Save everything else that can be.
     assert session.attempt(lambda: presets.write_preset(session, tmp_path / "clip.toml"))
     session.save_model(tmp_path / "clip.npz")
-    window.save_panes(tmp_path)
-    session.history.to_csv(tmp_path / "all.csv")
+    session.save_panes(tmp_path, window._stem())
+    session.export(tmp_path / "all.csv")
     monkeypatch.setattr(main_window_module, "ask_save", lambda *_: tmp_path / "one.png")
     trigger(window, "Save picture")
-    qtbot.waitUntil(lambda: (tmp_path / "clip.npz").exists())
+    qtbot.waitUntil(lambda: (tmp_path / "one.png").exists())
     window.close()
 
     # What was written is there, plays and agrees.
@@ -127,6 +129,8 @@ def test_layout_theme_and_panes_are_remembered(qtbot, make_session, theme, kept)
     first.grid.choose((Pane.SCORE,))
     trigger(first, "Theme: dark")
     trigger(first, "Outlines or tint")
+    trigger(first, "Loop")
+    first.transport.jump.setCurrentIndex(1)
     first.close()
     session = make_session()
     second = MainWindow(session, theme, kept)
@@ -136,6 +140,8 @@ def test_layout_theme_and_panes_are_remembered(qtbot, make_session, theme, kept)
     assert second.grid.panes == (Pane.SCORE,)
     assert theme.choice is ThemeChoice.DARK
     assert session.settings.overlay_style == "tint"
+    assert session.settings.loop
+    assert not session.settings.keep_model
     second.choose_theme(ThemeChoice.SYSTEM)
     second.close()
 
@@ -303,3 +309,24 @@ def test_closing_while_recording_finishes_the_file(window, session, qtbot, tmp_p
     window.close()
     with bgsub.open_source(tmp_path / "mask.mkv") as source:
         assert sum(1 for _ in source) > 20
+
+
+def test_garbage_is_collected_by_the_window_s_thread_while_it_lives(qtbot, make_session, theme, kept, monkeypatch):
+    monkeypatch.setattr(gc, "isenabled", lambda: True)
+    window = MainWindow(make_session(), theme, kept)
+    monkeypatch.undo()
+    assert not gc.isenabled()
+    cycle: list[object] = [weak := WeakMe()]
+    cycle.append(cycle)
+    gone = weakref.ref(weak)
+    del cycle, weak
+    gc.set_threshold(0, *gc.get_threshold()[1:])
+    window._garbage.collect()
+    assert gone() is None
+    gc.set_threshold(700, *gc.get_threshold()[1:])
+    window.close()
+    assert gc.isenabled()
+
+
+class WeakMe:
+    """Can be referred to weakly."""
