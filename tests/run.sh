@@ -19,4 +19,8 @@ step "import-linter" "$root/.venv/bin/lint-imports" --no-logo
 step "kernels with bounds checked" env NUMBA_BOUNDSCHECK=1 "$python" -m pytest -q -W error tests/bank
 step "kernels as plain Python" env NUMBA_DISABLE_JIT=1 "$python" -m pytest -q -W error tests/bank \
     --cov=bgsub.bank --cov-report=term --cov-fail-under=90
+step "kernels of the learners with bounds checked" env NUMBA_BOUNDSCHECK=1 "$python" -m pytest -q -W error \
+    -m kernels tests/learners
+step "kernels of the learners as plain Python" env NUMBA_DISABLE_JIT=1 "$python" -m pytest -q -W error -m kernels \
+    tests/learners
 step "everything" "$python" -m pytest -q -W error

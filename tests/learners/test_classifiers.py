@@ -128,6 +128,7 @@ def test_scikit_learn_accepts(estimator, check):
     check(estimator)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("model", "size", "values", "state"), KNOWN, ids=repr)
 @pytest.mark.parametrize("kernel", [Gaussian(sigma=1.0), CallableKernel(lambda a, b: np.exp(-((a - b) @ (a - b)) / 2))])
 def test_known_answers(model, size, values, state, kernel):
@@ -139,13 +140,14 @@ def test_known_answers(model, size, values, state, kernel):
         assert getattr(model, name) == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("budget", [None, 9])
 @pytest.mark.parametrize("model", ALL, ids=repr)
 @pytest.mark.parametrize(
     "kernel", [Gaussian(sigma=0.7), Laplacian(gamma=0.5), Polynomial(degree=2, gamma=0.5), Linear()], ids=repr
 )
 def test_compiled_loop_equals_numpy(model, kernel, budget):
-    samples, labels = rings(120)
+    samples, labels = rings(120 if JIT_ENABLED else 25)
     plain = CallableKernel(lambda a, b: float(kernel.row(a[None], b)[0]))
     both = []
     for used in (kernel, plain):
@@ -162,9 +164,10 @@ def test_compiled_loop_equals_numpy(model, kernel, budget):
     np.testing.assert_allclose(compiled.decision_function(samples), slow.decision_function(samples), atol=1e-9)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("evict", ["oldest", "smallest", "random"])
 def test_eviction_is_the_same_in_both_ways(evict):
-    samples, labels = rings(200)
+    samples, labels = rings(200 if JIT_ENABLED else 60)
     kernel = Gaussian(sigma=0.7)
     given = {"budget": 8, "evict": evict, "random_state": 5}
     fast = PassiveAggressiveKernel(kernel=kernel, **given).fit(samples, labels)

@@ -42,6 +42,7 @@ KERNELS = [
 
 
 def half_planes(n=200, d=8, seed=0):
+    n = n if JIT_ENABLED else min(n, 40)
     rng = np.random.default_rng(seed)
     samples = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
     samples[3] = 0.0
@@ -99,6 +100,7 @@ def plain_members(model, samples, labels):
     return weights, mistakes
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("model", [*SINGLE, *ENSEMBLES], ids=repr)
 def test_equals_a_loop_over_members(model):
     samples, labels = half_planes(150)
@@ -112,17 +114,19 @@ def test_equals_a_loop_over_members(model):
     np.testing.assert_allclose(np.append(model.coef_, model.intercept_), mean, atol=1e-12)
     scores = samples @ model.coef_[0] + model.intercept_
     if model.unit:
-        scores = scores / np.linalg.norm(np.hstack([samples, np.full((150, 1), model.bias)]), axis=1).clip(1e-300)
+        biased = np.hstack([samples, np.full((len(samples), 1), model.bias)])
+        scores = scores / np.linalg.norm(biased, axis=1).clip(1e-300)
     np.testing.assert_allclose(model.decision_function(samples), scores, atol=1e-12)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("model", [*SINGLE, *ENSEMBLES], ids=repr)
 def test_sparse_rows_are_the_same_as_dense_ones(model):
     samples, labels = half_planes()
     dense, sparse, columns, doubled = (clone(model) for _ in range(4))
     dense.fit(samples, labels)
     sparse.fit(csr_matrix(samples), labels)
-    columns.partial_fit(csc_matrix(samples[:50]), labels[:50]).partial_fit(csr_matrix(samples[50:]), labels[50:])
+    columns.partial_fit(csc_matrix(samples[:30]), labels[:30]).partial_fit(csr_matrix(samples[30:]), labels[30:])
     twice = csr_matrix(samples)  # each number in two parts, which scipy allows
     parts = (np.repeat(twice.data, 2) / 2, np.repeat(twice.indices, 2), twice.indptr * 2)
     doubled.fit(csr_matrix(parts, shape=samples.shape), labels)
@@ -151,6 +155,7 @@ def test_sample_by_sample_equals_bulk(model):
     assert bulk.score(samples, labels) > 0.6
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("base", ["perceptron", "alma"])
 @pytest.mark.parametrize("size", [1, 5, 40])
 def test_kernel_form_equals_the_linear_form(base, size):

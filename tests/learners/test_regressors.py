@@ -81,6 +81,7 @@ def test_scikit_learn_accepts(estimator, check):
     check(estimator)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("model", "size", "values", "state"), KNOWN, ids=repr)
 @pytest.mark.parametrize("kernel", [Gaussian(sigma=1.0), lambda a, b: float(np.exp(-((a - b) @ (a - b)) / 2))])
 def test_known_answers(model, size, values, state, kernel):
@@ -173,6 +174,7 @@ def test_olk_without_forgetting_is_passive_aggressive_regression():
         assert model.score_one(x) == pytest.approx(value + step, abs=1e-14)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("nu", [1e-4, 1e-2])
 def test_krls_is_least_squares_over_the_dictionary(nu):
     samples, targets = curve(400)

@@ -78,12 +78,13 @@ def brute_force(model):
     return float(np.sum((gram @ a @ kappa) * a)), float(np.sum((gram @ a @ kappa) * b))
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("lam", [0.0, 0.95, 1.0])
-@pytest.mark.parametrize("budget", [None, 40, 1])
+@pytest.mark.parametrize("budget", [None, 40 if JIT_ENABLED else 10, 1])
 @pytest.mark.parametrize("name", LOSSES)
 def test_inner_products_equal_brute_force(name, budget, lam):
     """Over a thousand steps; errors would add up, so that not every step has to be looked at."""
-    steps = 1000 if JIT_ENABLED else 60
+    steps = 1000 if JIT_ENABLED else 30
     samples, targets = stream(name, steps)
     model = begin(made(name, budget=budget, lam=lam), name, samples, targets)
     for t, (x, y) in enumerate(zip(samples, targets.tolist(), strict=True), 1):
@@ -172,13 +173,14 @@ def reference(name, samples, targets, *, c, eta, mu, lam, budget, nu=0.0, offset
     return np.array(steps), np.array(scores), np.array(margins)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("offset", [False, True])
 @pytest.mark.parametrize("budget", [200, 20, 1])
 @pytest.mark.parametrize("name", LOSSES)
 def test_equals_a_plain_loop(name, budget, offset):
     if offset and "novelty" in name:
         pytest.skip("novelty has no offset")
-    samples, targets = stream(name, 90)
+    samples, targets = stream(name, 90 if JIT_ENABLED else 30)
     given = {"offset": True, "lam_b": 0.9, "mu_b": 0.3} if offset else {}
     model = begin(made(name, budget=budget, **given), name, samples, targets)
     parameters = model.get_params()
@@ -197,6 +199,7 @@ def test_equals_a_plain_loop(name, budget, offset):
             assert model.margin_ == pytest.approx(margin, rel=1e-9)
 
 
+@pytest.mark.kernels
 def test_known_answer_of_novelty():
     model = SVMDNovelty(sigma=1.0, c=1.0, eta_0=0.3, mu=0.5, lam=0.9, nu=0.3, budget=None).fit(STREAM)
     assert (model.n_support_, model.n_violations_) == (16, 16)
