@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import cv2
-from PyQt6.QtCore import QElapsedTimer, QSettings, QSize
+from PyQt6.QtCore import QElapsedTimer, QEvent, QSettings, QSize, QThread
 from PyQt6.QtGui import QImage
 from PyQt6.QtWidgets import QApplication, QWidget
 
@@ -39,6 +39,7 @@ def wait_until(application: QApplication, done: Callable[[], bool], longest_ms: 
     clock.start()
     while not done() and clock.elapsed() < longest_ms:
         application.processEvents()
+        QThread.msleep(2)  # the model must not wait for Python's lock
 
 
 def save(widget: QWidget, name: str) -> None:
@@ -47,10 +48,8 @@ def save(widget: QWidget, name: str) -> None:
     image.save(str(ROOT / "docs" / f"viewer-{name}.png"), "PNG", 0)  # 0 compresses most
 
 
-def main() -> None:
+def main(application: QApplication) -> None:
     """Play the clip to one frame and take the pictures."""
-    release_cv2_qt()
-    application = QApplication(["bgsub"])
     with tempfile.TemporaryDirectory() as parent:
         folder = f"{parent}/groundtruth"
         Path(folder).mkdir()
@@ -108,7 +107,11 @@ def main() -> None:
         wait_until(application, lambda: page.view is not None and page.view.t > 1500, 300_000)
         save(page, "learners")
         window.close()
+        window.deleteLater()
+        application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 if __name__ == "__main__":
-    main()
+    release_cv2_qt()
+    APPLICATION = QApplication(["bgsub"])  # outlives every widget
+    main(APPLICATION)

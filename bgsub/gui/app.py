@@ -18,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 _INSTALL = "pip install 'bgsub[gui]'"
 _LIBRARIES = "libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1"
+_application: object = None  # outlives every widget, whatever order Python takes objects apart in
 _TICK_MS = 200  # Python's signal handlers run only when Qt lets Python run
 
 
@@ -61,7 +62,7 @@ def run_viewer(
 
     from dataclasses import replace
 
-    from PyQt6.QtCore import QSettings, QTimer
+    from PyQt6.QtCore import QEvent, QSettings, QTimer
     from PyQt6.QtWidgets import QApplication
 
     from bgsub.gui.main_window import MainWindow
@@ -69,8 +70,9 @@ def run_viewer(
     from bgsub.gui.settings import Settings
     from bgsub.gui.theme import Theme
 
+    global _application
     present = QApplication.instance()
-    application = present if isinstance(present, QApplication) else QApplication(["bgsub"])
+    application = _application = present if isinstance(present, QApplication) else QApplication(["bgsub"])
     application.setApplicationName("bgsub")
     application.setApplicationDisplayName("bgsub")
     kept = (
@@ -97,6 +99,9 @@ def run_viewer(
         signal.signal(signal.SIGINT, interrupted)
         sys.excepthook = before
         session.close()
+        timer.stop()
+        window.deleteLater()
+        application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 class _Survivor:

@@ -100,6 +100,7 @@ class CurvePlot(QWidget):
     def _add_curves(self) -> None:
         for curve in self.curves:
             self._plot.removeItem(curve)
+        self._legend.setColumnCount(max(len(self._names), 1))
         self.curves = [self._plot.plot(name=name if len(self._names) > 1 else None) for name in self._names]
         for curve in self.curves:
             curve.setClipToView(True)

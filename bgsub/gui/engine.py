@@ -17,7 +17,8 @@ from bgsub.gui.lane import Lane
 from bgsub.gui.pictures import Pictures
 from bgsub.gui.pins import Pins
 from bgsub.gui.player import Opener, Player, Taken
-from bgsub.gui.recording import Outputs, Recorder
+from bgsub.gui.recording import Outputs
+from bgsub.gui.scribe import Scribe
 from bgsub.gui.settings import (
     Configured,
     Event,
@@ -25,11 +26,10 @@ from bgsub.gui.settings import (
     Notice,
     Opened,
     Pane,
-    Recording,
     Settings,
     View,
 )
-from bgsub.video.sinks import save_image
+from bgsub.gui.teller import Teller, describe
 
 __all__ = ["Engine"]
 
@@ -81,16 +81,15 @@ class Engine:
         opener: Opener,
         settings: Settings,
     ) -> None:
-        self._put, self._tell = put, tell
+        self._put, self._teller = put, Teller(tell)
+        self._scribe = Scribe(self._teller)
         self._settings = settings
         self._player = Player(opener, wake)
         self._lanes = [Lane(config) for config in (settings.config, settings.other) if config is not None]
-        self._recorder: Recorder | None = None
         self.history = History(FRAME_COLUMNS, _KEPT_FRAMES)
         """Figures of the frames so far."""
         self._pins = Pins()
         self._pins.place(settings.pins, self._lanes[0], None)
-        self._refused: tuple[object, object] = (None, None)
         self._forget_frames()
         self._serial = 0
         self._dirty, self._published_s = True, -math.inf
@@ -121,7 +120,7 @@ class Engine:
             else:
                 self._lanes[1].configure(settings.other)
         except (BgsubError, ValueError) as error:
-            self._complain(error)
+            self._teller.complain(error)
         if before.truth is not settings.truth:
             self.restart_counts()
         if before.pins != settings.pins:
@@ -187,64 +186,32 @@ class Engine:
         try:
             config = self._lanes[0].load(path, frame)
         except (BgsubError, ValueError) as error:
-            self._complain(error)
+            self._teller.complain(error)
             return
-        self._tell(Configured(config))
-        self._inform(f"The model {path.name} is loaded; it goes on from where it was saved.")
+        self._teller.tell(Configured(config))
+        self._teller.inform(f"The model {path.name} is loaded; it goes on from where it was saved.")
 
     def save_model(self, path: Path) -> None:
         """Save the model as it is."""
-        try:
-            self._lanes[0].detector.save(path)
-        except (BgsubError, ValueError) as error:
-            self._complain(error)
-            return
-        self._inform(f"The model is saved as {path}.")
+        self._scribe.save_model(self._lanes[0].detector, path)
 
     def save_images(self, images: Mapping[Path, Frame]) -> None:
         """Write pictures as PNG."""
-        try:
-            for path, image in images.items():
-                save_image(path, image)
-        except BgsubError as error:
-            self._complain(error)
-        else:
-            self._inform(f"Saved: {', '.join(str(path) for path in images)}")
+        self._scribe.save_images(images)
 
     def export(self, path: Path) -> None:
         """Write the figures of the frames so far as a table."""
-        try:
-            count = self.history.to_csv(path)
-        except BgsubError as error:
-            self._complain(error)
-        else:
-            self._inform(f"The figures of {count} frames are in {path}.")
+        self._scribe.export(self.history, path)
 
     def record(self, outputs: Outputs) -> None:
         """Begin to record."""
-        self.stop_recording()
-        try:
-            self._recorder = Recorder(outputs, self._rate_hz or 25.0, self._settings.overlay_style)
-        except (BgsubError, ValueError) as error:
-            self._complain(error)
-            return
+        self._scribe.record(outputs, self._rate_hz or 25.0, self._settings.overlay_style)
         self._dirty = True
-        self._tell(Recording(tuple(str(path) for path in outputs.paths)))
 
     def stop_recording(self) -> None:
         """Finish the files being recorded."""
-        recorder, self._recorder = self._recorder, None
-        if recorder is None:
-            return
+        self._scribe.stop()
         self._dirty = True
-        try:
-            recorder.close()
-        except (BgsubError, OSError) as error:
-            self._complain(error)
-        else:
-            names = ", ".join(str(path) for path in recorder.outputs.paths)
-            self._inform(f"{recorder.frames} frames are recorded: {names}")
-        self._tell(Recording(()))
 
     def close(self) -> None:
         """Finish recordings and close the source."""
@@ -285,7 +252,7 @@ class Engine:
         if not self._seen.results:  # else the same source was opened again
             self._lanes = [lane if lane.is_loaded else Lane(lane.config, info.rate_hz) for lane in self._lanes]
         self._dirty = True
-        self._tell(Opened(self._player.text, info))
+        self._teller.tell(Opened(self._player.text, info))
 
     def _process(self, taken: Taken) -> None:
         frame, settings = taken.packet.frame, self._settings
@@ -311,7 +278,7 @@ class Engine:
         self._count(results)
         self._pins.note(looked, results[0], self._seen.elapsed_s)
         self._note_frame(results)
-        self._write(results[0])
+        self._scribe.write(results[0], self._seen.elapsed_s)
         self._dirty = True
 
     def _renew_unfit(self, frame: Frame) -> None:
@@ -322,7 +289,7 @@ class Engine:
                 frame.dtype,
             ):
                 lane.reset()
-                self._warn(
+                self._teller.warn(
                     f"The frames are {frame.shape[1]}x{frame.shape[0]} now: {lane.detector.name} learns a new model."
                 )
 
@@ -331,7 +298,7 @@ class Engine:
             for lane in self._lanes:
                 lane.confine(self._settings.region, (frame.shape[0], frame.shape[1]))
         except (BgsubError, ValueError) as error:
-            self._refuse(error, self._settings.region)
+            self._teller.refuse(error, self._settings.region)
 
     def _elapse(self, taken: Taken) -> None:
         """Let time go on by one frame over a jump."""
@@ -350,7 +317,7 @@ class Engine:
         try:
             found = truth.read(results[0].packet.number, (size[0], size[1]))
         except BgsubError as error:
-            self._refuse(error, truth)
+            self._teller.refuse(error, truth)
             return
         if found is None:
             return
@@ -374,55 +341,28 @@ class Engine:
             b.counts.f_measure if b and scored else math.nan,
         )
 
-    def _write(self, result: Result) -> None:
-        if self._recorder is None:
-            return
-        try:
-            self._recorder.write(result, self._seen.elapsed_s)
-        except (BgsubError, ValueError, OSError) as error:
-            self._complain(error)
-            self.stop_recording()
-
     # Trouble
 
     def _lose_source(self, error: Exception) -> None:
         self._player.close_broken()
         self.stop_recording()
         self._dirty = True
-        self._complain(error, can_retry=True)
+        self._teller.complain(error, can_retry=True)
 
     def _lose_detector(self, error: Exception) -> None:
         self._player.pause()
         self.stop_recording()
         self._dirty = True
         logger.debug("the detector failed", exc_info=error)
-        known = isinstance(error, BgsubError | ValueError)
-        what = str(error) if known else f"{type(error).__name__}: {error}"
-        self._tell(Notice(Level.ERROR, f"The detector failed ({what}); reset it, change it or choose another."))
-
-    def _refuse(self, error: Exception, thing: object) -> None:
-        """Complain of a setting once, though every frame meets it."""
-        if not any(thing is known for known in self._refused):
-            self._refused = self._refused[1], thing
-            self._complain(error)
+        self._teller.tell(
+            Notice(Level.ERROR, f"The detector failed ({describe(error)}); reset it, change it or choose another.")
+        )
 
     def report(self, error: Exception) -> None:
         """Tell of an error that nobody expected, and hold the picture."""
         logger.error("unexpected error in the viewer", exc_info=error)
         self.pause()
-        self._complain(error)
-
-    def _complain(self, error: Exception, *, can_retry: bool = False) -> None:
-        logger.debug("%s", error, exc_info=error)
-        known = isinstance(error, BgsubError | ValueError)
-        text = str(error) if known else f"unexpected {type(error).__name__}: {error}"
-        self._tell(Notice(Level.ERROR, " ".join(text.split()), can_retry))
-
-    def _warn(self, text: str) -> None:
-        self._tell(Notice(Level.WARNING, text))
-
-    def _inform(self, text: str) -> None:
-        self._tell(Notice(Level.INFO, text))
+        self._teller.complain(error)
 
     # What is kept
 
@@ -467,7 +407,7 @@ class Engine:
                 opening=player.opening,
                 preparing=player.info is not None and not self._seen.results,
                 trouble=player.trouble,
-                recorded=None if self._recorder is None else self._recorder.frames,
+                recorded=self._scribe.recorded,
                 taken_s=self._seen.taken_s,
                 due_s=self._seen.due_s,
             )

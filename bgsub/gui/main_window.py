@@ -4,17 +4,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QByteArray, QSettings, Qt
-from PyQt6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
-from PyQt6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabWidget, QToolBar, QToolButton, QVBoxLayout, QWidget
+from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
+from PyQt6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QVBoxLayout, QWidget
 
-from bgsub.gui.actions import Command, HelpDialog, make_action
-from bgsub.gui.commands import main_commands
+from bgsub.gui.actions import HelpDialog
 from bgsub.gui.compare_panel import ComparePanel
 from bgsub.gui.detector_panel import DetectorPanel
 from bgsub.gui.dialogs import ask_folder, ask_open, ask_save, remember_in
 from bgsub.gui.garbage import GuiGarbage
-from bgsub.gui.icons import icon
 from bgsub.gui.inspector_panel import InspectorPanel
+from bgsub.gui.menus import Menus
 from bgsub.gui.notice_bar import NoticeBar
 from bgsub.gui.pane_grid import PaneGrid
 from bgsub.gui.plots_panel import PlotsPanel
@@ -22,7 +21,7 @@ from bgsub.gui.record_dialog import RecordDialog
 from bgsub.gui.roi_panel import RoiPanel
 from bgsub.gui.session import Session
 from bgsub.gui.settings import Level, Pane
-from bgsub.gui.sources import CameraMenu, RecentSources, dropped_source
+from bgsub.gui.sources import RecentSources, dropped_source
 from bgsub.gui.status import StatusLine
 from bgsub.gui.theme import Theme, ThemeChoice
 from bgsub.gui.transport import Transport
@@ -72,11 +71,7 @@ class MainWindow(QMainWindow):
         self.learners: LearnersWindow | None = None
         self.docks = self._make_docks()
         self._lay_out()
-        self.cameras = CameraMenu(self.open, self)
-        self.commands: list[Command] = main_commands(self)
-        self.actions_by_text: dict[str, QAction] = {}
-        self._make_menus()
-        self._make_toolbar()
+        self.menus = Menus(self, theme)
         self._connect()
         self.resize(1360, 860)
         self._restore()
@@ -90,20 +85,6 @@ class MainWindow(QMainWindow):
         self.recent.add(text)
         self.setWindowTitle(f"{_shown_name(text)} - bgsub")
         self.session.open(text)
-
-    def _opened(self) -> None:
-        self._fill_recent()
-
-    def _fill_recent(self) -> None:
-        self._recent_menu.clear()
-        for name in self.recent.names:
-            action = self._recent_menu.addAction(name)
-            if action is not None:
-                action.triggered.connect(lambda _, text=name: self.open(text))
-        self._recent_menu.addSeparator()
-        forget = self._recent_menu.addAction("Clear this list")
-        if forget is not None:
-            forget.triggered.connect(self.recent.clear)
 
     def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
         mime = None if a0 is None else a0.mimeData()
@@ -186,16 +167,15 @@ class MainWindow(QMainWindow):
 
     def show_keys(self) -> None:
         """Show what the keys do."""
-        dialog = HelpDialog(self.commands, self)
+        dialog = HelpDialog(self.menus.commands, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.show()
 
     def choose_theme(self, choice: ThemeChoice) -> None:
         """Take another theme."""
         self._theme.choose(choice)
-        for text, action in self.actions_by_text.items():
-            if text.startswith("Theme: "):
-                action.setChecked(text == f"Theme: {choice.value.lower()}")
+        for other in ThemeChoice:
+            self.menus.check(f"Theme: {other.value.lower()}", other is choice)
 
     def click(self, row: int, column: int) -> None:
         """Look into a pixel."""
@@ -279,73 +259,12 @@ class MainWindow(QMainWindow):
         self.setDockNestingEnabled(True)
         self.setTabPosition(Qt.DockWidgetArea.RightDockWidgetArea, _TABS_ON_TOP)
 
-    def _make_menus(self) -> None:
-        bar = self.menuBar()
-        if bar is None:
-            raise RuntimeError("Qt made no menu bar")
-        menus: dict[str, QMenu] = {}
-        self._recent_menu = QMenu("Open &recent", self)
-        self._recent_menu.aboutToShow.connect(self._fill_recent)
-        for command in self.commands:
-            menu = menus.get(command.menu)
-            if menu is None:
-                menu = menus[command.menu] = QMenu(f"&{command.menu}", self)
-                bar.addMenu(menu)
-            if command.text == "-":
-                menu.addSeparator()
-                continue
-            action = make_action(command, self)
-            self.actions_by_text[command.text.replace("&", "").rstrip("…")] = action
-            menu.addAction(action)
-            if command.text == "Open &folder…":
-                menu.addMenu(self.cameras)
-            elif command.text == "Open &address…":
-                menu.addMenu(self._recent_menu)
-            elif command.text == "Whole &screen":
-                for dock in self.docks.values():
-                    menu.addAction(dock.toggleViewAction())
-        self._fill_recent()
-
-    def _make_toolbar(self) -> None:
-        self._toolbar = QToolBar("Tools", self)
-        self._toolbar.setObjectName("Tools")
-        self._toolbar.setMovable(False)
-        self.addToolBar(self._toolbar)
-        for name, text in (
-            ("file", "Open file"),
-            ("folder", "Open folder"),
-            ("camera", ""),
-            ("address", "Open address"),
-            ("-", ""),
-            ("record", "Record"),
-            ("snapshot", "Save picture"),
-            ("-", ""),
-            ("one", "One pane"),
-            ("two", "Two panes"),
-            ("four", "Four panes"),
-            ("-", ""),
-            ("freeze", "Freeze the model"),
-            ("reset", "Reset the model"),
-        ):
-            if name == "-":
-                self._toolbar.addSeparator()
-            elif text:
-                self._toolbar.addAction(self.actions_by_text[text])
-            else:
-                button = QToolButton()
-                button.setMenu(self.cameras)
-                button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-                button.setToolTip("Open camera")
-                self._camera_button = button
-                self._toolbar.addWidget(button)
-        self._paint()
-
     def _connect(self) -> None:
         session = self.session
         session.viewed.connect(self._show_view)
         session.noticed.connect(self.notices.show_notice)
         session.noticed.connect(self._show_view)
-        session.opened.connect(self._opened)
+        session.opened.connect(self.menus.fill_recent)
         session.changed.connect(self._changed)
         session.recording.connect(self._recording)
         self.notices.retry.connect(session.retry)
@@ -356,15 +275,12 @@ class MainWindow(QMainWindow):
         self.inspector.selected.connect(self._selected)
         self.roi.editing.connect(self._edit)
         self.roi.redrawn.connect(self._take_region)
-        self._theme.changed.connect(self._paint)
         self._panes()
 
     def _panes(self) -> None:
         self.session.change(panes=tuple(dict.fromkeys(self.grid.panes)))
         for count, name in ((1, "One pane"), (2, "Two panes"), (4, "Four panes")):
-            action = self.actions_by_text.get(name)
-            if action is not None:
-                action.setChecked(self.grid.count == count)
+            self.menus.check(name, self.grid.count == count)
         self._show_view()
 
     def _selected(self, pin: tuple[int, int] | None) -> None:
@@ -372,31 +288,14 @@ class MainWindow(QMainWindow):
         self._show_view()
 
     def _changed(self) -> None:
-        freeze = self.actions_by_text["Freeze the model"]
+        freeze = self.menus.actions["Freeze the model"]
         freeze.setChecked(self.session.settings.frozen)
         freeze.setEnabled(self.detector.freeze.isEnabled())
 
     def _recording(self, on: bool) -> None:
-        action = self.actions_by_text["Record"]
+        action = self.menus.actions["Record"]
         action.setChecked(on)
         action.setToolTip("Stop recording" if on else "Record mask and overlay")
-
-    def _paint(self) -> None:
-        colours = self._theme.colours
-        for name, text in (
-            ("file", "Open file"),
-            ("folder", "Open folder"),
-            ("address", "Open address"),
-            ("snapshot", "Save picture"),
-            ("one", "One pane"),
-            ("two", "Two panes"),
-            ("four", "Four panes"),
-            ("freeze", "Freeze the model"),
-            ("reset", "Reset the model"),
-        ):
-            self.actions_by_text[text].setIcon(icon(name, colours.text))
-        self.actions_by_text["Record"].setIcon(icon("record", colours.recording))
-        self._camera_button.setIcon(icon("camera", colours.text))
 
     # What is remembered
 
@@ -438,7 +337,8 @@ class MainWindow(QMainWindow):
         if self.learners is not None:
             self.learners.close()
             self.learners.finish()
-        self.cameras.finish()
+            self.learners.deleteLater()
+        self.menus.cameras.finish()
         self.session.close()
         self._garbage.stop()
         super().closeEvent(a0)

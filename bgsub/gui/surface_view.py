@@ -97,7 +97,7 @@ class SurfaceView(QWidget):
         if race.setup.stream.kind is Kind.REGRESSION:
             text = f"error {lately:.3f} lately,  {len(learner.support)} SV"
         else:
-            text = f"{total:.0f} mistakes, {100 * lately:.1f} % lately,  {len(learner.support)} SV"
+            text = f"{100 * lately:.1f} % wrong, {len(learner.support)} SV, {total:.0f} mistakes in all"
         room = int(self.width() - left)
         painter.drawText(QPointF(left, 16), painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room))
 

@@ -253,7 +253,7 @@ def test_a_full_disk_ends_the_recording_and_nothing_else(drive, tmp_path, monkey
     driver.until(lambda: driver.engine._seen.processed == 1)
     outputs = Outputs(mask=tmp_path / "m.mkv", stats=tmp_path / "s.csv")
     driver.engine.record(outputs)
-    driver.until(lambda: driver.engine._recorder.frames == 5)
+    driver.until(lambda: driver.engine._scribe.recorded == 5)
     from bgsub.errors import SinkError
     from bgsub.video.sinks import StatsCsv
 
@@ -341,7 +341,7 @@ def test_a_detector_that_raises_holds_the_picture_and_closes_the_recording(drive
     driver.engine.open("any")
     driver.until(lambda: driver.engine._seen.processed == 3)
     driver.engine.record(Outputs(mask=tmp_path / "m.mkv"))
-    driver.until(lambda: driver.engine._recorder.frames == 2)
+    driver.until(lambda: driver.engine._scribe.recorded == 2)
 
     def broken(*_, **__):
         raise ZeroDivisionError("by nought")

@@ -33,7 +33,7 @@ def point(view, row: float, column: float) -> QPoint:
 
 
 def trigger(window: MainWindow, text: str) -> None:
-    window.actions_by_text[text].trigger()
+    window.menus.actions[text].trigger()
 
 
 def test_from_the_clip_to_its_files(window, session, qtbot, tmp_path, monkeypatch):
@@ -156,11 +156,11 @@ def test_rubbish_in_what_is_remembered_does_no_harm(qtbot, make_session, theme, 
 
 
 def test_every_key_is_taken_once_and_stands_in_the_help(window, qtbot):
-    keys = [command.keys for command in window.commands if command.keys]
+    keys = [command.keys for command in window.menus.commands if command.keys]
     assert len(keys) == len(set(keys))
-    dialog = HelpDialog(window.commands, window)
+    dialog = HelpDialog(window.menus.commands, window)
     qtbot.addWidget(dialog)
-    for command in window.commands:
+    for command in window.menus.commands:
         if command.keys:
             assert command.text.replace("&", "").replace("…", "") in dialog.label.text()
     trigger(window, "Keyboard and mouse")
@@ -211,8 +211,8 @@ def test_a_dropped_file_is_opened_and_listed_as_recent(window, session, qtbot):
         window.dropEvent(event)
     assert signal.args[0] == CLIP
     assert window.windowTitle() == "walkers.mp4 - bgsub"
-    window._fill_recent()
-    assert window._recent_menu.actions()[0].text() == CLIP
+    window.menus.fill_recent()
+    assert window.menus.recent.actions()[0].text() == CLIP
 
 
 def test_the_status_line_tells_the_numbers(window, session, qtbot):
@@ -297,7 +297,6 @@ def test_the_learners_page_opens_and_closes_with_the_window(window, qtbot):
     trigger(window, "Learners")
     window.close()
     assert not window.learners.isVisible()
-    window.learners.deleteLater()
 
 
 def test_closing_while_recording_finishes_the_file(window, session, qtbot, tmp_path):
