@@ -65,10 +65,12 @@ def forward(factor, inverse, row, size, u, w):
             total += u[k] * u[k]
             for j in range(k + 1, i + 4):
                 u[j] -= u[k] * factor[k, j]
-        line0, line1, line2, line3 = factor[i], factor[i + 1], factor[i + 2], factor[i + 3]
+        # Slices, since a loop that does not start at 0 is not vectorised: its index could be negative.
+        rest, line0, line1 = u[i + 4 : size], factor[i, i + 4 : size], factor[i + 1, i + 4 : size]
+        line2, line3 = factor[i + 2, i + 4 : size], factor[i + 3, i + 4 : size]
         u0, u1, u2, u3 = u[i], u[i + 1], u[i + 2], u[i + 3]
-        for j in range(i + 4, size):
-            u[j] -= (u0 * line0[j] + u1 * line1[j]) + (u2 * line2[j] + u3 * line3[j])
+        for j in range(rest.shape[0]):
+            rest[j] -= (u0 * line0[j] + u1 * line1[j]) + (u2 * line2[j] + u3 * line3[j])
     for i in range(whole, size):
         line = factor[i]
         value = u[i] / line[i]

@@ -62,8 +62,8 @@ NOTES = """
 ## Notes
 
 - X4, self-tuned Forgetron on a9a: the count depends on the last bits of the kernel. With gamma changed by multiples of
-  1e-15, 25 runs make 8036 to 8103 mistakes, on average 8069; 8077 and 8086, which other programs report, are among them.
-  The basic variant and all other counts do not move.
+  1e-15, 25 runs make 8036 to 8103 mistakes, on average 8069; 8077 and 8086, which other programs give, are among them.
+  The basic variant and the other counts do not move.
 - The constants of the drifting and switching data are ours: those of the paper are not known to us. With a margin
   NORMA is best in both; with margin 0 it stores only mistakes, and forgetting then costs as much as it gains.
 - S12: the constants of the paper give .198 with images in the order of the files and .216 on average of random draws;

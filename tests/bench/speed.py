@@ -5,6 +5,7 @@ Per-sample is score and learn. Peers that are not installed are left out. DATA i
 
 import functools
 import os
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -163,12 +164,13 @@ def adapted_steps(samples: np.ndarray) -> None:
         given: dict[str, Any] = {"sigma": sigma, "budget": 512}
         norma = bl.NORMAClassifier(**given, eta=0.1, lam=0.01).fit(rows, labels)
         svmd = bl.SVMDClassifier(**given, eta_0=0.1, c=0.01).fit(rows, labels)
-        rates = []
-        for model in (norma, svmd):
-            learn = functools.partial(model.partial_fit, rows, labels)
-            rates.append(per_second(learn, len(rows), 5))
+        pairs = []
+        for _ in range(7):  # one beside the other, so that what else the machine does counts for both
+            learned = (functools.partial(model.partial_fit, rows, labels) for model in (norma, svmd))
+            pairs.append([per_second(learn, len(rows), 1) for learn in learned])
+        ratio, best = statistics.median(a / b for a, b in pairs), max(b for _, b in pairs)
         what = f"V8 SVMD, buffer 512, {rows.shape[1]} features"
-        sys.stdout.write(f"{what}: {rates[1]:,.0f}/s, a step {rates[0] / rates[1]:.2f} times NORMA's (at most 2.5)\n")
+        sys.stdout.write(f"{what}: {best:,.0f}/s, a step {ratio:.2f} times NORMA's (at most 2.5)\n")
 
 
 def one_after_the_other(samples: np.ndarray, labels: np.ndarray, size: int, tau: float) -> Callable[[], None]:
