@@ -272,7 +272,11 @@ def forget(s, stored, trace, scale, size, slot, others, new, kappa, work):
     """
     xi, w, fo, vo, a, b = work[XI], work[W], work[F], work[V], work[CHI], work[SCORES]
     eta = s[ETA]
-    values_of_both(others, stored, trace, size, scale, work)
+    if stored.shape[1] > 1:
+        values_of_both(others, stored, trace, size, scale, work)
+    else:
+        fo[0] = scale * partial_sums(others, stored.reshape(stored.size), size)
+        vo[0] = partial_sums(others, trace.reshape(trace.size), size)
     for q in range(fo.shape[0]):
         fo[q] -= eta * new * xi[q]
         vo[q] -= eta * new * w[q]
