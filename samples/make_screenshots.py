@@ -103,7 +103,7 @@ def main(application: QApplication) -> None:
         window.choose_theme(ThemeChoice.DARK)
         window.show_learners()
         page = window.learners
-        page.resize(QSize(900, 620))
+        page.resize(QSize(980, 620))
         wait_until(application, lambda: page.view is not None and page.view.t > 1500, 300_000)
         save(page, "learners")
         window.close()

@@ -9,7 +9,7 @@ from types import TracebackType
 
 from bgsub.config import Config
 from bgsub.errors import DependencyError
-from bgsub.gui.display import check_display, release_cv2_qt
+from bgsub.gui.display import DisplayProbe, release_cv2_qt
 from bgsub.roi import open_region
 
 __all__ = ["run_viewer"]
@@ -55,10 +55,10 @@ def run_viewer(
         If the region of interest of the configuration cannot be read.
     """
     _require_qt()
-    check_display()
-    release_cv2_qt()
     config = config or Config()
     region = open_region(config.roi) if config.roi else None
+    probe = DisplayProbe()
+    release_cv2_qt()
 
     from dataclasses import replace
 
@@ -70,6 +70,7 @@ def run_viewer(
     from bgsub.gui.settings import Settings
     from bgsub.gui.theme import Theme
 
+    probe.check()
     global _application
     present = QApplication.instance()
     application = _application = present if isinstance(present, QApplication) else QApplication(["bgsub"])

@@ -6,10 +6,12 @@ import sys
 
 from bgsub.errors import DependencyError
 
-__all__ = ["check_display", "release_cv2_qt"]
+__all__ = ["DisplayProbe", "release_cv2_qt"]
 
 _OPENCV_SETS = ("QT_QPA_PLATFORM_PLUGIN_PATH", "QT_QPA_FONTDIR")
 _PROBE = "from PyQt6.QtGui import QGuiApplication; QGuiApplication([])"
+_XCB = "libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxkbcommon-x11-0"
+_LONGEST_S = 30
 _REMEDY = "use `bgsub run` without a screen, or connect with ssh -X"
 
 
@@ -28,34 +30,48 @@ def release_cv2_qt() -> None:
             del os.environ[name]
 
 
-def check_display() -> None:
-    """Refuse to go on where no window can be shown.
+class DisplayProbe:
+    """Finds out, while other things are imported, whether a window can be shown.
 
-    Without a usable display Qt aborts the process, so a child process tries first; with none at all there is no
-    need to.
+    Without a usable display Qt aborts the process, so a child process tries first.
 
     Raises
     ------
     DependencyError
-        If there is no display, it cannot be used, or a system library of Qt is missing.
+        If there is no display at all; then there is nothing to try.
     """
-    if os.environ.get("QT_QPA_PLATFORM") or not sys.platform.startswith("linux"):
-        return
-    if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        raise DependencyError(f"there is no display (DISPLAY and WAYLAND_DISPLAY are not set); {_REMEDY}")
-    try:
-        tried = subprocess.run([sys.executable, "-c", _PROBE], capture_output=True, text=True, timeout=30, check=False)
-    except subprocess.TimeoutExpired:
-        raise DependencyError(f"the display {_display()} does not answer; {_REMEDY}") from None
-    if tried.returncode == 0:
-        return
-    said = " ".join(tried.stderr.split())
-    if "xcb-cursor" in said or "libxcb" in said:
-        raise DependencyError(
-            "Qt lacks a system library; on Debian and Ubuntu run: apt-get install "
-            "libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxkbcommon-x11-0"
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[str] | None = None
+        if os.environ.get("QT_QPA_PLATFORM") or not sys.platform.startswith("linux"):
+            return
+        if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+            raise DependencyError(f"there is no display (DISPLAY and WAYLAND_DISPLAY are not set); {_REMEDY}")
+        self._child = subprocess.Popen(
+            [sys.executable, "-c", _PROBE], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
-    raise DependencyError(f"the display {_display()} cannot be used; {_REMEDY}")
+
+    def check(self) -> None:
+        """Wait for the answer.
+
+        Raises
+        ------
+        DependencyError
+            If the display cannot be used, or a system library of Qt is missing.
+        """
+        if self._child is None:
+            return
+        try:
+            _, said = self._child.communicate(timeout=_LONGEST_S)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.communicate()
+            raise DependencyError(f"the display {_display()} does not answer; {_REMEDY}") from None
+        if self._child.returncode == 0:
+            return
+        if "xcb-cursor" in said or "libxcb" in said:
+            raise DependencyError(f"Qt lacks a system library; on Debian and Ubuntu run: apt-get install {_XCB}")
+        raise DependencyError(f"the display {_display()} cannot be used; {_REMEDY}")
 
 
 def _display() -> str:

@@ -214,12 +214,12 @@ class MainWindow(QMainWindow):
 
     def _hint(self) -> str:
         view = self.session.view
-        if view.opening or (self.session.source and self.session.info is None and not self.notices.notice):
+        if view.opening:
             return "Opening…"
         if view.preparing:
             return "Preparing the detector…"
-        if self.session.source:
-            return ""
+        if self.session.source and view.serial:
+            return "" if view.lanes else "Nothing to show. F5 tries again."
         return "Drop a video here, or open one: Ctrl+O a file, Ctrl+Shift+O a folder, Ctrl+L an address."
 
     # Making

@@ -81,5 +81,7 @@ def _state(view: View, is_open: bool) -> str:
         return "Preparing the detector…"
     if not is_open:
         return "Nothing open"
+    if not view.lanes:
+        return "No picture"
     going = "Playing" if view.playing else "Paused"
     return going if view.recorded is None else f"{going}, ● recorded {view.recorded} frames"

@@ -92,12 +92,11 @@ class SurfaceView(QWidget):
         font.setBold(False)
         painter.setFont(font)
         painter.setPen(QColor(colours.faint))
-        total = float(learner.errors[-1]) if len(learner.errors) else 0.0
         lately = float(learner.lately[-1]) if len(learner.lately) else 0.0
         if race.setup.stream.kind is Kind.REGRESSION:
             text = f"error {lately:.3f} lately,  {len(learner.support)} SV"
         else:
-            text = f"{100 * lately:.1f} % wrong, {len(learner.support)} SV, {total:.0f} mistakes in all"
+            text = f"{100 * lately:.1f} % wrong, {len(learner.support)} SV"
         room = int(self.width() - left)
         painter.drawText(QPointF(left, 16), painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room))
 
