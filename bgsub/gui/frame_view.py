@@ -208,6 +208,11 @@ class FrameView(QWidget):
             part = np.ascontiguousarray(image[top:bottom, left:right])
             pixels = np.ascontiguousarray(shrink(part, *size)) if small else part
             self._cache = key, (image, pixels), to_qimage(pixels)  # held: the key has the id of the first
+        if small:  # pixel by pixel: it has been made to fit
+            shown = self._cache[2]
+            shown.setDevicePixelRatio(ratio)
+            painter.drawImage(QPointF(round(target.left() * ratio) / ratio, round(target.top() * ratio) / ratio), shown)
+            return
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, 1 < scale < _SHARP_FROM)
         painter.drawImage(target, self._cache[2])
 

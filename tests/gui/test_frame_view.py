@@ -150,3 +150,18 @@ def test_a_wrapped_image_shares_the_pixels():
     image[2, 3] = (1, 2, 3)
     colour = wrapped.pixelColor(3, 2)
     assert (colour.blue(), colour.green(), colour.red()) == (1, 2, 3)
+
+
+def test_a_dense_screen_gets_every_pixel(view, monkeypatch):
+    from PyQt6.QtGui import QPixmap
+
+    monkeypatch.setattr(view, "devicePixelRatioF", lambda: 2.0)
+    image = gradient(400, 800)
+    image[::2] ^= 255  # rows that any blurring would mix
+    view.show_image(shrunk := np.ascontiguousarray(image[:200, :400]))
+    screen = QPixmap(400, 200)
+    screen.setDevicePixelRatio(2.0)
+    view.render(screen)
+    shown = screen.toImage().convertToFormat(image_format())
+    pixels = np.frombuffer(shown.constBits().asstring(shown.sizeInBytes()), np.uint8).reshape(200, 400, 3)
+    assert np.array_equal(pixels, shrunk)
