@@ -1,242 +1,365 @@
-"""Numba kernels of the adaptive bank: first look at a frame, then, when its final mask is known, adapt.
+"""Numba kernels of the adaptive bank: look at a frame; when its final mask is known, feed back, learn and sort.
 
-The inner loops have the form that `_norma_kernels` explains.
+Pixels are worked off in blocks of 64 that follow each other in memory, slot by slot, because most blocks of most
+frames need little: where every pixel matches a first slot that outweighs the rest (`settled`), the other slots are
+not even read, and where the feedback is at rest as well (`quiet`), it stays there. The inner loops have the form that
+`_norma_kernels` explains.
 """
 
 import numpy as np
 
 from bgsub._numba import exp2_nonpositive, kernel
 
-__all__ = ["DITHER_PERIOD", "adapt", "look"]
+__all__ = ["BLOCK", "DITHERS", "FACTOR_ONE", "NONE", "QUIET", "RESTLESS_UNIT", "feed_back", "learn", "look", "sort"]
 
-DITHER_PERIOD = 4096
-"""Rows start reading the dither at an offset below this number; the array is that much longer than a row."""
+BLOCK = 64
+"""Pixels of a block."""
+DITHERS = 61
+"""Blocks of dither, which blocks of pixels take in turns."""
+NONE = np.uint8(255)
+"""In place of a slot: there is none."""
 
-TAU = np.float32(0.5)  # a colour with a larger kernel value is projected on the nearest support vector
-DRIFT = np.float32(0.02)  # least rate at which the nearest support vector moves to the colour
-BLINK = np.float32(1.0)  # what a blink adds to v
-QUIET = np.float32(0.1)  # what a frame without one takes, and the least v
-QUIET_FOREGROUND = np.float32(0.025)  # what it takes where the pixel is foreground
+# State in small integers: each unit is less than what a frame changes.
+FACTOR_ONE = np.float32(8000.0)  # a factor of 1
+RESTLESS_UNIT = np.float32(0.025)
+DISTANCE_UNIT = np.float32(1.0 / 65535.0)
+BYTE = np.float32(1.0 / 255.0)
+"""Unit of the kernel values and distances of one frame."""
+
+BLINK = np.int32(40)  # what a blink adds to v, in such units: 1
+FREE = np.int32(40)  # how much of v widens nothing, for a passing object blinks, too
+QUIET = np.int32(4)  # what a frame without a blink takes, and the least v: 0.1
+QUIET_FOREGROUND = np.int32(1)  # what it takes where the pixel is foreground
 DISTANCE_RATE = np.float32(0.02)  # of the running mean of the distance
 DISTANCE_SCALE = np.float32(8.0)
+SHRINK = np.float32(0.01)  # rate at which factors shrink, divided by v
 WIDEST = np.float32(8.0)  # largest factor of the width
-NOWHERE = np.uint8(255)
+DRIFT = np.float32(0.002)  # least rate at which a support vector moves to a colour projected on it
+SORT_PERIOD = 16  # frames between two times that the slots of a block are put in order
+EVERY = 4  # settled blocks learn one frame in so many, with so much weight,
+YOUNG = 50  # but every frame among the first ones
 
 
 @kernel
 def look(
-    first_row,
-    last_row,
-    frame,  # (H, W, D) u1, u2 or f4
-    colours,  # (H, D, B, W) of the frame's dtype: support vectors
-    coefficients,  # (H, B, W) f4
-    factors,  # (H, W) f4: factor of the kernel width
+    first,
+    last,
+    planes,  # (D, N, BLOCK) u1, u2 or f4: the frame
+    colours,  # (B, D, N, BLOCK) of the frame's dtype: support vectors
+    coefficients,  # (B, N, BLOCK) f4
+    factors,  # (N, BLOCK) u2: factor of the kernel width
+    dominant,  # (N,) u1: 1 where each first coefficient is at least threshold / tau of the sum
     gain,  # f4: -log2(e) / width**2
     threshold,  # f4: on the density
-    density,  # (H, W) f4, written
-    raw,  # (H, W) u1, written: 255 where the density is below the threshold
-    nearest,  # (H, W) u1, written: the slot with the largest kernel value
-    largest,  # (H, W) f4, written: that value
-    weakest,  # (H, W) u1, written: the slot with the smallest coefficient
-    mass,  # (H, W) f4, written: sum of coefficients
+    tau,  # f4: least kernel value for a projection
+    exact,  # bool: compute densities where they are certain to be above the threshold, too
+    density,  # (N, BLOCK) f4, written if exact
+    raw,  # (N, BLOCK) u1, written: 255 where the density is below the threshold
+    distance,  # (N, BLOCK) u1, written: 1 - density / threshold, at least 0; not in settled blocks
+    nearest,  # (N, BLOCK) u1, written: the slot to project on, or NONE; not in settled blocks
+    values,  # (N, BLOCK) u1, written: its kernel value
+    settled,  # (N,) u1, written: 1 where every pixel is background and near to its first slot
 ):
-    """Compute the density f(x) / sum of coefficients, the raw mask, the nearest and the weakest support vector."""
+    """Compute the density f(x) / sum of coefficients, the raw mask and the support vector to project on."""
     zero, one = np.float32(0.0), np.float32(1.0)
-    width, channels = frame.shape[1], frame.shape[2]
-    slots = coefficients.shape[1]
-    x0, x1, x2 = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
-    f, gains, lowest = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
+    channels, slots = planes.shape[0], coefficients.shape[0]
+    f, gains, square = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    mass, best, index = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32), np.empty(BLOCK, np.uint8)
     # One channel counts like three equal ones, so that a width means the same for grey as for colour.
-    unit = np.float32(gain if channels == 3 else np.float32(3.0) * gain)
-    for y in range(first_row, last_row):
-        factors_row, nearest_row, largest_row = factors[y], nearest[y], largest[y]
-        weakest_row, m = weakest[y], mass[y]
-        for x in range(width):
-            f[x] = zero
-            m[x] = zero
-            nearest_row[x] = np.uint8(0)
-            largest_row[x] = zero
-            weakest_row[x] = np.uint8(0)
-            lowest[x] = np.float32(3.0e38)
-            gains[x] = unit / (factors_row[x] * factors_row[x])
-        if channels == 3:
-            interleaved = frame[y].reshape(-1)
-            for x in range(width):
-                x0[x] = np.float32(interleaved[3 * x])
-            for x in range(width):
-                x1[x] = np.float32(interleaved[3 * x + 1])
-            for x in range(width):
-                x2[x] = np.float32(interleaved[3 * x + 2])
-        else:
-            for x in range(width):
-                x0[x] = np.float32(frame[y, x, 0])
-        for j in range(slots):
+    unit = np.float32((gain if channels == 3 else np.float32(3.0) * gain) * (FACTOR_ONE * FACTOR_ONE))
+    for y in range(first, last):
+        factors_row, values_row, raw_row = factors[y], values[y], raw[y]
+        s0, p0 = colours[0, 0, y], planes[0, y]
+        for x in range(BLOCK):
+            d = np.float32(s0[x]) - np.float32(p0[x])
+            square[x] = d * d
+        for c in range(1, channels):
+            s3, p3 = colours[0, c, y], planes[c, y]
+            for x in range(BLOCK):
+                d = np.float32(s3[x]) - np.float32(p3[x])
+                square[x] += d * d
+        far = 0
+        for x in range(BLOCK):
+            r = np.float32(factors_row[x])
+            gains[x] = unit / (r * r)
+            k = exp2_nonpositive(square[x] * gains[x])
+            best[x] = k
+            values_row[x] = np.int32(min(k, one) / BYTE + np.float32(0.5))
+            raw_row[x] = np.uint8(0)
+            far += 0 if k > tau else 1
+        certain = far == 0 and dominant[y] != 0
+        settled[y] = np.uint8(1 if certain else 0)
+        if certain and not exact:
+            continue
+        a0, nearest_row, distance_row, density_row = coefficients[0, y], nearest[y], distance[y], density[y]
+        for x in range(BLOCK):
+            weight, k = a0[x], best[x]
+            f[x] = weight * k
+            mass[x] = weight
+            k = k if weight > zero else zero
+            index[x] = np.uint8(0)
+            best[x] = np.float32(2.0) + k if k > tau else k  # the first slot is near enough
+        for j in range(1, slots):
             slot = np.uint8(j)
-            a, s0 = coefficients[y, j], colours[y, 0, j]
-            if channels == 3:
-                s1, s2 = colours[y, 1, j], colours[y, 2, j]
-                for x in range(width):
-                    d0 = np.float32(s0[x]) - x0[x]
-                    d1 = np.float32(s1[x]) - x1[x]
-                    d2 = np.float32(s2[x]) - x2[x]
-                    weight, before, index = a[x], largest_row[x], nearest_row[x]
-                    k = exp2_nonpositive((d0 * d0 + d1 * d1 + d2 * d2) * gains[x])
-                    f[x] += weight * k
-                    m[x] += weight
-                    k = k if weight > zero else zero
-                    nearest_row[x] = slot if k > before else index
-                    largest_row[x] = max(k, before)
-            else:
-                for x in range(width):
-                    d0 = np.float32(s0[x]) - x0[x]
-                    weight, before, index = a[x], largest_row[x], nearest_row[x]
-                    k = exp2_nonpositive(d0 * d0 * gains[x])
-                    f[x] += weight * k
-                    m[x] += weight
-                    k = k if weight > zero else zero
-                    nearest_row[x] = slot if k > before else index
-                    largest_row[x] = max(k, before)
-            for x in range(width):
-                weight, least, index = a[x], lowest[x], weakest_row[x]
-                weakest_row[x] = slot if weight < least else index
-                lowest[x] = min(weight, least)
-        density_row, raw_row = density[y], raw[y]
-        for x in range(width):
-            q = f[x] / (m[x] if m[x] > zero else one)
-            q = q if m[x] > zero else one
+            a = coefficients[j, y]
+            s1, p1 = colours[j, 0, y], planes[0, y]
+            for x in range(BLOCK):
+                d = np.float32(s1[x]) - np.float32(p1[x])
+                square[x] = d * d
+            for c in range(1, channels):
+                s2, p2 = colours[j, c, y], planes[c, y]
+                for x in range(BLOCK):
+                    d = np.float32(s2[x]) - np.float32(p2[x])
+                    square[x] += d * d
+            for x in range(BLOCK):
+                weight, before, chosen = a[x], best[x], index[x]
+                k = exp2_nonpositive(square[x] * gains[x])
+                k = k if weight > zero else zero
+                f[x] += weight * k
+                mass[x] += weight
+                index[x] = slot if k > before else chosen
+                best[x] = max(k, before)
+        for x in range(BLOCK):
+            m, k = mass[x], best[x]
+            q = f[x] / (m if m > zero else one)
+            q = q if m > zero else one
             density_row[x] = q
             raw_row[x] = np.uint8(255) if q < threshold else np.uint8(0)
+            distance_row[x] = np.int32(max(one - q / threshold, zero) / BYTE + np.float32(0.5))
+            k = k - np.float32(2.0) if k > np.float32(1.5) else k
+            nearest_row[x] = index[x] if k > tau else NONE
+            values_row[x] = np.int32(min(k, one) / BYTE + np.float32(0.5))
 
 
 @kernel
-def adapt(
-    first_row,
-    last_row,
-    frame,  # (H, W, D) u1, u2 or f4
-    colours,  # (H, D, B, W) of the frame's dtype
-    coefficients,  # (H, B, W) f4, to be multiplied by the caller's scale
-    factors,  # (H, W) f4
-    restless,  # (H, W) f4: v, how often a pixel blinks
-    distances,  # (H, W) f4: running mean of the distance from the background
-    previous,  # (H, W) u1: raw mask of the frame before
-    ages,  # (H, W) u2: frames that the pixel has been foreground without a break
-    density,  # (H, W) f4
-    raw,  # (H, W) u1
-    nearest,  # (H, W) u1
-    largest,  # (H, W) f4
-    weakest,  # (H, W) u1
-    mass,  # (H, W) f4
-    final,  # (H, W) u1: the final mask
-    moving,  # (H, W) u1: not 0 near foreground of this frame or the one before
-    where,  # (H, W) u1, or (0, 0) for everywhere: pixels that may change
-    threshold,  # f4
+def feed_back(
+    first,
+    last,
+    factors,  # (N, BLOCK) u2
+    restless,  # (N, BLOCK) u2: v, how often a pixel blinks
+    distances,  # (N, BLOCK) u2: running mean of the distance from the background
+    previous,  # (N, BLOCK) u1: raw mask of the frame before
+    ages,  # (N, BLOCK) u2: frames that the pixel has been foreground without a break
+    quiet,  # (N,) u1: 1 where feedback would change nothing in a block that is settled and all background
+    raw,  # (N, BLOCK) u1
+    distance,  # (N, BLOCK) u1, completed in settled blocks
+    nearest,  # (N, BLOCK) u1, completed in settled blocks
+    settled,  # (N,) u1, cleared where a pixel is foreground or may not learn
+    final,  # (N, BLOCK) u1: the final mask
+    moving,  # (N, BLOCK) u1: not 0 near foreground of this frame or the one before
+    where,  # (N, BLOCK) u1: pixels that may change
+    everywhere,  # bool: whether all may, without asking `where`
     factor_rate,  # f4: rate at which factors grow
+    flicker,  # i4: age from which foreground blinks, too
+):
+    """Feed the final mask back into widths and restlessness."""
+    one, half = np.float32(1.0), np.float32(0.5)
+    lowest, highest = FACTOR_ONE, WIDEST * FACTOR_ONE
+    for y in range(first, last):
+        final_row, where_row = final[y], where[y]
+        found = 0
+        for x in range(BLOCK):
+            found += final_row[x]
+        if not everywhere:
+            for x in range(BLOCK):
+                found += 1 if where_row[x] == 0 else 0
+        calm = settled[y] != 0 and found == 0
+        if calm and quiet[y] != 0:
+            continue
+        distance_row, nearest_row = distance[y], nearest[y]
+        if settled[y] != 0:
+            for x in range(BLOCK):
+                distance_row[x] = np.uint8(0)
+                nearest_row[x] = np.uint8(0)
+        settled[y] = np.uint8(1 if calm else 0)
+        raw_row, moving_row, previous_row, ages_row = raw[y], moving[y], previous[y], ages[y]
+        factors_row, restless_row, distances_row = factors[y], restless[y], distances[y]
+        loud = 0
+        for x in range(BLOCK):
+            ok = everywhere | (where_row[x] != 0)
+            foreground = final_row[x] != 0
+            before = previous_row[x]
+            blinks = (raw_row[x] != before) & ((moving_row[x] == 0) | (np.int32(ages_row[x]) > flicker))
+            v = np.int32(restless_row[x])
+            change = BLINK if blinks else -(QUIET_FOREGROUND if foreground else QUIET)
+            v_new = min(max(v + change, QUIET), np.int32(65535))
+            mean = np.int32(distances_row[x])
+            # Truncation makes a mean of small distances end at 0.
+            mean_new = np.int32(
+                np.float32(mean) + DISTANCE_RATE * (np.float32(distance_row[x]) * np.float32(257.0) - np.float32(mean))
+            )
+            limit = one + DISTANCE_SCALE * (np.float32(mean_new) * DISTANCE_UNIT)
+            limit = limit * limit * FACTOR_ONE
+            r = np.float32(factors_row[x])
+            grow = factor_rate * (np.float32(max(v_new - FREE, np.int32(0))) * RESTLESS_UNIT)
+            shrink = SHRINK / (np.float32(v_new) * RESTLESS_UNIT)
+            r_new = r + (grow if r < limit else -shrink) * FACTOR_ONE + half
+            r_new = min(max(r_new, lowest), highest)
+            age = np.int32(ages_row[x])
+            age_new = min(age + np.int32(1), np.int32(65535)) if foreground else np.int32(0)
+            restless_row[x] = v_new if ok else v
+            distances_row[x] = mean_new if ok else mean
+            factors_row[x] = np.int32(r_new if ok else r)
+            ages_row[x] = age_new if ok else age
+            previous_row[x] = raw_row[x] if ok else before
+            loud += 0 if (v_new == QUIET) & (mean_new == 0) & (r_new <= lowest + half) else 1
+        quiet[y] = np.uint8(1 if calm and loud == 0 else 0)
+
+
+@kernel
+def learn(
+    first,
+    last,
+    planes,  # (D, N, BLOCK) u1, u2 or f4: the frame
+    colours,  # (B, D, N, BLOCK) of the frame's dtype
+    coefficients,  # (B, N, BLOCK) f4, to be multiplied by the caller's scale
+    ages,  # (N, BLOCK) u2
+    dominant,  # (N,) u1
+    nearest,  # (N, BLOCK) u1
+    values,  # (N, BLOCK) u1
+    settled,  # (N,) u1
+    final,  # (N, BLOCK) u1
+    where,  # (N, BLOCK) u1: pixels that may change
+    everywhere,  # bool
+    share,  # f4: of the sum of coefficients, which the first has where it is dominant
     one_new,  # f4: what a coefficient of 1 is under the scale after this step
     unfade,  # f4: what undoes this step's fading, for pixels that may not change
     absorb,  # i4: age at which foreground becomes background; 0 for never
-    dither,  # (W + DITHER_PERIOD,) f4 in [0, 1): rounds moving support vectors without bias; zeros for floats
-    dither_step,  # i4
+    dither,  # (DITHERS, BLOCK) f4 in [0, 1): rounds moving support vectors without bias; zeros for floats
+    step,  # i4: counts the frames
 ):
-    """Feed the final mask back into widths and restlessness, and learn where it is background."""
-    zero, one = np.float32(0.0), np.float32(1.0)
-    width, channels = frame.shape[1], frame.shape[2]
-    slots = coefficients.shape[1]
-    chosen, fresh, allowed = np.empty(width, np.uint8), np.empty(width, np.uint8), np.empty(width, np.uint8)
-    added, rates, coefficient = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
-    held, moved = np.empty(width, frame.dtype), np.empty(width, frame.dtype)
-    pixels = np.empty((channels, width), frame.dtype)
-    everywhere = where.shape[0] == 0
-    for y in range(first_row, last_row):
-        where_row = final[y] if everywhere else where[y]
-        density_row, raw_row, nearest_row, largest_row = density[y], raw[y], nearest[y], largest[y]
-        weakest_row, mass_row = weakest[y], mass[y]
-        final_row, moving_row, previous_row, ages_row = final[y], moving[y], previous[y], ages[y]
-        factors_row, restless_row, distances_row = factors[y], restless[y], distances[y]
-        for x in range(width):
-            ok = everywhere or where_row[x] != 0
-            allowed[x] = np.uint8(1) if ok else np.uint8(0)
-            foreground = final_row[x] != 0
-            blinks = raw_row[x] != previous_row[x] and moving_row[x] == 0
-            v = restless_row[x]
-            change = BLINK if blinks else -(QUIET_FOREGROUND if foreground else QUIET)
-            v_new = max(v + change, QUIET)
-            mean = distances_row[x]
-            distance = max(one - density_row[x] / threshold, zero)
-            mean_new = mean + DISTANCE_RATE * (distance - mean)
-            limit = (one + DISTANCE_SCALE * mean_new) * (one + DISTANCE_SCALE * mean_new)
-            r = factors_row[x]
-            r_new = r + (factor_rate * (v_new - QUIET) if r < limit else -np.float32(0.01) / v_new)
-            r_new = min(max(r_new, one), WIDEST)
-            age = np.int32(ages_row[x])
-            age_new = min(age + np.int32(1), np.int32(65535)) if foreground else np.int32(0)
-            before = previous_row[x]
-            restless_row[x] = v_new if ok else v
-            distances_row[x] = mean_new if ok else mean
-            factors_row[x] = r_new if ok else r
-            ages_row[x] = np.uint16(age_new if ok else age)
-            previous_row[x] = raw_row[x] if ok else before
-        for x in range(width):
-            absorbed = absorb > np.int32(0) and np.int32(ages_row[x]) >= absorb
-            learns = allowed[x] != 0 and (final_row[x] == 0 or absorbed)
-            is_fresh = learns and largest_row[x] <= TAU
-            index, weak = nearest_row[x], weakest_row[x]
-            index = weak if is_fresh else index
-            fresh[x] = np.uint8(1) if is_fresh else np.uint8(0)
-            chosen[x] = index if learns else NOWHERE
-            projected, total = one_new * largest_row[x], mass_row[x]
-            first = max(one_new, total if absorbed else zero)  # absorbed foreground gets half of the density
-            added[x] = first if is_fresh else projected
-        if channels == 3:
-            interleaved = frame[y].reshape(-1)
-            for c in range(3):
-                row = pixels[c]
-                for x in range(width):
-                    row[x] = interleaved[3 * x + c]
-        else:
-            for x in range(width):
-                pixels[0, x] = frame[y, x, 0]
+    """Project the colours of background on support vectors, or start new ones."""
+    zero, one, largest = np.float32(0.0), np.float32(1.0), np.float32(3.0e38)
+    channels, slots = planes.shape[0], coefficients.shape[0]
+    chosen, fresh = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.uint8)
+    weakest, lowest = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.float32)
+    mass, own, rates = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    every = np.int64(1) if step < YOUNG else np.int64(EVERY)
+    heavier, drift = np.float32(one_new * np.float32(every)), np.float32(DRIFT * np.float32(every))
+    for y in range(first, last):
+        values_row = values[y]
+        noise = dither[(np.int64(y) * np.int64(37) + np.int64(step) * np.int64(23)) % np.int64(DITHERS)]
+        if settled[y] != 0:
+            if (np.int64(y) + np.int64(step)) % every != 0:
+                continue
+            a0 = coefficients[0, y]
+            for x in range(BLOCK):
+                grown = a0[x] + heavier * (np.float32(values_row[x]) * BYTE)
+                a0[x] = grown
+                rates[x] = min(max(heavier / grown, drift), one)
+            for c in range(channels):
+                p, s = planes[c, y], colours[0, c, y]
+                for x in range(BLOCK):
+                    old, value = np.float32(s[x]), np.float32(p[x])
+                    s[x] = old + rates[x] * (value - old) + noise[x]
+            continue
+        final_row, ages_row, nearest_row, where_row = final[y], ages[y], nearest[y], where[y]
+        learning = 0
+        for x in range(BLOCK):
+            absorbed = (absorb > np.int32(0)) & (np.int32(ages_row[x]) >= absorb)
+            learns = (everywhere | (where_row[x] != 0)) & ((final_row[x] == 0) | absorbed)
+            index = nearest_row[x]
+            chosen[x] = index if learns else NONE
+            fresh[x] = np.uint8(1) if learns & (index == NONE) else np.uint8(0)
+            mass[x] = zero
+            own[x] = zero
+            lowest[x] = largest
+            learning += 1 if learns else 0
         if not everywhere:
             for j in range(slots):
-                a = coefficients[y, j]
-                for x in range(width):
-                    weight = a[x]
+                a1 = coefficients[j, y]
+                for x in range(BLOCK):
+                    weight = a1[x]
                     kept = weight * unfade
-                    a[x] = weight if allowed[x] != 0 else kept
-        offset = np.int64((np.int64(y) * np.int64(1571) + np.int64(dither_step)) % np.int64(DITHER_PERIOD))
-        noise = dither[offset : offset + width]
-        for x in range(width):
-            coefficient[x] = zero
-        for j in range(slots):  # one slot a pixel changes: fetch it, change it, put it back
-            slot = np.uint8(j)
-            a = coefficients[y, j]
-            for x in range(width):
-                here, other = a[x], coefficient[x]
-                coefficient[x] = here if chosen[x] == slot else other
-        for x in range(width):
-            grown = added[x] + (zero if fresh[x] != 0 else coefficient[x])
-            coefficient[x] = grown
-            rates[x] = min(max(one_new / max(grown, np.float32(1e-30)), DRIFT), one)
+                    a1[x] = weight if where_row[x] != 0 else kept
+        if learning == 0:
+            continue
         for j in range(slots):
             slot = np.uint8(j)
-            a = coefficients[y, j]
-            for x in range(width):
-                weight, grown = a[x], coefficient[x]
-                a[x] = grown if chosen[x] == slot else weight
-        for c in range(channels):
-            row = pixels[c]
-            for j in range(slots):
-                slot = np.uint8(j)
-                s = colours[y, c, j]
-                for x in range(width):
-                    here, other = s[x], held[x]
-                    held[x] = here if chosen[x] == slot else other
-            for x in range(width):
-                old, value = np.float32(held[x]), np.float32(row[x])
-                drifted = old + rates[x] * (value - old) + noise[x]
-                moved[x] = value if fresh[x] != 0 else drifted
-            for j in range(slots):
-                slot = np.uint8(j)
-                s = colours[y, c, j]
-                for x in range(width):
-                    old_value, new_value = s[x], moved[x]
-                    s[x] = new_value if chosen[x] == slot else old_value
+            a2 = coefficients[j, y]
+            for x in range(BLOCK):
+                weight, least, weak, other = a2[x], lowest[x], weakest[x], own[x]
+                mass[x] += weight
+                weakest[x] = slot if weight < least else weak
+                lowest[x] = min(weight, least)
+                own[x] = weight if chosen[x] == slot else other
+        a3 = coefficients[0, y]
+        weak_first = 0
+        for x in range(BLOCK):
+            absorbed = (absorb > np.int32(0)) & (np.int32(ages_row[x]) >= absorb)
+            total = mass[x]
+            start = max(one_new, total if absorbed else zero)  # absorbed foreground gets half of the density
+            index, weak, projected = chosen[x], weakest[x], own[x] + one_new * (np.float32(values_row[x]) * BYTE)
+            grown = start if fresh[x] != 0 else projected
+            index = weak if fresh[x] != 0 else index
+            total += grown - (lowest[x] if fresh[x] != 0 else own[x])
+            chosen[x] = index
+            rate = min(max(one_new / max(grown, np.float32(1e-30)), DRIFT), one)
+            rates[x] = one if fresh[x] != 0 else rate
+            own[x] = grown
+            leading = grown if index == np.uint8(0) else a3[x]
+            weak_first += 0 if (leading > zero) & (leading >= share * total) else 1
+        dominant[y] = np.uint8(1 if weak_first == 0 else 0)
+        for x in range(BLOCK):
+            lowest[x] = zero if fresh[x] != 0 else noise[x]
+        for j in range(slots):
+            slot = np.uint8(j)
+            a4 = coefficients[j, y]
+            users = 0
+            for x in range(BLOCK):
+                weight, grown = a4[x], own[x]
+                a4[x] = grown if chosen[x] == slot else weight
+                users += 1 if chosen[x] == slot else 0
+            if users != 0:
+                for c in range(channels):
+                    p1, s1 = planes[c, y], colours[j, c, y]
+                    for x in range(BLOCK):
+                        before, value = s1[x], np.float32(p1[x])
+                        old = np.float32(before)
+                        after = old + rates[x] * (value - old) + lowest[x]
+                        s1[x] = after if chosen[x] == slot else old
+
+
+@kernel
+def sort(
+    first,
+    last,
+    colours,  # (B, D, N, BLOCK)
+    coefficients,  # (B, N, BLOCK) f4
+    dominant,  # (N,) u1
+    share,  # f4
+    step,  # i4: counts the frames
+):
+    """Bring the heaviest support vector to the first slot, in a share of the blocks."""
+    slots, channels = colours.shape[0], colours.shape[1]
+    swapped, mass = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.float32)
+    for y in range(first + (step - first) % SORT_PERIOD, last, SORT_PERIOD):
+        for i in range(1, slots):
+            j = slots - i  # upwards, so that the heaviest reaches the first slot in one pass
+            upper, lower = coefficients[j - 1, y], coefficients[j, y]
+            swaps = 0
+            for x in range(BLOCK):
+                above, below = upper[x], lower[x]
+                rises = below > above
+                swapped[x] = np.uint8(1) if rises else np.uint8(0)
+                upper[x] = below if rises else above
+                lower[x] = above if rises else below
+                swaps += 1 if rises else 0
+            if swaps != 0:
+                for c in range(channels):
+                    s, t = colours[j - 1, c, y], colours[j, c, y]
+                    for x in range(BLOCK):
+                        high, low = s[x], t[x]
+                        s[x] = low if swapped[x] != 0 else high
+                        t[x] = high if swapped[x] != 0 else low
+        heaviest = coefficients[0, y]
+        for x in range(BLOCK):
+            mass[x] = np.float32(0.0)
+        for j in range(slots):
+            a = coefficients[j, y]
+            for x in range(BLOCK):
+                mass[x] += a[x]
+        weak = 0
+        for x in range(BLOCK):
+            weak += 0 if (heaviest[x] > np.float32(0.0)) & (heaviest[x] >= share * mass[x]) else 1
+        dominant[y] = np.uint8(1 if weak == 0 else 0)

@@ -1,87 +1,121 @@
 """Ghosts: foreground where nothing is, because what stood there while the model was young has gone."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
-from bgsub.frames import Frame, Mask
+from bgsub.bank._outline_kernel import compare_edges
+from bgsub.frames import Mask
 
 __all__ = ["find_ghosts"]
 
 _MOST = 32  # regions looked at in one frame, the largest first
-_RATIO = 2.0  # edges of the background must outweigh those of the frame this often
-_EDGE = 10.0  # and by so many grey levels (of a Sobel filter) a pixel of the outline
-_MARGIN = 4
+_STEP = 2  # every so many points of an outline are looked at
+_RATIO = 1.5  # along a ghost's outline, edges of the background outweigh those of the frame this often
+_EDGE = 10.0  # and by so many grey levels (of a Sobel filter) a point
+_ARC = 0.2  # share of an outline that must look like a ghost's for a part to be one
+_MARGIN_PX = 4  # around a region that may have to be split
+_INSIDE_PX = 6  # width of the strip inside a real outline that surely belongs to the object
+_RING_PX = 15  # side of the square that makes a part's surroundings
+_LIKE = 0.4  # a ghost differs this much less from its surroundings in the frame than in the background
 
 
 def find_ghosts(
-    mask: Mask,
-    frame_grey: Callable[[tuple[slice, slice]], Frame],
-    background_grey: Callable[[tuple[slice, slice]], Frame],
-    min_area_px: int,
+    mask: Mask, frame: NDArray[Any], background: NDArray[Any], white: float, min_area_px: int
 ) -> Mask | None:
-    """Find regions whose outline is an edge in the background but not in the frame.
+    """Find regions, or parts of them, whose outline is an edge in the background but not in the frame.
 
-    A real object brings its outline along; a ghost's outline is that of what the model still remembers.
+    A real object brings its outline along; a ghost's outline is that of what the model still remembers. Where an
+    object has not yet left its ghost, the region they share is split along the edges of the frame (a watershed
+    from outside, and from inside the real part of the outline), and the outer part is a ghost if the frame looks
+    there like its surroundings.
 
     Parameters
     ----------
     mask : (H, W) uint8 array
         Final mask, 0 and 255.
-    frame_grey, background_grey : callable
-        Return the part in (rows, columns) of the frame, of the learned background, as uint8 grey.
+    frame, background : (D, at least H * W) array
+        Planes of the frame and of the learned background.
+    white : float
+        Value of white.
     min_area_px : int
-        Regions in a smaller box are left alone.
+        Smaller regions are left alone.
 
     Returns
     -------
     (H, W) uint8 array or None
         255 in ghosts; None if there is none.
     """
+    height, width = mask.shape
+    frame, background = frame[:, : height * width], background[:, : height * width]
     outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    boxes = [cv2.boundingRect(outline) for outline in outlines]
-    large = [index for index, (_, _, width, height) in enumerate(boxes) if width * height >= min_area_px]
-    large.sort(key=lambda index: -boxes[index][2] * boxes[index][3])
-    ghosts: Mask | None = None
+    areas = [_area(outline) for outline in outlines]
+    large = sorted((index for index, area in enumerate(areas) if area >= min_area_px), key=lambda index: -areas[index])
+    unit = np.float32(255.0 / white / len(frame))
+    compare: Callable[..., None] = compare_edges
+    ghosts = np.zeros_like(mask)
     for index in large[:_MOST]:
-        left, top, width, height = boxes[index]
-        rows = slice(max(top - _MARGIN, 0), min(top + height + _MARGIN, mask.shape[0]))
-        columns = slice(max(left - _MARGIN, 0), min(left + width + _MARGIN, mask.shape[1]))
-        region = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.uint8)
-        cv2.drawContours(region, outlines, index, 255, cv2.FILLED, offset=(-columns.start, -rows.start))
-        border = _border(region, rows, columns, mask.shape)
-        pixels = cv2.countNonZero(border)
-        if pixels == 0:
-            continue
-        difference = _edges(background_grey((rows, columns))) - _edges(frame_grey((rows, columns)))
-        along = difference[border != 0]
-        background = float(along[along > 0].sum())
-        frame = float(-along[along < 0].sum())
-        if background > _RATIO * frame and background > _EDGE * pixels:
-            if ghosts is None:
-                ghosts = np.zeros_like(mask)
-            ghosts[rows, columns] |= region
-    return ghosts
+        points = np.ascontiguousarray(outlines[index][::_STEP, 0])
+        excess = np.empty(len(points), np.float32)
+        compare(points, frame, background, height, width, unit, excess)
+        more, less = float(excess[excess > 0].sum()), float(-excess[excess < 0].sum())
+        if more > _RATIO * less and more > _EDGE * len(points):
+            cv2.drawContours(ghosts, outlines, index, 255, cv2.FILLED)
+        elif cv2.countNonZero((excess > _EDGE).astype(np.uint8)) > _ARC * len(points):
+            _split(outlines[index], points[excess < -_EDGE], mask, frame, background, white, min_area_px, ghosts)
+    return ghosts if ghosts.any() else None
 
 
-def _border(region: Mask, rows: slice, columns: slice, shape: tuple[int, ...]) -> Mask:
-    """Return a band of 4 pixels around a region's border, without the frame's own border."""
+def _area(outline: NDArray[Any]) -> int:
+    """Area of the outline's box in pixels."""
+    _, _, width, height = cv2.boundingRect(outline)
+    return width * height
+
+
+def _split(
+    outline: NDArray[Any],
+    real: NDArray[Any],
+    mask: Mask,
+    frame: NDArray[Any],
+    background: NDArray[Any],
+    white: float,
+    min_area_px: int,
+    ghosts: Mask,
+) -> None:
+    """Draw the ghost's part of a region; `real` are points of its outline that are edges of the frame."""
+    left, top, width, height = cv2.boundingRect(outline)
+    rows = slice(max(top - _MARGIN_PX, 0), min(top + height + _MARGIN_PX, mask.shape[0]))
+    columns = slice(max(left - _MARGIN_PX, 0), min(left + width + _MARGIN_PX, mask.shape[1]))
+    now = frame.reshape(-1, *mask.shape)[:, rows, columns]
+    learned = background.reshape(-1, *mask.shape)[:, rows, columns]
+    origin = (-columns.start, -rows.start)
+    region, object_seeds = np.zeros(now.shape[1:], np.uint8), np.zeros(now.shape[1:], np.uint8)
+    cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=origin)
+    for x, y in real.tolist():
+        cv2.circle(object_seeds, (x + origin[0], y + origin[1]), _INSIDE_PX, 255, cv2.FILLED)
     square = np.ones((5, 5), np.uint8)
-    band = np.asarray(cv2.bitwise_xor(cv2.dilate(region, square), cv2.erode(region, square)), np.uint8)
-    if rows.start == 0:
-        band[:2] = 0
-    if rows.stop == shape[0]:
-        band[-2:] = 0
-    if columns.start == 0:
-        band[:, :2] = 0
-    if columns.stop == shape[1]:
-        band[:, -2:] = 0
-    return band
+    markers = np.zeros(region.shape, np.int32)
+    markers[cv2.bitwise_and(object_seeds, cv2.erode(region, square)) != 0] = 2
+    markers[np.asarray(cv2.dilate(region, square)) == 0] = 1
+    cv2.watershed(_colour(now, white), markers)
+    part = np.where((markers == 1) & (region != 0), np.uint8(255), np.uint8(0))
+    ring = cv2.dilate(part, np.ones((_RING_PX, _RING_PX), np.uint8))
+    ring = np.asarray(cv2.bitwise_and(ring, cv2.bitwise_not(cv2.dilate(mask[rows, columns], square))))
+    if cv2.countNonZero(part) < min_area_px or not ring.any():
+        return
+    surroundings = now[:, ring != 0].mean(1)
+    difference_now = np.abs(now[:, part != 0].mean(1) - surroundings).sum()
+    difference_learned = np.abs(learned[:, part != 0].mean(1) - surroundings).sum()
+    if difference_now <= _LIKE * difference_learned:
+        ghosts[rows, columns] |= part
 
 
-def _edges(grey: Frame) -> NDArray[np.float32]:
-    smooth = cv2.GaussianBlur(grey, (0, 0), 1.0)
-    across, down = cv2.Sobel(smooth, cv2.CV_32F, 1, 0), cv2.Sobel(smooth, cv2.CV_32F, 0, 1)
-    return np.asarray(cv2.magnitude(across, down), np.float32)
+def _colour(planes: NDArray[Any], white: float) -> NDArray[np.uint8]:
+    """Make the smoothed uint8 image of three channels that the watershed takes."""
+    if planes.dtype != np.uint8:
+        planes = np.clip(planes * (255.0 / white), 0, 255).astype(np.uint8)
+    image = np.ascontiguousarray(np.broadcast_to(planes, (3, *planes.shape[1:])).transpose(1, 2, 0))
+    return np.asarray(cv2.GaussianBlur(image, (0, 0), 1.0), np.uint8)

@@ -6,32 +6,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.bank import _adaptive_kernels
+from bgsub.bank._adaptive_kernels import BLOCK
+from bgsub.bank._blocks import as_blocks, as_image, count_blocks
+from bgsub.bank._cleaning import FINE_PX, clean, find_calm, scaled_side
 from bgsub.bank._ghosts import find_ghosts
+from bgsub.bank._shadows import find_shadows
 from bgsub.bank.kernel_bank import RATE, SLOTS, THREADS, WHITE, WIDTH, KernelBank
 from bgsub.bank.parameters import Parameter
 from bgsub.frames import Frame, Mask, Score
-from bgsub.postprocess import fill_holes, median
 
 __all__ = ["Adaptive"]
 
-# Sides in pixels are for frames of this area and grow with it to this power: less than the 0.5 of a picture that is
-# enlarged, because larger frames also show smaller things.
-_REFERENCE_PX, _GROWTH = 320 * 240, 0.35
-_FINE = 7  # side of the median where the neighbourhood is calm
-_NEAR_PX = 7  # dilation that keeps outlines of foreground out of the count of blinks; outlines do not grow with frames
-_CALM = 1.1  # largest mean factor of the width in a calm neighbourhood
-_CALM_REACH = 6  # side of that neighbourhood, in sides of the median
-_FACTOR_RATE = 0.01
+_TAU = np.float32(0.5)  # least kernel value for a projection
+_FACTOR_RATE = 0.02
 _YOUNG = 19.0  # widths grow so many times faster at the start,
-_YOUNG_FRAMES = 100.0  # fading with this time constant
-_GHOST_INTERVAL = 2  # frames between two searches
+_YOUNG_FRAMES = 200.0  # fading with this time constant
+_ONE = int(_adaptive_kernels.FACTOR_ONE)
+_NEAR_PX = 7  # dilation that keeps outlines of foreground out of the count of blinks; outlines do not grow with frames
+_FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is restless background
+_CALM_INTERVAL = 4  # frames between two looks at what is calm
+_GHOST_INTERVAL = 2  # and between two searches for ghosts,
+_GHOST_PX = 5  # the side of the smallest of them, for 320x240
 _OLDEST = 65535  # ages are counted in 16 bits
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
-
-_EVERYWHERE = np.empty((0, 0), np.uint8)
+_SHADOW = 127
 
 
 class Adaptive(KernelBank):
@@ -43,27 +45,30 @@ class Adaptive(KernelBank):
 
     in [0, 1]; the raw mask is g < threshold. What makes it accurate:
 
-    1. *Projection* (Projectron; Orabona, Keshet, Caputo 2008, on the nearest support vector only): a learned colour
-       with kernel value k above 0.5 to the nearest s_j adds k to a_j and draws s_j towards it; any other takes the
-       place of the smallest coefficient, with 1. Coefficients fade by 1 - 1 / memory a frame (NORMA; Kivinen,
-       Smola, Williamson 2004). So four slots hold minutes.
-    2. *A width per pixel*, the feedback of SuBSENSE (St-Charles, Bilodeau, Bergevin 2015): v counts blinks of the
-       raw mask away from foreground (+1, else -0.1, at least 0.1); with the running mean d of clip(1 - g /
-       threshold, 0, 1), R in [1, 8] grows by 0.01 (v - 0.1) while R < (1 + 8 d)^2 and else shrinks by 0.01 / v. It
-       grows up to twenty times faster in the first hundred frames. Moving leaves and water become background.
-    3. *Final mask*: the median of the raw mask over a large square, and over a smaller one where the neighbourhood
-       is calm (mean R below 1.1); enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
+    1. *Projection* (Projectron; Orabona, Keshet, Caputo 2008, on one support vector): a learned colour with kernel
+       value k above 0.5 to the heaviest s_j, else to the nearest, adds k to a_j and draws s_j towards it; any other
+       takes the place of the smallest coefficient, with 1. Coefficients fade by 1 - 1 / memory a frame (NORMA;
+       Kivinen, Smola, Williamson 2004). So few slots hold minutes.
+    2. *A width per pixel*, after the feedback of SuBSENSE (St-Charles, Bilodeau, Bergevin 2015): v counts blinks of
+       the raw mask away from foreground (+1, else -0.1, at least 0.1); with the running mean d of clip(1 - g /
+       threshold, 0, 1), R in [1, 8] grows by 0.02 (v - 1), if positive, while R < (1 + 8 d)^2 and else shrinks by
+       0.01 / v. The 1 is for what passes once. R grows up to twenty times faster in the first ten seconds. Moving
+       leaves and water become background. Foreground that blinks for more than six seconds counts as well.
+    3. *Final mask*: the median of the raw mask over a large square, and over a small one where the neighbourhood
+       is calm (mean of R + 0.3 (v - 0.1) below 1.1); enclosed holes are filled. Sides grow with the frame's area to
+       the power 0.35.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
-    5. *Ghosts*: regions whose outline is an edge in the learned background but not in the frame are forgotten.
+    5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
+       are forgotten.
     6. *Scene changes*: after half a second with more than 60 % foreground everything is learned anew.
 
-    The state takes slots * (channels + 4) + 16 bytes a pixel for uint8 frames: 44 for four slots in colour.
+    The state takes slots * (channels + 4) + 11 bytes a pixel for uint8 frames: 32 for three slots in colour.
 
     Parameters
     ----------
     slots : int
-        Support vectors a pixel, 1 to 254.
+        Support vectors a pixel, 1 to 254. More cost time and serve backgrounds of many colours; 2 are fast.
     width : float
         Kernel width in grey levels over three channels, on a scale where white is 255, where a pixel is calm.
     threshold : float
@@ -81,6 +86,9 @@ class Adaptive(KernelBank):
         Whether background that foreground encloses becomes foreground.
     ghosts : bool
         Whether ghosts are looked for.
+    detect_shadows : bool
+        Whether shadows, darkened background with its colour and texture, are reported as 127, as OpenCV does.
+        They are not learned.
     raw : bool
         Return the raw mask from `apply`; the final one is computed and fed back all the same.
     white : float, optional
@@ -120,6 +128,7 @@ class Adaptive(KernelBank):
         Parameter("median", int, "side of the large median, for 320x240; odd, 1 for none", 1, 99, unit="px"),
         Parameter("fill", bool, "fill background that foreground encloses"),
         Parameter("ghosts", bool, "forget what left an outline in the background only"),
+        Parameter("detect_shadows", bool, "report shadows as 127"),
         Parameter("raw", bool, "return the raw mask"),
         WHITE,
         THREADS,
@@ -128,15 +137,16 @@ class Adaptive(KernelBank):
     def __init__(
         self,
         *,
-        slots: int = 4,
+        slots: int = 3,
         width: float = 30.0,
         threshold: float = 0.18,
         memory_s: float = 40.0,
         absorb_s: float = 60.0,
         rate_hz: float = 25.0,
-        median: int = 13,
+        median: int = 15,
         fill: bool = True,
         ghosts: bool = True,
+        detect_shadows: bool = False,
         raw: bool = False,
         white: float | None = None,
         threads: int = 0,
@@ -151,6 +161,7 @@ class Adaptive(KernelBank):
             median=median,
             fill=fill,
             ghosts=ghosts,
+            detect_shadows=detect_shadows,
             raw=raw,
             white=white,
             threads=threads,
@@ -158,134 +169,166 @@ class Adaptive(KernelBank):
         if self._parameters["median"] % 2 == 0:
             raise ValueError(f"median must be odd, got {median}")
 
-    def _initial_arrays(self, shape: tuple[int, int], colours: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        # Scratch is not part of the model: each step writes it before reading it.
-        self._density, self._largest = np.empty(shape, np.float32), np.empty(shape, np.float32)
-        self._raw, self._nearest = np.empty(shape, np.uint8), np.empty(shape, np.uint8)
-        self._weakest, self._mass = np.empty(shape, np.uint8), np.empty(shape, np.float32)
-        generator = np.random.default_rng(0)
-        dither = generator.random(shape[1] + _adaptive_kernels.DITHER_PERIOD, np.float32)
-        self._dither = dither if colours.dtype != np.float32 else np.zeros_like(dither)
-        self._scale_px = (shape[0] * shape[1] / _REFERENCE_PX) ** _GROWTH
-        return {
-            "factors": np.ones(shape, np.float32),
-            "restless": np.full(shape, _adaptive_kernels.QUIET, np.float32),
-            "distances": np.zeros(shape, np.float32),
-            "previous": np.zeros(shape, np.uint8),
-            "near": np.zeros(shape, np.uint8),
-            "ages": np.zeros(shape, np.uint16),
+    def _start(self, frame: Frame) -> None:
+        size = (frame.shape[0], frame.shape[1])
+        channels, slots = (frame.shape[2] if frame.ndim == 3 else 1), self._parameters["slots"]
+        count = count_blocks(size)
+        blocks = (count, BLOCK)
+        self._arrays = {
+            "colours": np.zeros((slots, channels, *blocks), frame.dtype),
+            "coefficients": np.zeros((slots, *blocks), np.float32),
+            "dominant": np.zeros(count, np.uint8),
+            "factors": np.full(blocks, _ONE, np.uint16),
+            "restless": np.full(blocks, _adaptive_kernels.QUIET, np.uint16),
+            "distances": np.zeros(blocks, np.uint16),
+            "previous": np.zeros(blocks, np.uint8),
+            "ages": np.zeros(blocks, np.uint16),
+            "near": np.zeros(size, np.uint8),
+            "calm": np.full(size, 255, np.uint8),
         }
-
-    def _initial_scalars(self) -> dict[str, float]:
-        return {"flooded": 0}
+        self._scalars = {"frames": 0, "scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
+        # Scratch is not part of the model: each step writes it before reading it. Which blocks are quiet is found
+        # anew by a loaded model, as it changes the time of a step only.
+        self._size = size
+        self._planes = np.zeros((channels, *blocks), frame.dtype)
+        self._density = np.empty(blocks, np.float32)
+        self._raw, self._distance, self._nearest, self._values = (np.empty(blocks, np.uint8) for _ in range(4))
+        self._settled, self._quiet = np.zeros(count, np.uint8), np.zeros(count, np.uint8)
+        self._final, self._scratch, self._moving = (np.empty(size, np.uint8) for _ in range(3))
+        dither = np.random.default_rng(0).random((_adaptive_kernels.DITHERS, BLOCK), np.float32)
+        self._dither = dither if frame.dtype != np.float32 else np.zeros_like(dither)
 
     def _judgement(self, row: int, column: int) -> tuple[str, float, str]:
         return "g", self._parameters["threshold"], "threshold"
 
     def _width_factor(self, row: int, column: int) -> float:
-        channels = self._arrays["colours"].shape[1]
-        return float(self._arrays["factors"][row, column]) / (1.0 if channels == 3 else math.sqrt(3.0))
+        factor = float(as_image(self._arrays["factors"], self._size)[row, column]) / _ONE
+        return factor / (1.0 if len(self._planes) == 3 else math.sqrt(3.0))
+
+    def _pixel(self, row: int, column: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        block, lane = divmod(row * self._size[1] + column, BLOCK)
+        return self._arrays["colours"][:, :, block, lane], self._arrays["coefficients"][:, block, lane]
+
+    def _expansion(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        colours, coefficients = self._arrays["colours"], self._arrays["coefficients"]
+        return (
+            np.ascontiguousarray(colours.transpose(2, 1, 0, 3)),
+            np.ascontiguousarray(coefficients.transpose(1, 0, 2)),
+        )
+
+    def _run(self, kernel: Any, *arguments: Any) -> None:
+        run_bands(kernel, (self._raw.shape[0], BLOCK), self._parameters["threads"], *arguments)
+
+    def _named(self, *names: str) -> list[NDArray[Any]]:
+        return [self._arrays[name] for name in names]
 
     def _step(self, frame: Frame, rate: float, where: Mask | None, mask: Mask | None, score: Score | None) -> None:
-        image = frame[:, :, np.newaxis] if frame.ndim == 2 else frame
-        threshold = self._parameters["threshold"]
-        self._run_kernel(
+        parameters, threshold = self._parameters, np.float32(self._parameters["threshold"])
+        if frame.ndim == 2:
+            as_image(self._planes[0], self._size)[:] = frame
+        else:
+            cv2.split(frame, [as_image(plane, self._size) for plane in self._planes])
+        # Which blocks one slot dominates was found under the threshold of that time.
+        stale = self._scalars["threshold"] != parameters["threshold"]
+        self._run(
             _adaptive_kernels.look,
-            image,
-            self._arrays["colours"],
-            self._arrays["coefficients"],
-            self._arrays["factors"],
+            self._planes,
+            *self._named("colours", "coefficients", "factors"),
+            np.zeros_like(self._settled) if stale else self._arrays["dominant"],
             self._gain(frame.dtype),
-            np.float32(threshold),
+            threshold,
+            _TAU,
+            score is not None,
             self._density,
             self._raw,
+            self._distance,
             self._nearest,
-            self._largest,
-            self._weakest,
-            self._mass,
+            self._values,
+            self._settled,
         )
-        self._confine(self._raw, None)
+        raw = as_image(self._raw, self._size)
+        self._confine(raw, None)
         if score is not None:
-            np.subtract(np.float32(1), self._density / np.float32(threshold), out=score)
+            np.subtract(np.float32(1), as_image(self._density, self._size) / threshold, out=score)
             self._confine(None, score)
         if mask is None and rate == 0:
             return
-        final = self._clean(self._raw)
-        if rate != 0:
-            final = self._learn(frame, image, rate, self._allowed(where), final)
-        if mask is not None:
-            mask[:] = self._raw if self._parameters["raw"] else final
-
-    def _clean(self, raw: Mask) -> Mask:
-        """Return the final mask of a raw one."""
-        side = self._side(self._parameters["median"])
-        if side > 1:
-            final = median(raw, side)
-            fine = median(raw, min(self._side(_FINE), side))
-            final = np.bitwise_or(final, np.bitwise_and(fine, self._calm(side)))
-        else:
-            final = raw.copy()
-        if self._parameters["fill"]:
-            final = fill_holes(final)
+        final, side = self._final, scaled_side(parameters["median"], self._size)
+        fine = scaled_side(FINE_PX, self._size)
+        clean(raw, self._arrays["calm"], side, fine, parameters["fill"], parameters["threads"], final, self._scratch)
         self._confine(final, None)
-        return final
+        if rate != 0:
+            self._learn(rate, self._allowed(where), final)
+        if mask is None:
+            return
+        mask[:] = raw if parameters["raw"] else final
+        if parameters["detect_shadows"]:
+            mask[find_shadows(final, *self._pictures(), self._white(frame.dtype)) != 0] = _SHADOW
 
-    def _calm(self, side: int) -> Mask:
-        """Tell where the mean factor of a wide neighbourhood is small; on a coarse grid, as it varies slowly."""
-        height, width = self._raw.shape
-        coarse = (max(1, width // 4), max(1, height // 4))
-        factors = cv2.resize(self._arrays["factors"], coarse, interpolation=cv2.INTER_AREA)
-        reach = (_CALM_REACH * side // 4) | 1
-        mean = cv2.boxFilter(factors, -1, (reach, reach))
-        calm = np.where(np.asarray(mean) < _CALM, np.uint8(255), np.uint8(0))
-        return np.asarray(cv2.resize(calm, (width, height), interpolation=cv2.INTER_NEAREST), np.uint8)
-
-    def _learn(self, frame: Frame, image: Frame, rate: float, where: Mask | None, final: Mask) -> Mask:
-        """Advance the model by one frame and return its final mask, without ghosts."""
+    def _learn(self, rate: float, where: Mask | None, final: Mask) -> None:
+        """Advance the model by one frame, and take ghosts out of its final mask."""
         arrays, scalars, parameters = self._arrays, self._scalars, self._parameters
         frames = scalars["frames"]
+        if scalars["threshold"] != parameters["threshold"]:
+            scalars["threshold"] = parameters["threshold"]
+            arrays["dominant"][:] = 0
         if self._is_flooded(final):
-            arrays["coefficients"][:] = 0
-            self._largest[:] = self._mass[:] = 0
-            final = np.zeros_like(final)
+            self._forget(np.full(final.shape, 255, np.uint8))
+            final[:] = 0
         elif parameters["ghosts"] and frames % _GHOST_INTERVAL == 0 and final.any():
-            final = self._without_ghosts(frame, final)
-        near = np.asarray(cv2.dilate(final, np.ones((_NEAR_PX, _NEAR_PX), np.uint8)), np.uint8)
-        moving = np.bitwise_or(near, arrays["near"])
-        arrays["near"] = near
+            least = scaled_side(_GHOST_PX, self._size) ** 2
+            ghosts = find_ghosts(final, *self._pictures(), self._white(self._planes.dtype), least)
+            if ghosts is not None:
+                self._forget(ghosts)
+                final[ghosts != 0] = 0
+        near = self._scratch
+        cv2.dilate(final, np.ones((_NEAR_PX, _NEAR_PX), np.uint8), near)
+        np.bitwise_or(near, arrays["near"], out=self._moving)
+        arrays["near"], self._scratch = near, arrays["near"]
         fading = 1.0 - (min(1.0, 1.0 / (parameters["memory_s"] * parameters["rate_hz"])) if rate < 0 else rate)
         fading = max(fading, 1e-3)  # a rate just below 1 must not make the scale 0
         scalars["scale"] *= fading
-        self._run_kernel(
-            _adaptive_kernels.adapt,
-            image,
-            arrays["colours"],
-            arrays["coefficients"],
-            arrays["factors"],
-            arrays["restless"],
-            arrays["distances"],
-            arrays["previous"],
-            arrays["ages"],
-            self._density,
+        outcome, everywhere = as_blocks(final), where is None
+        allowed = outcome if where is None else as_blocks(where, 255)
+        share = np.float32(parameters["threshold"] / _TAU)
+        self._run(
+            _adaptive_kernels.feed_back,
+            *self._named("factors", "restless", "distances", "previous", "ages"),
+            self._quiet,
             self._raw,
+            self._distance,
             self._nearest,
-            self._largest,
-            self._weakest,
-            self._mass,
-            final,
-            moving,
-            _EVERYWHERE if where is None else where,
-            np.float32(parameters["threshold"]),
+            self._settled,
+            outcome,
+            as_blocks(self._moving),
+            allowed,
+            everywhere,
             np.float32(_FACTOR_RATE * (1.0 + _YOUNG * math.exp(-frames / _YOUNG_FRAMES))),
+            self._in_frames(_FLICKER_S),
+        )
+        self._run(
+            _adaptive_kernels.learn,
+            self._planes,
+            *self._named("colours", "coefficients", "ages", "dominant"),
+            self._nearest,
+            self._values,
+            self._settled,
+            outcome,
+            allowed,
+            everywhere,
+            share,
             np.float32(1.0 / scalars["scale"]),
             np.float32(1.0 / fading),
-            np.int32(min(_OLDEST, math.ceil(parameters["absorb_s"] * parameters["rate_hz"]))),
+            self._in_frames(parameters["absorb_s"]),
             self._dither,
-            np.int32(frames * 2657 % _adaptive_kernels.DITHER_PERIOD),
+            np.int32(frames),
         )
+        self._run(_adaptive_kernels.sort, *self._named("colours", "coefficients", "dominant"), share, np.int32(frames))
         self._fade(1.0)
+        if frames % _CALM_INTERVAL == 0:
+            factors, restless = (as_image(array, self._size) for array in self._named("factors", "restless"))
+            find_calm(factors, restless, scaled_side(parameters["median"], self._size), arrays["calm"])
         scalars["frames"] += 1
-        return final
 
     def _is_flooded(self, final: Mask) -> bool:
         """Tell whether so much has been foreground for so long that the scene must have changed."""
@@ -297,34 +340,24 @@ class Adaptive(KernelBank):
         self._scalars["flooded"] = 0
         return True
 
-    def _without_ghosts(self, frame: Frame, final: Mask) -> Mask:
-        """Forget ghosts, so that the frame is learned there, and take them out of the mask."""
+    def _pictures(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the planes of the frame and of the learned background, the colours of the heaviest slot."""
+        planes = self._planes.reshape(len(self._planes), -1)
+        return planes, self._arrays["colours"][0].reshape(planes.shape)
 
-        def background(part: tuple[slice, slice]) -> Frame:
-            strongest = self._arrays["coefficients"][part[0], :, part[1]].argmax(1)[:, np.newaxis, np.newaxis]
-            colours = self._arrays["colours"][part[0], :, :, part[1]]
-            return self._grey(np.take_along_axis(colours, strongest, 2)[:, :, 0].transpose(0, 2, 1))
-
-        ghosts = find_ghosts(final, lambda part: self._grey(frame[part]), background, self._side(_FINE) ** 2)
-        if ghosts is None:
-            return final
-        found = ghosts != 0
-        self._arrays["coefficients"] *= ~found[:, np.newaxis]
-        self._largest[found] = self._mass[found] = 0
-        self._arrays["factors"][found] = 1
+    def _forget(self, where: Mask) -> None:
+        """Forget pixels between `look` and `feed_back`, so that the frame is learned there."""
+        found = as_blocks(where) != 0
+        touched = found.any(1)
+        settled = self._settled != 0
+        self._distance[settled], self._nearest[settled] = 0, 0  # as feed_back would
+        self._settled[touched] = 0
+        self._nearest[found] = _adaptive_kernels.NONE
+        self._arrays["coefficients"][:, found] = 0
+        self._arrays["dominant"][touched] = 0
+        self._arrays["factors"][found] = _ONE
         self._arrays["restless"][found] = _adaptive_kernels.QUIET
         self._arrays["distances"][found] = 0
-        return np.asarray(np.where(found, np.uint8(0), final), np.uint8)
 
-    def _grey(self, part: Frame) -> Frame:
-        """Turn a part of a frame or background into uint8 grey."""
-        if part.dtype != np.uint8:
-            part = np.clip(part * (255.0 / self._white(part.dtype)), 0, 255).astype(np.uint8)
-        part = np.ascontiguousarray(part)
-        if part.ndim == 2 or part.shape[2] == 1:
-            return part.reshape(part.shape[:2])
-        return np.asarray(cv2.cvtColor(part, cv2.COLOR_BGR2GRAY), np.uint8)
-
-    def _side(self, pixels: int) -> int:
-        """Scale a side, given for 320x240, to the frame; odd."""
-        return 1 if pixels == 1 else max(3, round(pixels * self._scale_px) | 1)
+    def _in_frames(self, seconds: float) -> np.int32:
+        return np.int32(min(_OLDEST, math.ceil(seconds * self._parameters["rate_hz"])))

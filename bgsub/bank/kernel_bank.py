@@ -2,6 +2,7 @@
 
 import abc
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -49,28 +50,10 @@ class KernelBank(Detector):
         self._arrays: dict[str, NDArray[Any]] = {}
         self._scalars: dict[str, float] = {}
 
-    @abc.abstractmethod
-    def _initial_arrays(self, shape: tuple[int, int], colours: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """Return the initial arrays beyond colours and coefficients; colours is (H, D, B, W)."""
-
-    def _initial_scalars(self) -> dict[str, float]:
-        """Return the initial scalars beyond frames and scale."""
-        return {}
-
     @property
     def frames_seen(self) -> int:
         """Frames offered for learning since the start or the last reset."""
         return int(self._scalars.get("frames", 0))
-
-    def _start(self, frame: Frame) -> None:
-        height, width = frame.shape[:2]
-        channels, slots = (frame.shape[2] if frame.ndim == 3 else 1), self._parameters["slots"]
-        colours = np.zeros((height, channels, slots, width), frame.dtype)
-        coefficients = np.zeros((height, slots, width), np.float32)
-        self._arrays = {"colours": colours, "coefficients": coefficients} | self._initial_arrays(
-            (height, width), colours
-        )
-        self._scalars = {"frames": 0, "scale": 1.0} | self._initial_scalars()
 
     def _allowed(self, where: Mask | None) -> Mask | None:
         """Return the pixels that may learn: those asked for, inside the region; None for all."""
@@ -91,8 +74,12 @@ class KernelBank(Detector):
         """Multiply all coefficients by a factor: in the common scale, folded in before it gets small."""
         self._scalars["scale"] *= factor
         if self._scalars["scale"] < _SMALLEST_SCALE:
-            self._arrays["coefficients"] *= np.float32(self._scalars["scale"])
+            self._fold()
             self._scalars["scale"] = 1.0
+
+    def _fold(self) -> None:
+        """Multiply the arrays that are kept without the scale by it."""
+        self._arrays["coefficients"] *= np.float32(self._scalars["scale"])
 
     def _gain(self, dtype: np.dtype[Any]) -> np.float32:
         """Factor from squared distance to the exponent of two: -log2(e) / width^2, width in units of the frame."""
@@ -101,8 +88,9 @@ class KernelBank(Detector):
     def _white(self, dtype: np.dtype[Any]) -> float:
         return float(self._parameters["white"] or _WHITE[dtype.name])
 
-    def _run_kernel(self, kernel: Any, frame: Frame, *arguments: Any) -> None:
-        run_bands(kernel, (frame.shape[0], frame.shape[1]), self._parameters["threads"], frame, *arguments)
+    def _expansion(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the colours (H, D, B, W) and the coefficients (H, B, W), or all pixels in other rows than these."""
+        return self._arrays["colours"], self._arrays["coefficients"]
 
     def inspect(self, frame: Frame, row: int, column: int) -> PixelState:
         """Return the expansion of one pixel and how it judges the pixel's colour; see `Detector.inspect`."""
@@ -112,8 +100,8 @@ class KernelBank(Detector):
         if not (0 <= row < shape[0] and 0 <= column < shape[1]):
             raise ValueError(f"pixel must lie in rows 0 to {shape[0] - 1}, columns 0 to {shape[1] - 1}: {row, column}")
         colour = np.atleast_1d(frame[row, column])
-        colours = self._arrays["colours"][row, :, :, column].T
-        coefficients = self._arrays["coefficients"][row, :, column] * np.float64(self._scalars["scale"])
+        colours, coefficients = self._pixel(row, column)
+        coefficients = coefficients * np.float64(self._scalars["scale"])
         factor = self._width_factor(row, column)
         squares = ((colours.astype(np.float64) - colour.astype(np.float64)) ** 2).sum(1)
         kernel = np.exp2(squares * float(self._gain(dtype)) / factor**2)
@@ -132,6 +120,10 @@ class KernelBank(Detector):
             width=self._parameters["width"] * factor,
             white=self._white(dtype),
         )
+
+    def _pixel(self, row: int, column: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the colours (B, D) and the stored coefficients (B,) of a pixel."""
+        return self._arrays["colours"][row, :, :, column].T, self._arrays["coefficients"][row, :, column]
 
     @abc.abstractmethod
     def _judgement(self, row: int, column: int) -> tuple[str, float, str]:
@@ -157,17 +149,19 @@ class KernelBank(Detector):
             If no frame was seen yet.
         """
         shape, dtype = self._need_state()
-        background = np.empty((*shape[:2], self._arrays["colours"].shape[1]), dtype)
+        colours, coefficients = self._expansion()
+        rows, channels, _, columns = colours.shape
+        background = np.empty((rows, columns, channels), dtype)
         run_bands(
             _mode_kernels.modes,
-            (shape[0], shape[1]),
+            (rows, columns),
             self._parameters["threads"],
-            self._arrays["colours"],
-            self._arrays["coefficients"],
+            colours,
+            coefficients,
             self._gain(dtype),
             background,
         )
-        return background.reshape(shape)
+        return background.reshape(-1)[: math.prod(shape)].reshape(shape)
 
     @property
     def memory_bytes(self) -> int:
@@ -217,7 +211,10 @@ class KernelBank(Detector):
         """
         shape, dtype = tuple(header["shape"]), np.dtype(header["dtype"])
         colours = arrays.get("state_colours")
-        if colours is None or colours.dtype != dtype or (colours.shape[0], colours.shape[-1]) != shape[:2]:
+        slots, channels = header["parameters"].get("slots"), shape[2] if len(shape) == 3 else 1
+        # Before anything of the size that the header claims is allocated.
+        size = colours.size if colours is not None and colours.dtype == dtype else 0
+        if not 0 <= size - math.prod(shape) * slots < 4096 * slots * channels:
             raise ModelFileError(f"{path} is not a valid model: its arrays do not fit its header; save it again")
         self._accept(np.zeros(shape, dtype), "frame")
         for name, array in self._arrays.items():

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bgsub._numba import run_bands
 from bgsub.bank.kernel_bank import RATE, SLOTS, THREADS, WHITE, WIDTH, KernelBank
 from bgsub.bank.parameters import Parameter
 from bgsub.frames import Frame, Mask, Score
@@ -48,8 +49,26 @@ class RingBank(KernelBank):
     def _memory_in_steps(self) -> float:
         """About how many learned frames the expansion of a pixel remembers."""
 
+    def _start(self, frame: Frame) -> None:
+        height, width = frame.shape[:2]
+        channels, slots = (frame.shape[2] if frame.ndim == 3 else 1), self._parameters["slots"]
+        colours = np.zeros((height, channels, slots, width), frame.dtype)
+        coefficients = np.zeros((height, slots, width), np.float32)
+        self._arrays = {"colours": colours, "coefficients": coefficients} | self._initial_arrays(
+            (height, width), colours
+        )
+        self._scalars = {"frames": 0, "scale": 1.0} | self._initial_scalars()
+
     def _initial_arrays(self, shape: tuple[int, int], colours: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Return the initial arrays beyond colours and coefficients; colours is (H, D, B, W)."""
         return {"heads": np.zeros(shape, np.uint8)}
+
+    def _initial_scalars(self) -> dict[str, float]:
+        """Return the initial scalars beyond frames and scale."""
+        return {}
+
+    def _run_kernel(self, kernel: Any, frame: Frame, *arguments: Any) -> None:
+        run_bands(kernel, (frame.shape[0], frame.shape[1]), self._parameters["threads"], frame, *arguments)
 
     @property
     def learn_interval(self) -> int:

@@ -1,0 +1,66 @@
+"""The final mask of the adaptive bank: two medians and hole filling."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bgsub._numba import run_bands
+from bgsub._opencv import cv2
+from bgsub._vote_kernel import vote
+from bgsub.bank import _adaptive_kernels
+from bgsub.frames import Mask
+from bgsub.postprocess import fill_holes
+
+__all__ = ["FINE_PX", "clean", "find_calm", "scaled_side"]
+
+# Sides in pixels are for frames of this area and grow with it to this power: less than the 0.5 of a picture that is
+# enlarged, because larger frames also show smaller things.
+_REFERENCE_PX, _GROWTH = 320 * 240, 0.35
+FINE_PX = 5
+"""Side of the median where the neighbourhood is calm, for 320x240."""
+_CALM = 1.1  # largest unrest of a calm neighbourhood: mean factor of the width,
+_RESTLESS_WEIGHT = 0.3  # and so much of the mean of v - 0.1, which shows at once what factors follow slowly
+_REACH = 6  # side of that neighbourhood, in sides of the median
+_GRID = 4  # pixels of the grid on which unrest is averaged, as it varies slowly
+
+
+def scaled_side(pixels: int, size: tuple[int, int]) -> int:
+    """Scale a side, given for 320x240, to frames of (height, width); odd."""
+    return 1 if pixels == 1 else max(3, round(pixels * (size[0] * size[1] / _REFERENCE_PX) ** _GROWTH) | 1)
+
+
+def clean(raw: Mask, calm: Mask, side: int, fine: int, fill: bool, threads: int, final: Mask, scratch: Mask) -> None:
+    """Write the final mask of a raw one: its median, or the finer one where calm is not 0, with holes filled.
+
+    `side` and `fine` are sides in pixels of the frame; all masks are (H, W) uint8, 0 and 255.
+    """
+    if side == 1:
+        final[:] = raw
+    else:
+        _median(raw, side, threads, final)
+        _median(raw, min(fine, side), threads, scratch)
+        np.bitwise_and(scratch, calm, out=scratch)
+        np.bitwise_or(final, scratch, out=final)
+    if fill:
+        fill_holes(final, out=final)
+
+
+def _median(raw: Mask, side: int, threads: int, final: Mask) -> None:
+    run_bands(vote, (raw.shape[0], raw.shape[1]), threads, raw, side // 2, (side * side + 1) // 2, final)
+
+
+def find_calm(factors: NDArray[np.uint16], restless: NDArray[np.uint16], side: int, calm: Mask) -> None:
+    """Write 255 where the neighbourhood is calm, else 0; factors and restlessness are images in their units."""
+    height, width = calm.shape
+    coarse = (max(1, width // _GRID), max(1, height // _GRID))
+    factors_coarse, restless_coarse = (
+        cv2.resize(image, coarse, interpolation=cv2.INTER_AREA) for image in (factors, restless)
+    )
+    weight = _RESTLESS_WEIGHT * float(_adaptive_kernels.RESTLESS_UNIT)
+    at_rest = weight * int(_adaptive_kernels.QUIET)
+    unit = 1 / float(_adaptive_kernels.FACTOR_ONE)
+    unrest = cv2.addWeighted(factors_coarse, unit, restless_coarse, weight, -at_rest, dtype=cv2.CV_32F)
+    reach = (_REACH * side // _GRID) | 1
+    mean = np.asarray(cv2.boxFilter(unrest, -1, (reach, reach)))
+    cv2.resize(
+        np.where(mean < _CALM, np.uint8(255), np.uint8(0)), (width, height), calm, interpolation=cv2.INTER_NEAREST
+    )
