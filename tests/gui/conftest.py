@@ -7,6 +7,7 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+import numpy as np
 import pytest
 
 pytest.importorskip("PyQt6.QtWidgets", reason="the viewer needs PyQt6")
@@ -18,6 +19,7 @@ from bgsub.gui.display import release_cv2_qt
 
 release_cv2_qt()
 
+from bgsub.bank import create
 from bgsub.config import Config
 from bgsub.gui.main_window import MainWindow
 from bgsub.gui.session import Session
@@ -81,6 +83,18 @@ def window(qtbot, session: Session, theme: Theme, kept: QSettings) -> Iterator[M
     yield made
     made.close()
     made.deleteLater()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels_are_compiled() -> None:
+    """Wait once for what is compiled the first time, so that no test waits for it."""
+    frame = np.zeros((8, 8, 3), np.uint8)
+    for name in ("adaptive", "norma", "olk"):
+        model = create(name)
+        for _ in range(3):
+            model.apply(frame, score=np.empty((8, 8), np.float32))
+        model.score(frame)
+        model.background_image()
 
 
 @pytest.fixture(autouse=True)
