@@ -51,7 +51,7 @@ class Adaptive(KernelBank):
        Kivinen, Smola, Williamson 2004). So few slots hold minutes.
     2. *A width per pixel*, after the feedback of SuBSENSE (St-Charles, Bilodeau, Bergevin 2015): v counts blinks of
        the raw mask away from foreground (+1, else -0.1, at least 0.1); with the running mean d of clip(1 - g /
-       threshold, 0, 1), R in [1, 8] grows by 0.02 (v - 1), if positive, while R < (1 + 8 d)^2 and else shrinks by
+       threshold, 0, 1), R in [1, 8] grows by 0.02 (v - 1), if positive, while R < (1 + 4 d)^2 and else shrinks by
        0.01 / v. The 1 is for what passes once. R grows up to twenty times faster in the first ten seconds. Moving
        leaves and water become background. Foreground that blinks for more than six seconds counts as well.
     3. *Final mask*: the median of the raw mask over a large square, and over a small one where the neighbourhood

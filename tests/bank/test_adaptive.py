@@ -74,7 +74,7 @@ class Reference:
         blinks = (raw != self.previous) & ((moving == 0) | (self.ages > flicker))
         self.v = np.maximum(self.v + np.where(blinks, 1, np.where(foreground, -0.025, -0.1)), 0.1)
         self.d = self.d + 0.02 * (np.maximum(1 - density / self.threshold, 0) - self.d)
-        grows = self.r < (1 + 8 * self.d) ** 2
+        grows = self.r < (1 + 4 * self.d) ** 2
         self.r = np.clip(self.r + np.where(grows, rate * np.maximum(self.v - 1, 0), -0.01 / self.v), 1, 8)
         self.ages = np.where(foreground, self.ages + 1, 0)
 
