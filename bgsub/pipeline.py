@@ -97,6 +97,8 @@ class Pipeline:
         score = np.empty(frame.shape[:2], np.float32) if self.want_score else None
         start = time.perf_counter()
         mask = self.detector.apply(frame, None, self.learning_rate, score=score)
+        if getattr(self.detector, "reports_shadows", False):  # background, in a result
+            mask[mask != 255] = 0
         detected = time.perf_counter()
         mask = self.postprocess(mask)
         if self.detector.roi is not None:

@@ -169,6 +169,11 @@ class Adaptive(KernelBank):
         if self._parameters["median"] % 2 == 0:
             raise ValueError(f"median must be odd, got {median}")
 
+    @property
+    def reports_shadows(self) -> bool:
+        """Whether masks may hold 127, for shadows; a pipeline makes them background."""
+        return bool(self._parameters["detect_shadows"])
+
     def _start(self, frame: Frame) -> None:
         size = (frame.shape[0], frame.shape[1])
         channels, slots = (frame.shape[2] if frame.ndim == 3 else 1), self._parameters["slots"]

@@ -45,6 +45,11 @@ class Detector(abc.ABC):
         """The parameters as given, or their defaults."""
         return dict(self._parameters)
 
+    @property
+    def reports_shadows(self) -> bool:
+        """Whether masks may hold 127, for shadows; a pipeline makes them background."""
+        return False
+
     def change(self, **parameters: Any) -> None:
         """Change parameters of a running model; they count from the next frame on.
 

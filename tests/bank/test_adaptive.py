@@ -1,8 +1,11 @@
 """What the adaptive detector does beyond the contract: its arithmetic, and each thing that makes it adapt."""
 
+import copy
+
 import numpy as np
 import pytest
 
+import bgsub
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub._vote_kernel import vote
@@ -340,8 +343,12 @@ def test_shadows_are_reported_as_127():
         model.apply(filmed(scene, t))
     shaded = scene * 1.0
     shaded[20:40, 20:50] *= 0.5
-    mask = model.apply(filmed(with_square(shaded, 4, 60), 99))
+    frame = filmed(with_square(shaded, 4, 60), 99)
+    piped = bgsub.Pipeline(copy.deepcopy(model)).step(bgsub.Packet(0, 0.0, frame, 1)).mask
+    mask = model.apply(frame)
     assert set(np.unique(mask)) == {0, 127, 255}
+    assert ((piped == 255) == (mask == 255)).all()
+    assert set(np.unique(piped)) == {0, 255}
     assert (mask[22:38, 22:48] == 127).mean() > 0.9
     assert (mask[6:16, 62:72] == 255).mean() > 0.9
 
