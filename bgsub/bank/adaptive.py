@@ -13,7 +13,7 @@ from bgsub.bank._adaptive_kernels import BLOCK
 from bgsub.bank._blocks import as_blocks, as_image, count_blocks
 from bgsub.bank._cleaning import FINE_PX, clean, find_calm, scaled_side
 from bgsub.bank._ghosts import find_ghosts
-from bgsub.bank._shadows import find_shadows
+from bgsub.bank._lighting import find_relit, find_shadows
 from bgsub.bank.kernel_bank import RATE, SLOTS, THREADS, WHITE, WIDTH, KernelBank
 from bgsub.bank.parameters import Parameter
 from bgsub.frames import Frame, Mask, Score
@@ -30,6 +30,7 @@ _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is restl
 _CALM_INTERVAL = 4  # frames between two looks at what is calm
 _GHOST_INTERVAL = 2  # and between two searches for ghosts,
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240
+_LIGHT_INTERVAL = 5  # and for changes of light
 _OLDEST = 65535  # ages are counted in 16 bits
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
@@ -61,7 +62,8 @@ class Adaptive(KernelBank):
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
        are forgotten.
-    6. *Scene changes*: after half a second with more than 60 % foreground everything is learned anew.
+    6. *Light*: regions of more than 2 % of the frame whose texture is that of the background under another light
+       are learned anew; after half a second with more than 60 % foreground everything is.
 
     The state takes slots * (channels + 4) + 11 bytes a pixel for uint8 frames: 32 for three slots in colour.
 
@@ -278,14 +280,14 @@ class Adaptive(KernelBank):
             scalars["threshold"] = parameters["threshold"]
             arrays["dominant"][:] = 0
         if self._is_flooded(final):
-            self._forget(np.full(final.shape, 255, np.uint8))
-            final[:] = 0
-        elif parameters["ghosts"] and frames % _GHOST_INTERVAL == 0 and final.any():
-            least = scaled_side(_GHOST_PX, self._size) ** 2
-            ghosts = find_ghosts(final, *self._pictures(), self._white(self._planes.dtype), least)
-            if ghosts is not None:
-                self._forget(ghosts)
-                final[ghosts != 0] = 0
+            self._drop(np.full(final.shape, 255, np.uint8), final)
+        else:
+            white = self._white(self._planes.dtype)
+            if parameters["ghosts"] and frames % _GHOST_INTERVAL == 0 and final.any():
+                least = scaled_side(_GHOST_PX, self._size) ** 2
+                self._drop(find_ghosts(final, *self._pictures(), white, least), final)
+            if frames % _LIGHT_INTERVAL == 0:
+                self._drop(find_relit(final, *self._pictures(), white), final)
         near = self._scratch
         cv2.dilate(final, np.ones((_NEAR_PX, _NEAR_PX), np.uint8), near)
         np.bitwise_or(near, arrays["near"], out=self._moving)
@@ -350,8 +352,11 @@ class Adaptive(KernelBank):
         planes = self._planes.reshape(len(self._planes), -1)
         return planes, self._arrays["colours"][0].reshape(planes.shape)
 
-    def _forget(self, where: Mask) -> None:
-        """Forget pixels between `look` and `feed_back`, so that the frame is learned there."""
+    def _drop(self, where: Mask | None, final: Mask) -> None:
+        """Take pixels out of the final mask and forget them after `look`, so that the frame is learned there."""
+        if where is None:
+            return
+        final[where != 0] = 0
         found = as_blocks(where) != 0
         touched = found.any(1)
         settled = self._settled != 0

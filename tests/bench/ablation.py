@@ -61,6 +61,7 @@ VARIANTS: list[Variant] = [
     ("ghosts not looked for", {}, {"ghosts": False}, _PLAIN),
     ("ghosts only whole", {(_ghosts, "_ARC"): 2.0}, {}, _PLAIN),
     ("foreground is learned", {}, {}, LearnsEverywhere),
+    ("no regions in another light", {(adaptive, "find_relit"): lambda *_: None}, {}, _PLAIN),
     ("no change of the whole scene", {(adaptive, "_FLOOD"): 2.0}, {}, _PLAIN),
 ]
 
