@@ -39,7 +39,7 @@ def vote(
             near = columns[begin : end + 2 * reach]
             total = 0
             for x in range(near.shape[0]):
-                total += near[x]
+                total += np.int64(near[x])
             out = row_voted[begin:end]
             if total < least:
                 for x in range(out.shape[0]):
@@ -47,12 +47,12 @@ def vote(
                 continue
             count = 0
             for x in range(2 * reach):
-                count += near[x]
+                count += np.int64(near[x])
             ahead = near[2 * reach :]
             for x in range(out.shape[0]):
-                count += ahead[x]
+                count += np.int64(ahead[x])
                 out[x] = np.uint8(255) if count >= least else np.uint8(0)
-                count -= near[x]
+                count -= np.int64(near[x])
         entering, leaving = mask[min(y + reach + 1, height - 1)], mask[max(y - reach, 0)]
         for x in range(width):
             inner[x] = np.uint16(inner[x] + (entering[x] & np.uint8(1)) - (leaving[x] & np.uint8(1)))

@@ -159,7 +159,7 @@ def feed_back(
         final_row, where_row = final[y], where[y]
         found = 0
         for x in range(BLOCK):
-            found += final_row[x]
+            found += 1 if final_row[x] != 0 else 0
         if not everywhere:
             for x in range(BLOCK):
                 found += 1 if where_row[x] == 0 else 0
