@@ -1,6 +1,7 @@
 """The session without any widget: what a person asks reaches the worker, and what it makes comes back."""
 
 import threading
+import time
 
 import numpy as np
 
@@ -30,7 +31,9 @@ def test_at_most_one_wake_up_waits_behind_a_window_that_does_not_look(session, q
     ready = []
     session._ready.connect(lambda: ready.append(1))
     engine = session._worker.engine
+    deadline = time.monotonic() + 20
     while engine.history.written < 200:  # no event is processed here
+        assert time.monotonic() < deadline, "the worker stands still"
         session._worker._thread.join(0.005)
     written = engine.history.written
     qtbot.waitUntil(lambda: session.view.processed >= written)
