@@ -37,7 +37,7 @@ def vote(
             begin = segment * _SEGMENT
             end = min(begin + _SEGMENT, width)
             near = columns[begin : end + 2 * reach]
-            total = 0
+            total = np.int64(0)
             for x in range(near.shape[0]):
                 total += np.int64(near[x])
             out = row_voted[begin:end]
@@ -45,7 +45,7 @@ def vote(
                 for x in range(out.shape[0]):
                     out[x] = np.uint8(0)
                 continue
-            count = 0
+            count = np.int64(0)
             for x in range(2 * reach):
                 count += np.int64(near[x])
             ahead = near[2 * reach :]

@@ -17,6 +17,7 @@ _TEXTURE = 8.0  # grey levels, the largest standard deviation of what the darken
 _REACH_PX = 5  # side of the square where the texture is compared
 _MARGIN_PX = 8
 _RELIT_SHARE = 0.02  # of the frame: smaller regions are never taken for relit ones
+_SAMPLES = 10_000  # pixels of a region's box that are looked at
 _EXPLAINED = 0.8  # share of a relit region that the background explains,
 _CORRELATION = 0.7  # and the least correlation of its texture with the background's
 
@@ -97,21 +98,23 @@ def find_relit(mask: Mask, frame: NDArray[Any], background: NDArray[Any], white:
     least = _RELIT_SHARE * mask.size
     if cv2.countNonZero(mask) < least:
         return None
-    count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask)
+    outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)  # cheaper than labelling
     relit: Mask | None = None
-    for label in range(1, count):
-        left, top, width, height, area = (int(value) for value in statistics[label])
-        if area < least:
+    for index, outline in enumerate(outlines):
+        if cv2.contourArea(outline) < least:
             continue
-        seen = _compare(mask.shape, (left, top, width, height), frame, background, white)
-        region = np.where(np.asarray(labels)[seen.box] == label, np.uint8(255), np.uint8(0))
+        left, top, width, height = cv2.boundingRect(outline)
+        step = max(1, round((width * height / _SAMPLES) ** 0.5))  # so large a region is judged by a part of its pixels
+        seen = _compare(mask.shape, (left, top, width, height), frame, background, white, step)
+        whole = np.zeros_like(mask)
+        cv2.drawContours(whole, outlines, index, 255, cv2.FILLED)
+        region = np.ascontiguousarray(whole[seen.box])
         inside = np.asarray(cv2.erode(region, np.ones((_REACH_PX, _REACH_PX), np.uint8))) != 0
         if not inside.any() or seen.explained[inside].mean() < _EXPLAINED:
             continue
         spread = float(seen.variance[inside].sum()) * float(seen.variance_learned[inside].sum())
         if float(seen.covariance[inside].sum()) > _CORRELATION * max(spread, 1e-12) ** 0.5:
-            relit = np.zeros_like(mask) if relit is None else relit
-            relit[seen.box] |= region
+            relit = whole if relit is None else np.bitwise_or(relit, whole)
     return relit
 
 
@@ -121,10 +124,12 @@ def _compare(
     frame: NDArray[Any],
     background: NDArray[Any],
     white: float,
+    step: int = 1,
 ) -> _Comparison:
+    """Compare every step-th pixel of a box, (left, top, width, height), and its margin."""
     left, top, width, height = box
-    rows = slice(max(top - _MARGIN_PX, 0), top + height + _MARGIN_PX)
-    columns = slice(max(left - _MARGIN_PX, 0), left + width + _MARGIN_PX)
+    rows = slice(max(top - _MARGIN_PX, 0), top + height + _MARGIN_PX, step)
+    columns = slice(max(left - _MARGIN_PX, 0), left + width + _MARGIN_PX, step)
     now, learned = (
         planes[:, : shape[0] * shape[1]].reshape(-1, *shape)[:, rows, columns].astype(np.float32)
         * np.float32(255 / white)
