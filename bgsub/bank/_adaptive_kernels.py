@@ -10,12 +10,27 @@ import numpy as np
 
 from bgsub._numba import exp2_nonpositive, kernel
 
-__all__ = ["BLOCK", "DITHERS", "FACTOR_ONE", "NONE", "QUIET", "RESTLESS_UNIT", "feed_back", "learn", "look", "sort"]
+__all__ = [
+    "BLOCK",
+    "DITHERS",
+    "FACTOR_ONE",
+    "FORGOTTEN",
+    "NONE",
+    "QUIET",
+    "RESTLESS_UNIT",
+    "SETTLED",
+    "feed_back",
+    "learn",
+    "look",
+    "sort",
+]
 
 BLOCK = 64
 """Pixels of a block."""
 DITHERS = 61
 """Blocks of dither, which blocks of pixels take in turns."""
+SETTLED, FORGOTTEN = np.uint8(1), np.uint8(2)
+"""What a block is; 0 is neither."""
 NONE = np.uint8(255)
 """In place of a slot: there is none."""
 
@@ -36,7 +51,8 @@ SHRINK = np.float32(0.01)  # rate at which factors shrink, divided by v
 WIDEST = np.float32(8.0)  # largest factor of the width
 DRIFT = np.float32(0.002)  # least rate at which a support vector moves to a colour projected on it
 SORT_PERIOD = 16  # frames between two times that the slots of a block are put in order
-EVERY = 4  # settled blocks learn one frame in so many, with so much weight,
+SELDOM = 4  # settled blocks learn one frame in so many, with so much weight,
+OFTEN = 2  # others one in so many,
 YOUNG = 50  # but every frame among the first ones
 
 
@@ -58,7 +74,7 @@ def look(
     distance,  # (N, BLOCK) u1, written: 1 - density / threshold, at least 0; not in settled blocks
     nearest,  # (N, BLOCK) u1, written: the slot to project on, or NONE; not in settled blocks
     values,  # (N, BLOCK) u1, written: its kernel value
-    settled,  # (N,) u1, written: 1 where every pixel is background and near to its first slot
+    settled,  # (N,) u1, written: SETTLED where every pixel is background and near to its first slot
 ):
     """Compute the density f(x) / sum of coefficients, the raw mask and the support vector to project on."""
     zero, one = np.float32(0.0), np.float32(1.0)
@@ -88,7 +104,7 @@ def look(
             raw_row[x] = np.uint8(0)
             far += 0 if k > tau else 1
         certain = far == 0 and dominant[y] != 0
-        settled[y] = np.uint8(1 if certain else 0)
+        settled[y] = SETTLED if certain else np.uint8(0)
         if certain and not exact:
             continue
         a0, nearest_row, distance_row, density_row = coefficients[0, y], nearest[y], distance[y], density[y]
@@ -163,15 +179,16 @@ def feed_back(
         if not everywhere:
             for x in range(BLOCK):
                 found += 1 if where_row[x] == 0 else 0
-        calm = settled[y] != 0 and found == 0
+        calm = settled[y] == SETTLED and found == 0
         if calm and quiet[y] != 0:
             continue
         distance_row, nearest_row = distance[y], nearest[y]
-        if settled[y] != 0:
+        if settled[y] == SETTLED:
             for x in range(BLOCK):
                 distance_row[x] = np.uint8(0)
                 nearest_row[x] = np.uint8(0)
-        settled[y] = np.uint8(1 if calm else 0)
+        if settled[y] == SETTLED and not calm:
+            settled[y] = np.uint8(0)
         raw_row, moving_row, previous_row, ages_row = raw[y], moving[y], previous[y], ages[y]
         factors_row, restless_row, distances_row = factors[y], restless[y], distances[y]
         loud = 0
@@ -234,14 +251,18 @@ def learn(
     chosen, fresh = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.uint8)
     weakest, lowest = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.float32)
     mass, own, rates = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
-    every = np.int64(1) if step < YOUNG else np.int64(EVERY)
-    heavier, drift = np.float32(one_new * np.float32(every)), np.float32(DRIFT * np.float32(every))
+    young = step < YOUNG
     for y in range(first, last):
+        every = (
+            np.int64(1) if young or settled[y] == FORGOTTEN else np.int64(SELDOM if settled[y] == SETTLED else OFTEN)
+        )
+        waits = (np.int64(y) + np.int64(step)) % every != 0
+        if waits and (everywhere or settled[y] == SETTLED):
+            continue
+        heavier, drift = np.float32(one_new * np.float32(every)), np.float32(DRIFT * np.float32(every))
         values_row = values[y]
         noise = dither[(np.int64(y) * np.int64(37) + np.int64(step) * np.int64(23)) % np.int64(DITHERS)]
-        if settled[y] != 0:
-            if (np.int64(y) + np.int64(step)) % every != 0:
-                continue
+        if settled[y] == SETTLED:
             a0 = coefficients[0, y]
             for x in range(BLOCK):
                 grown = a0[x] + heavier * (np.float32(values_row[x]) * BYTE)
@@ -272,7 +293,7 @@ def learn(
                     weight = a1[x]
                     kept = weight * unfade
                     a1[x] = weight if where_row[x] != 0 else kept
-        if learning == 0:
+        if learning == 0 or waits:
             continue
         for j in range(slots):
             slot = np.uint8(j)
@@ -288,13 +309,13 @@ def learn(
         for x in range(BLOCK):
             absorbed = (absorb > np.int32(0)) & (np.int32(ages_row[x]) >= absorb)
             total = mass[x]
-            start = max(one_new, total if absorbed else zero)  # absorbed foreground gets half of the density
-            index, weak, projected = chosen[x], weakest[x], own[x] + one_new * (np.float32(values_row[x]) * BYTE)
+            start = max(heavier, total if absorbed else zero)  # absorbed foreground gets half of the density
+            index, weak, projected = chosen[x], weakest[x], own[x] + heavier * (np.float32(values_row[x]) * BYTE)
             grown = start if fresh[x] != 0 else projected
             index = weak if fresh[x] != 0 else index
             total += grown - (lowest[x] if fresh[x] != 0 else own[x])
             chosen[x] = index
-            rate = min(max(one_new / max(grown, np.float32(1e-30)), DRIFT), one)
+            rate = min(max(heavier / max(grown, np.float32(1e-30)), drift), one)
             rates[x] = one if fresh[x] != 0 else rate
             own[x] = grown
             leading = grown if index == np.uint8(0) else a3[x]

@@ -20,7 +20,8 @@ _ARC = 0.2  # share of an outline that must look like a ghost's for a part to be
 _MARGIN_PX = 4  # around a region that may have to be split
 _INSIDE_PX = 6  # width of the strip inside a real outline that surely belongs to the object
 _RING_PX = 15  # side of the square that makes a part's surroundings
-_LIKE = 0.4  # a ghost differs this much less from its surroundings in the frame than in the background
+_COMMON = 0.5  # share of a ghost's colours in the frame that its surroundings have, too
+_LIKE = 0.6  # its mean differs this much less from theirs in the frame than in the background
 
 
 def find_ghosts(
@@ -109,8 +110,17 @@ def _split(
     surroundings = now[:, ring != 0].mean(1)
     difference_now = np.abs(now[:, part != 0].mean(1) - surroundings).sum()
     difference_learned = np.abs(learned[:, part != 0].mean(1) - surroundings).sum()
-    if difference_now <= _LIKE * difference_learned:
+    colour_now = _colour(now, white)
+    around = _histogram(colour_now, ring)
+    common_now = cv2.compareHist(_histogram(colour_now, part), around, cv2.HISTCMP_INTERSECT)
+    if difference_now <= _LIKE * difference_learned and common_now >= _COMMON:
         ghosts[rows, columns] |= part
+
+
+def _histogram(image: NDArray[np.uint8], where: NDArray[Any]) -> NDArray[np.float32]:
+    """Return the shares of 6x6x6 colours."""
+    histogram = cv2.calcHist([image], [0, 1, 2], where, [6, 6, 6], [0, 256, 0, 256, 0, 256])
+    return np.asarray(histogram / cv2.countNonZero(where), np.float32)
 
 
 def _colour(planes: NDArray[Any], white: float) -> NDArray[np.uint8]:

@@ -30,7 +30,7 @@ _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is restl
 _CALM_INTERVAL = 4  # frames between two looks at what is calm
 _GHOST_INTERVAL = 2  # and between two searches for ghosts,
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240
-_LIGHT_INTERVAL = 5  # and for changes of light
+_LIGHT_INTERVAL = 10  # and for changes of light
 _OLDEST = 65535  # ages are counted in 16 bits
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
@@ -359,9 +359,9 @@ class Adaptive(KernelBank):
         final[where != 0] = 0
         found = as_blocks(where) != 0
         touched = found.any(1)
-        settled = self._settled != 0
+        settled = self._settled == _adaptive_kernels.SETTLED
         self._distance[settled], self._nearest[settled] = 0, 0  # as feed_back would
-        self._settled[touched] = 0
+        self._settled[touched] = _adaptive_kernels.FORGOTTEN
         self._nearest[found] = _adaptive_kernels.NONE
         self._arrays["coefficients"][:, found] = 0
         self._arrays["dominant"][touched] = 0

@@ -83,20 +83,17 @@ class Reference:
 
     def learn(self, frame, slot, value, settled, final, absorb, fading, step):
         self.a = self.a * fading
-        every = 1 if step < 50 else 4
         for y, x in np.ndindex(*self.shape):
-            weight = 1
-            if settled[y, x]:
-                if ((y * self.shape[1] + x) // BLOCK + step) % every:
-                    continue
-                weight = every
+            weight = 1 if step < 50 else 4 if settled[y, x] else 2
+            if ((y * self.shape[1] + x) // BLOCK + step) % weight:
+                continue
             absorbed = absorb and self.ages[y, x] >= absorb
             if final[y, x] and not absorbed:
                 continue
             a, colour = self.a[:, y, x], frame[y, x].astype(np.float64)
             if value[y, x] <= 0.5:
                 j = a.argmin()
-                a[j] = max(1.0, a.sum() if absorbed else 0)
+                a[j] = max(weight, a.sum() if absorbed else 0)
                 self.s[j, :, y, x] = colour
             else:
                 j = slot[y, x]
