@@ -12,6 +12,11 @@ from bgsub.frames import Frame, Mask, Score
 
 __all__ = ["Norma"]
 
+_BOXES_PAY = 8
+"""Least learn_every with which it pays to look for boxes of background colours."""
+_RENEWAL = 8
+"""Frames from one time that boxes are renewed to the next."""
+
 
 class Norma(RingBank):
     """Bank of NORMA nu-novelty detectors, one a pixel.
@@ -29,7 +34,7 @@ class Norma(RingBank):
     ----------
     slots : int
         Support vectors a pixel, 1 to 254. The state takes slots * (channels + 4) + 5 bytes a pixel: 61 for 8
-        slots in colour.
+        slots in colour, and 6 more for the boxes that make frames cheap that are not learned.
     width : float
         Kernel width in grey levels over all channels, on a scale where white is 255.
     eta : float
@@ -114,6 +119,28 @@ class Norma(RingBank):
         if self._parameters["eta"] * self._parameters["lam"] >= 1:
             raise ValueError(f"eta * lam must be below 1, got {eta} * {lam}")
 
+        self._boxes: tuple[Frame, Frame] | None = None
+        self._boxes_known = False
+
+    def change(self, **parameters: Any) -> None:
+        """Change parameters of a running model; see `Detector.change`."""
+        super().change(**parameters)
+        self._boxes_known = False
+
+    def reset(self) -> None:
+        """Forget everything that was learned; parameters and region stay."""
+        super().reset()
+        self._boxes = None
+
+    @property
+    def memory_bytes(self) -> int:
+        """Size of the model's arrays and of the boxes in bytes, 0 before the first frame."""
+        return super().memory_bytes + sum(array.nbytes for array in self._boxes or ())
+
+    def _start(self, frame: Frame) -> None:
+        super()._start(frame)
+        self._boxes, self._boxes_known = None, False
+
     def _initial_arrays(self, shape: tuple[int, int], colours: NDArray[Any]) -> dict[str, NDArray[Any]]:
         # rho starts between two values it can take, so that no decision is a tie (f of an unseen colour is 0).
         return super()._initial_arrays(shape, colours) | {
@@ -130,6 +157,10 @@ class Norma(RingBank):
         return float(min(ring, 1.0 / fading)) if fading > 0 else float(ring)
 
     def _run(self, frame: Frame, learn: bool, where: Mask, mask: Mask, score: Score) -> None:
+        only_mask = not learn and mask.size > 0 and score.size == 0
+        if only_mask and frame.dtype != np.float32 and self.learn_interval >= _BOXES_PAY:
+            self._look(frame, mask)
+            return
         eta, scale = self._parameters["eta"], self._scalars["scale"]
         decay = 1.0 - eta * self._parameters["lam"]
         self._run_kernel(
@@ -153,3 +184,25 @@ class Norma(RingBank):
         )
         if learn:
             self._fade(decay)
+            self._boxes_known = False
+
+    def _look(self, frame: Frame, mask: Mask) -> None:
+        """Write the mask of a frame that is not learned; boxes are a cache, which masks do not depend on."""
+        if self._boxes is None:
+            self._boxes = np.empty_like(frame), np.empty_like(frame)
+        self._run_kernel(
+            _norma_kernels.look,
+            frame,
+            self._arrays["colours"],
+            self._arrays["coefficients"],
+            self._arrays["rho"],
+            *self._boxes,
+            self._boxes_known,
+            not self._boxes_known or self.frames_seen % _RENEWAL == 0,
+            self._gain(frame.dtype),
+            np.float32(self._scalars["scale"]),
+            np.float32(self._parameters["kappa"]),
+            np.float32(np.iinfo(frame.dtype).max),
+            mask,
+        )
+        self._boxes_known = True

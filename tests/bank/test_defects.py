@@ -14,7 +14,7 @@ RHO = "rho_row[x] += eta * (nu - (one if novel else zero))"
 NORMA = {
     "wrong sign of rho": (RHO, RHO.replace("+=", "-=")),
     "alarm decides on learning": (LEARN, LEARN.replace("< rho_row", "< kappa * rho_row")),
-    "no decay": ("f[x] *= scale", "f[x] *= one"),
+    "no decay": ("f[x] *= scale", "f[x] *= np.float32(1.0)"),
     "a channel forgotten": ("d0 * d0 + d1 * d1 + d2 * d2", "d0 * d0 + d1 * d1"),
     "colour of the wrong channel stored": ("colours[y, c, j], pixels[c]", "colours[y, c, j], pixels[0]"),
     "ring does not advance": (WRAP, WRAP.replace("following if novel else head", "head")),
