@@ -35,7 +35,7 @@ def median(mask: Mask, size: int) -> Mask:
     return np.asarray(cv2.threshold(mean, 127, 255, cv2.THRESH_BINARY)[1], np.uint8)
 
 
-def fill_holes(mask: Mask, largest_px: int | None = None, out: Mask | None = None) -> Mask:
+def fill_holes(mask: Mask, largest_px: int | None = None) -> Mask:
     """Make background that foreground encloses foreground.
 
     Parameters
@@ -44,8 +44,6 @@ def fill_holes(mask: Mask, largest_px: int | None = None, out: Mask | None = Non
         Only 0 and 255.
     largest_px : int, optional
         Area of the largest hole to fill; all by default. Background that touches the border is no hole.
-    out : (H, W) uint8 array, optional
-        Written and returned; may be the mask itself.
 
     Returns
     -------
@@ -54,11 +52,7 @@ def fill_holes(mask: Mask, largest_px: int | None = None, out: Mask | None = Non
     """
     if largest_px is None:  # an outline, filled, has no holes; finding outlines is much cheaper than labelling
         outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-        if out is None:
-            out = mask.copy()
-        elif out is not mask:
-            out[:] = mask
-        return np.asarray(cv2.drawContours(out, outlines, -1, 255, cv2.FILLED), np.uint8)
+        return np.asarray(cv2.drawContours(mask.copy(), outlines, -1, 255, cv2.FILLED), np.uint8)
     outside = cv2.copyMakeBorder(cv2.bitwise_not(mask), 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=255)
     # Foreground connects by corners, so background connects by edges only.
     _, labels, statistics, _ = cv2.connectedComponentsWithStats(outside, connectivity=4)
@@ -67,7 +61,7 @@ def fill_holes(mask: Mask, largest_px: int | None = None, out: Mask | None = Non
     if largest_px is not None:
         holes &= statistics[:, cv2.CC_STAT_AREA] <= largest_px
     filled = np.where(holes, np.uint8(255), np.uint8(0))[labels[1:-1, 1:-1]]
-    return np.asarray(cv2.bitwise_or(mask, filled, out), np.uint8)
+    return np.asarray(cv2.bitwise_or(mask, filled), np.uint8)
 
 
 def remove_small(mask: Mask, min_area_px: int) -> Mask:

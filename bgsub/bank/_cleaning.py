@@ -1,5 +1,8 @@
 """The final mask of the adaptive bank: two medians and hole filling."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,9 +11,10 @@ from bgsub._opencv import cv2
 from bgsub._vote_kernel import vote
 from bgsub.bank import _adaptive_kernels
 from bgsub.frames import Mask
-from bgsub.postprocess import fill_holes
 
-__all__ = ["FINE_PX", "clean", "find_calm", "scaled_side"]
+__all__ = ["FINE_PX", "Outlines", "clean", "find_calm", "find_outlines", "scaled_side"]
+
+Outlines = Sequence[NDArray[Any]]
 
 # Sides in pixels are for frames of this area and grow with it to this power: less than the 0.5 of a picture that is
 # enlarged, because larger frames also show smaller things.
@@ -28,8 +32,10 @@ def scaled_side(pixels: int, size: tuple[int, int]) -> int:
     return 1 if pixels == 1 else max(3, round(pixels * (size[0] * size[1] / _REFERENCE_PX) ** _GROWTH) | 1)
 
 
-def clean(raw: Mask, calm: Mask, side: int, fine: int, fill: bool, threads: int, final: Mask, scratch: Mask) -> None:
-    """Write the final mask of a raw one: its median, or the finer one where calm is not 0, with holes filled.
+def clean(
+    raw: Mask, calm: Mask, side: int, fine: int, fill: bool, threads: int, final: Mask, scratch: Mask
+) -> Outlines:
+    """Write the final mask of a raw one and return its outlines: a median, a finer one where it is calm, no holes.
 
     `side` and `fine` are sides in pixels of the frame; all masks are (H, W) uint8, 0 and 255.
     """
@@ -40,8 +46,15 @@ def clean(raw: Mask, calm: Mask, side: int, fine: int, fill: bool, threads: int,
         _median(raw, min(fine, side), threads, scratch)
         np.bitwise_and(scratch, calm, out=scratch)
         np.bitwise_or(final, scratch, out=final)
+    outlines = find_outlines(final)
     if fill:
-        fill_holes(final, out=final)
+        cv2.drawContours(final, outlines, -1, 255, cv2.FILLED)
+    return outlines
+
+
+def find_outlines(mask: Mask) -> Outlines:
+    """Return the outer outline of each region, an array (P, 1, 2) of x and y; filling holes does not change them."""
+    return cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]
 
 
 def _median(raw: Mask, side: int, threads: int, final: Mask) -> None:

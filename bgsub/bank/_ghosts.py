@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
+from bgsub.bank._cleaning import Outlines
 from bgsub.bank._outline_kernel import compare_edges
 from bgsub.frames import Mask
 
@@ -25,7 +26,7 @@ _LIKE = 0.6  # its mean differs this much less from theirs in the frame than in 
 
 
 def find_ghosts(
-    mask: Mask, frame: NDArray[Any], background: NDArray[Any], white: float, min_area_px: int
+    mask: Mask, outlines: Outlines, frame: NDArray[Any], background: NDArray[Any], white: float, min_area_px: int
 ) -> Mask | None:
     """Find regions, or parts of them, whose outline is an edge in the background but not in the frame.
 
@@ -38,6 +39,8 @@ def find_ghosts(
     ----------
     mask : (H, W) uint8 array
         Final mask, 0 and 255.
+    outlines : sequence of arrays
+        The mask's, from `find_outlines`.
     frame, background : (D, at least H * W) array
         Planes of the frame and of the learned background.
     white : float
@@ -52,7 +55,6 @@ def find_ghosts(
     """
     height, width = mask.shape
     frame, background = frame[:, : height * width], background[:, : height * width]
-    outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     areas = [_area(outline) for outline in outlines]
     large = sorted((index for index, area in enumerate(areas) if area >= min_area_px), key=lambda index: -areas[index])
     unit = np.float32(255.0 / white / len(frame))

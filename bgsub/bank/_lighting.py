@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
+from bgsub.bank._cleaning import Outlines
 from bgsub.frames import Mask
 
 __all__ = ["find_relit", "find_shadows"]
@@ -79,7 +80,9 @@ def find_shadows(mask: Mask, frame: NDArray[Any], background: NDArray[Any], whit
     return shadows
 
 
-def find_relit(mask: Mask, frame: NDArray[Any], background: NDArray[Any], white: float) -> Mask | None:
+def find_relit(
+    mask: Mask, outlines: Outlines, frame: NDArray[Any], background: NDArray[Any], white: float
+) -> Mask | None:
     """Find large regions that are the background under another light: clouds, lamps, automatic exposure.
 
     A region of more than 2 % of the frame is relit if its texture is explained, as in a shadow, on 80 % of its
@@ -89,6 +92,8 @@ def find_relit(mask: Mask, frame: NDArray[Any], background: NDArray[Any], white:
     ----------
     mask, frame, background, white
         As for `find_shadows`.
+    outlines : sequence of arrays
+        The mask's, from `find_outlines`.
 
     Returns
     -------
@@ -98,7 +103,6 @@ def find_relit(mask: Mask, frame: NDArray[Any], background: NDArray[Any], white:
     least = _RELIT_SHARE * mask.size
     if cv2.countNonZero(mask) < least:
         return None
-    outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)  # cheaper than labelling
     relit: Mask | None = None
     for index, outline in enumerate(outlines):
         if cv2.contourArea(outline) < least:

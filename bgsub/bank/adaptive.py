@@ -11,7 +11,7 @@ from bgsub._opencv import cv2
 from bgsub.bank import _adaptive_kernels
 from bgsub.bank._adaptive_kernels import BLOCK
 from bgsub.bank._blocks import as_blocks, as_image, count_blocks
-from bgsub.bank._cleaning import FINE_PX, clean, find_calm, scaled_side
+from bgsub.bank._cleaning import FINE_PX, Outlines, clean, find_calm, find_outlines, scaled_side
 from bgsub.bank._ghosts import find_ghosts
 from bgsub.bank._lighting import find_relit, find_shadows
 from bgsub.bank.kernel_bank import RATE, SLOTS, THREADS, WHITE, WIDTH, KernelBank
@@ -262,17 +262,21 @@ class Adaptive(KernelBank):
             return
         final, side = self._final, scaled_side(parameters["median"], self._size)
         fine = scaled_side(FINE_PX, self._size)
-        clean(raw, self._arrays["calm"], side, fine, parameters["fill"], parameters["threads"], final, self._scratch)
-        self._confine(final, None)
+        outlines = clean(
+            raw, self._arrays["calm"], side, fine, parameters["fill"], parameters["threads"], final, self._scratch
+        )
+        if self._roi is not None:
+            self._confine(final, None)
+            outlines = find_outlines(final)
         if rate != 0:
-            self._learn(rate, self._allowed(where), final)
+            self._learn(rate, self._allowed(where), final, outlines)
         if mask is None:
             return
         mask[:] = raw if parameters["raw"] else final
         if parameters["detect_shadows"]:
             mask[find_shadows(final, *self._pictures(), self._white(frame.dtype)) != 0] = _SHADOW
 
-    def _learn(self, rate: float, where: Mask | None, final: Mask) -> None:
+    def _learn(self, rate: float, where: Mask | None, final: Mask, outlines: Outlines) -> None:
         """Advance the model by one frame, and take ghosts out of its final mask."""
         arrays, scalars, parameters = self._arrays, self._scalars, self._parameters
         frames = scalars["frames"]
@@ -285,9 +289,9 @@ class Adaptive(KernelBank):
             white = self._white(self._planes.dtype)
             if parameters["ghosts"] and frames % _GHOST_INTERVAL == 0 and final.any():
                 least = scaled_side(_GHOST_PX, self._size) ** 2
-                self._drop(find_ghosts(final, *self._pictures(), white, least), final)
+                self._drop(find_ghosts(final, outlines, *self._pictures(), white, least), final)
             if frames % _LIGHT_INTERVAL == 0:
-                self._drop(find_relit(final, *self._pictures(), white), final)
+                self._drop(find_relit(final, outlines, *self._pictures(), white), final)
         near = self._scratch
         cv2.dilate(final, np.ones((_NEAR_PX, _NEAR_PX), np.uint8), near)
         np.bitwise_or(near, arrays["near"], out=self._moving)

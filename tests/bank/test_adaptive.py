@@ -13,7 +13,7 @@ from bgsub.bank import _adaptive_kernels as kernels
 from bgsub.bank import create
 from bgsub.bank._adaptive_kernels import BLOCK
 from bgsub.bank._blocks import as_image
-from bgsub.bank._cleaning import scaled_side
+from bgsub.bank._cleaning import find_outlines, scaled_side
 from bgsub.bank._ghosts import find_ghosts
 from bgsub.bank._lighting import find_relit, find_shadows
 from bgsub.postprocess import median
@@ -292,10 +292,10 @@ def test_ghosts_are_told_by_their_outline():
     square[15:35, 20:40] = 200
     mask = np.where(square == 200, np.uint8(255), np.uint8(0))
     flat, bright = plain.reshape(1, -1), square.reshape(1, -1)
-    assert (find_ghosts(mask, flat, bright, 255.0, 20) == mask).all()
-    assert find_ghosts(mask, bright, flat, 255.0, 20) is None
-    assert find_ghosts(mask, flat, bright, 255.0, 2000) is None
-    assert find_ghosts(np.zeros_like(mask), flat, bright, 255.0, 20) is None
+    assert (find_ghosts(mask, find_outlines(mask), flat, bright, 255.0, 20) == mask).all()
+    assert find_ghosts(mask, find_outlines(mask), bright, flat, 255.0, 20) is None
+    assert find_ghosts(mask, find_outlines(mask), flat, bright, 255.0, 2000) is None
+    assert find_ghosts(np.zeros_like(mask), [], flat, bright, 255.0, 20) is None
 
 
 def test_an_object_beside_its_ghost_stays():
@@ -309,7 +309,7 @@ def test_an_object_beside_its_ghost_stays():
     planes = [
         np.ascontiguousarray(picture.astype(np.uint8).transpose(2, 0, 1)).reshape(3, -1) for picture in (now, learned)
     ]
-    ghosts = find_ghosts(mask, *planes, 255.0, 25)
+    ghosts = find_ghosts(mask, find_outlines(mask), *planes, 255.0, 25)
     assert (ghosts[23:57, 23:37] == 255).all()
     assert not ghosts[23:57, 43:].any()
 
@@ -346,11 +346,11 @@ def test_a_relit_region_has_the_texture_of_the_background(light):
     relit, replaced = learned.copy(), learned.copy()
     relit[10:50, 20:60] *= light
     replaced[10:50, 20:60] = np.roll(learned, 31, 1)[10:50, 20:60] * light
-    assert (find_relit(mask, *planes_of(relit, learned), 255.0) == mask).all()
-    assert find_relit(mask, *planes_of(replaced, learned), 255.0) is None
+    assert (find_relit(mask, find_outlines(mask), *planes_of(relit, learned), 255.0) == mask).all()
+    assert find_relit(mask, find_outlines(mask), *planes_of(replaced, learned), 255.0) is None
     small = np.zeros_like(mask)
     small[20:28, 30:38] = 255
-    assert find_relit(small, *planes_of(relit, learned), 255.0) is None
+    assert find_relit(small, find_outlines(small), *planes_of(relit, learned), 255.0) is None
 
 
 def test_a_plain_object_before_a_plain_wall_is_not_taken_for_light():
@@ -358,7 +358,7 @@ def test_a_plain_object_before_a_plain_wall_is_not_taken_for_light():
     wall, object_seen = (generator.normal(level, 2, (60, 80, 3)) for level in (100, 160))
     mask = np.zeros((60, 80), np.uint8)
     mask[10:50, 20:60] = 255
-    assert find_relit(mask, *planes_of(object_seen, wall), 255.0) is None
+    assert find_relit(mask, find_outlines(mask), *planes_of(object_seen, wall), 255.0) is None
 
 
 @compiled

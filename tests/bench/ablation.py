@@ -28,10 +28,10 @@ _NEVER = 1e9
 class LearnsEverywhere(adaptive.Adaptive):
     """Learns foreground, too."""
 
-    def _learn(self, rate: float, where: Any, final: Any) -> None:
+    def _learn(self, rate: float, where: Any, final: Any, outlines: Any) -> None:
         kept = final.copy()
         final[:] = 0
-        super()._learn(rate, where, final)
+        super()._learn(rate, where, final, outlines[:0])
         final[:] = kept
 
 
