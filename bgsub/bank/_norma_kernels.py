@@ -151,11 +151,28 @@ def step(
     width, channels = frame.shape[1], frame.shape[2]
     slots = coefficients.shape[1]
     pixels, values = np.empty((channels, width), frame.dtype), np.empty((channels, width), np.float32)
-    k, f, none = np.empty(width, np.float32), np.empty(width, np.float32), np.empty((0, 0), np.float32)
+    f = np.empty(width, np.float32)
     insert = np.empty(width, np.uint8)  # the slot that takes this pixel's colour now
     for y in range(first_row, last_row):
         _separate(frame[y].reshape(-1), pixels, values)
-        _expand(values, colours[y].reshape(-1), coefficients[y].reshape(-1), 0, width, gain, scale, k, f, none)
+        x0 = values[0]
+        for x in range(width):
+            f[x] = zero
+        for j in range(slots):  # the sums of _expand, bit by bit, over whole rows and so without a scratch row
+            a, s0 = coefficients[y, j], colours[y, 0, j]
+            if channels == 3:
+                s1, s2, x1, x2 = colours[y, 1, j], colours[y, 2, j], values[1], values[2]
+                for x in range(width):
+                    d0 = np.float32(s0[x]) - x0[x]
+                    d1 = np.float32(s1[x]) - x1[x]
+                    d2 = np.float32(s2[x]) - x2[x]
+                    f[x] += a[x] * exp2_nonpositive((d0 * d0 + d1 * d1 + d2 * d2) * gain)
+            else:
+                for x in range(width):
+                    d0 = np.float32(s0[x]) - x0[x]
+                    f[x] += a[x] * exp2_nonpositive(d0 * d0 * gain)
+        for x in range(width):
+            f[x] *= scale
         rho_row = rho[y]
         if mask.shape[0] > 0:
             mask_row = mask[y]
