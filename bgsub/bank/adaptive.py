@@ -284,14 +284,14 @@ class Adaptive(KernelBank):
             scalars["threshold"] = parameters["threshold"]
             arrays["dominant"][:] = 0
         if self._is_flooded(final):
-            self._drop(np.full(final.shape, 255, np.uint8), final)
+            self._drop(np.full(final.shape, 255, np.uint8), where, final)
         else:
             white = self._white(self._planes.dtype)
             if parameters["ghosts"] and frames % _GHOST_INTERVAL == 0 and final.any():
                 least = scaled_side(_GHOST_PX, self._size) ** 2
-                self._drop(find_ghosts(final, outlines, *self._pictures(), white, least), final)
+                self._drop(find_ghosts(final, outlines, *self._pictures(), white, least), where, final)
             if frames % _LIGHT_INTERVAL == 0:
-                self._drop(find_relit(final, outlines, *self._pictures(), white), final)
+                self._drop(find_relit(final, outlines, *self._pictures(), white), where, final)
         near = self._scratch
         cv2.dilate(final, np.ones((_NEAR_PX, _NEAR_PX), np.uint8), near)
         np.bitwise_or(near, arrays["near"], out=self._moving)
@@ -356,12 +356,14 @@ class Adaptive(KernelBank):
         planes = self._planes.reshape(len(self._planes), -1)
         return planes, self._arrays["colours"][0].reshape(planes.shape)
 
-    def _drop(self, where: Mask | None, final: Mask) -> None:
-        """Take pixels out of the final mask and forget them after `look`, so that the frame is learned there."""
-        if where is None:
+    def _drop(self, dropped: Mask | None, where: Mask | None, final: Mask) -> None:
+        """Take pixels, if they may change, out of the final mask and forget them after `look`: they learn the frame."""
+        if dropped is None:
             return
-        final[where != 0] = 0
-        found = as_blocks(where) != 0
+        if where is not None:
+            dropped = np.bitwise_and(dropped, where)
+        final[dropped != 0] = 0
+        found = as_blocks(dropped) != 0
         touched = found.any(1)
         settled = self._settled == _adaptive_kernels.SETTLED
         self._distance[settled], self._nearest[settled] = 0, 0  # as feed_back would

@@ -71,7 +71,7 @@ class LinearRows(OnlineLearner):
         return len(samples)
 
     def _learn_plainly(self, x: Array, y: float) -> None:
-        raise NotImplementedError  # weights are always learned by the same loop
+        self._run(0, x[None], np.array([y]))  # weights are always learned by the same loop
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

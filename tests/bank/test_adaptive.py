@@ -402,6 +402,23 @@ def test_a_sudden_change_of_light_is_over_within_a_second(factor):
 
 
 @compiled
+@pytest.mark.parametrize("change", ["scene", "light"])
+def test_pixels_that_may_not_learn_keep_their_model_through_any_change(change):
+    scene = cv2.GaussianBlur(street().astype(np.float64), (0, 0), 1.5)
+    model, left = create("adaptive"), np.zeros(SIZE, bool)
+    left[:, :40] = True
+    for t in range(60):
+        model.apply(filmed(scene, t))
+    before = model.background_image()
+    other = street(seed=1) if change == "scene" else scene * 1.6
+    for t in range(40):
+        model.learn(filmed(other, 100 + t), where=left)
+    after = model.background_image()
+    assert (after[:, 40:] == before[:, 40:]).all()
+    assert (after[:, :40] != before[:, :40]).mean() > 0.9
+
+
+@compiled
 def test_another_scene_is_learned_within_a_second():
     model = create("adaptive", rate_hz=25)
     for t in range(60):
