@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 
-__all__ = ["JIT_ENABLED", "available_threads", "exp2_nonpositive", "kernel", "run_bands"]
+__all__ = ["JIT_ENABLED", "available_threads", "exp2_nonpositive", "folder_kernel", "kernel", "run_bands"]
 
 JIT_ENABLED = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 """False under NUMBA_DISABLE_JIT=1, where kernels run as plain Python."""
@@ -37,6 +37,22 @@ def kernel(function: _Function) -> _Function:
     except RuntimeError:  # no writable cache folder: the kernel works and is compiled anew in each process
         compiled = numba.njit(**options)(function)
     return cast("_Function", compiled)
+
+
+def folder_kernel(folder: Path) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return `kernel` for functions that use kernels or constants of other kernel files of a folder.
+
+    Numba's disk cache looks only at the file of the kernel itself; these are compiled anew whenever any of the
+    folder's files of kernels has changed.
+    """
+    sources = b"".join(path.read_bytes() for path in sorted(folder.glob("_*_kernel*.py")))
+    digest = hashlib.sha256(sources).hexdigest()[:12]
+
+    def compile_anew(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.__qualname__ = f"{function.__qualname__}-{digest}"
+        return kernel(function)
+
+    return compile_anew
 
 
 _ROUND = np.float32(1.5 * 2**23)  # adding it leaves round(y) in the low bits of a float32

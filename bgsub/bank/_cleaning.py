@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
-from bgsub._vote_kernel import vote
+from bgsub._vote_kernel import vote_twice
 from bgsub.bank import _adaptive_kernels
+from bgsub.bank._unrest_kernel import GRID, average
 from bgsub.frames import Mask
 
-__all__ = ["FINE_PX", "Outlines", "clean", "find_calm", "find_outlines", "scaled_side"]
+__all__ = ["FINE_PX", "Outlines", "clean", "find_calm", "find_outlines", "make_calm", "scaled_side"]
 
 Outlines = Sequence[NDArray[Any]]
 
@@ -24,7 +25,6 @@ FINE_PX = 5
 _CALM = 1.1  # largest unrest of a calm neighbourhood: mean factor of the width,
 _RESTLESS_WEIGHT = 0.3  # and so much of the mean of v - 0.1, which shows at once what factors follow slowly
 _REACH = 6  # side of that neighbourhood, in sides of the median
-_GRID = 4  # pixels of the grid on which unrest is averaged, as it varies slowly
 
 
 def scaled_side(pixels: int, size: tuple[int, int]) -> int:
@@ -37,15 +37,14 @@ def clean(
 ) -> Outlines:
     """Write the final mask of a raw one and return its outlines: a median, a finer one where it is calm, no holes.
 
-    `side` and `fine` are sides in pixels of the frame; all masks are (H, W) uint8, 0 and 255.
+    `side` and `fine` are sides in pixels of the frame; masks are (H, W) uint8, 0 and 255, and `calm` is a grid's.
     """
     if side == 1:
         final[:] = raw
     else:
-        _median(raw, side, threads, final)
-        _median(raw, min(fine, side), threads, scratch)
-        np.bitwise_and(scratch, calm, out=scratch)
-        np.bitwise_or(final, scratch, out=final)
+        fine = min(fine, side)
+        votes = [value for square in (side, fine) for value in (square // 2, (square * square + 1) // 2)]
+        run_bands(vote_twice, (raw.shape[0], raw.shape[1]), threads, raw, *votes, calm, scratch, final)
     outlines = find_outlines(final)
     if fill:
         cv2.drawContours(final, outlines, -1, 255, cv2.FILLED)
@@ -57,23 +56,17 @@ def find_outlines(mask: Mask) -> Outlines:
     return cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]
 
 
-def _median(raw: Mask, side: int, threads: int, final: Mask) -> None:
-    run_bands(vote, (raw.shape[0], raw.shape[1]), threads, raw, side // 2, (side * side + 1) // 2, final)
+def make_calm(size: tuple[int, int]) -> Mask:
+    """Return the grid that `find_calm` writes for frames of (height, width), calm everywhere."""
+    return np.full((-(-size[0] // GRID), -(-size[1] // GRID)), 255, np.uint8)
 
 
-def find_calm(factors: NDArray[np.uint16], restless: NDArray[np.uint16], side: int, calm: Mask) -> None:
+def find_calm(factors: NDArray[np.uint16], restless: NDArray[np.uint16], side: int, threads: int, calm: Mask) -> None:
     """Write 255 where the neighbourhood is calm, else 0; factors and restlessness are images in their units."""
-    height, width = calm.shape
-    coarse = (max(1, width // _GRID), max(1, height // _GRID))
-    factors_coarse, restless_coarse = (
-        cv2.resize(image, coarse, interpolation=cv2.INTER_AREA) for image in (factors, restless)
-    )
-    weight = _RESTLESS_WEIGHT * float(_adaptive_kernels.RESTLESS_UNIT)
-    at_rest = weight * int(_adaptive_kernels.QUIET)
-    unit = 1 / float(_adaptive_kernels.FACTOR_ONE)
-    unrest = cv2.addWeighted(factors_coarse, unit, restless_coarse, weight, -at_rest, dtype=cv2.CV_32F)
-    reach = (_REACH * side // _GRID) | 1
-    mean = np.asarray(cv2.boxFilter(unrest, -1, (reach, reach)))
-    cv2.resize(
-        np.where(mean < _CALM, np.uint8(255), np.uint8(0)), (width, height), calm, interpolation=cv2.INTER_NEAREST
-    )
+    one = float(_adaptive_kernels.FACTOR_ONE)
+    weight = round(_RESTLESS_WEIGHT * float(_adaptive_kernels.RESTLESS_UNIT) * one)
+    unrest = np.empty(calm.shape, np.float32)
+    run_bands(average, (calm.shape[0], calm.shape[1] * GRID**2), threads, factors, restless, weight, unrest)
+    reach = (_REACH * side // GRID) | 1
+    mean = np.asarray(cv2.boxFilter(unrest, -1, (reach, reach))).reshape(calm.shape)
+    np.multiply(mean < np.float32(_CALM * one + weight * int(_adaptive_kernels.QUIET)), np.uint8(255), out=calm)

@@ -11,9 +11,12 @@ from bgsub._opencv import cv2
 from bgsub.bank import _adaptive_kernels
 from bgsub.bank._adaptive_kernels import BLOCK
 from bgsub.bank._blocks import as_blocks, as_image, count_blocks
-from bgsub.bank._cleaning import FINE_PX, Outlines, clean, find_calm, find_outlines, scaled_side
+from bgsub.bank._cleaning import FINE_PX, Outlines, clean, find_calm, find_outlines, make_calm, scaled_side
+from bgsub.bank._feedback_kernels import unsettle
 from bgsub.bank._ghosts import find_ghosts
+from bgsub.bank._learning_kernels import advance
 from bgsub.bank._lighting import find_relit, find_shadows
+from bgsub.bank._look_kernels import look
 from bgsub.bank.kernel_bank import RATE, SLOTS, THREADS, WHITE, WIDTH, KernelBank
 from bgsub.bank.parameters import Parameter
 from bgsub.frames import Frame, Mask, Score
@@ -25,7 +28,6 @@ _FACTOR_RATE = 0.02
 _YOUNG = 19.0  # widths grow so many times faster at the start,
 _YOUNG_FRAMES = 200.0  # fading with this time constant
 _ONE = int(_adaptive_kernels.FACTOR_ONE)
-_NEAR_PX = 7  # dilation that keeps outlines of foreground out of the count of blinks; outlines do not grow with frames
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is restless background
 _CALM_INTERVAL = 4  # frames between two looks at what is calm
 _GHOST_INTERVAL = 2  # and between two searches for ghosts,
@@ -65,7 +67,7 @@ class Adaptive(KernelBank):
     6. *Light*: regions of more than 2 % of the frame whose texture is that of the background under another light
        are learned anew; after half a second with more than 60 % foreground everything is.
 
-    The state takes slots * (channels + 4) + 11 bytes a pixel for uint8 frames: 32 for three slots in colour.
+    The state takes slots * (channels + 4) + 10 bytes a pixel for uint8 frames: 31 for three slots in colour.
 
     Parameters
     ----------
@@ -190,8 +192,8 @@ class Adaptive(KernelBank):
             "distances": np.zeros(blocks, np.uint16),
             "previous": np.zeros(blocks, np.uint8),
             "ages": np.zeros(blocks, np.uint16),
-            "near": np.zeros(size, np.uint8),
-            "calm": np.full(size, 255, np.uint8),
+            "before": np.zeros(blocks, np.uint8),
+            "calm": make_calm(size),
         }
         self._scalars = {"frames": 0, "scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
         # Scratch is not part of the model: each step writes it before reading it. Which blocks are quiet is found
@@ -201,7 +203,8 @@ class Adaptive(KernelBank):
         self._density = np.empty(blocks, np.float32)
         self._raw, self._distance, self._nearest, self._values = (np.empty(blocks, np.uint8) for _ in range(4))
         self._settled, self._quiet = np.zeros(count, np.uint8), np.zeros(count, np.uint8)
-        self._final, self._scratch, self._moving = (np.empty(size, np.uint8) for _ in range(3))
+        self._final, self._moving = np.zeros(blocks, np.uint8), np.zeros(blocks, np.uint8)
+        self._scratch = np.empty(size, np.uint8)
         dither = np.random.default_rng(0).random((_adaptive_kernels.DITHERS, BLOCK), np.float32)
         self._dither = dither if frame.dtype != np.float32 else np.zeros_like(dither)
 
@@ -231,14 +234,11 @@ class Adaptive(KernelBank):
 
     def _step(self, frame: Frame, rate: float, where: Mask | None, mask: Mask | None, score: Score | None) -> None:
         parameters, threshold = self._parameters, np.float32(self._parameters["threshold"])
-        if frame.ndim == 2:
-            as_image(self._planes[0], self._size)[:] = frame
-        else:
-            cv2.split(frame, [as_image(plane, self._size) for plane in self._planes])
         # Which blocks one slot dominates was found under the threshold of that time.
         stale = self._scalars["threshold"] != parameters["threshold"]
         self._run(
-            _adaptive_kernels.look,
+            look,
+            frame.reshape(-1),
             self._planes,
             *self._named("colours", "coefficients", "factors"),
             np.zeros_like(self._settled) if stale else self._arrays["dominant"],
@@ -260,7 +260,7 @@ class Adaptive(KernelBank):
             self._confine(None, score)
         if mask is None and rate == 0:
             return
-        final, side = self._final, scaled_side(parameters["median"], self._size)
+        final, side = as_image(self._final, self._size), scaled_side(parameters["median"], self._size)
         fine = scaled_side(FINE_PX, self._size)
         outlines = clean(
             raw, self._arrays["calm"], side, fine, parameters["fill"], parameters["threads"], final, self._scratch
@@ -292,53 +292,43 @@ class Adaptive(KernelBank):
                 self._drop(find_ghosts(final, outlines, *self._pictures(), white, least), where, final)
             if frames % _LIGHT_INTERVAL == 0:
                 self._drop(find_relit(final, outlines, *self._pictures(), white), where, final)
-        near = self._scratch
-        cv2.dilate(final, np.ones((_NEAR_PX, _NEAR_PX), np.uint8), near)
-        np.bitwise_or(near, arrays["near"], out=self._moving)
-        arrays["near"], self._scratch = near, arrays["near"]
         fading = 1.0 - (min(1.0, 1.0 / (parameters["memory_s"] * parameters["rate_hz"])) if rate < 0 else rate)
         fading = max(fading, 1e-3)  # a rate just below 1 must not make the scale 0
         scalars["scale"] *= fading
-        outcome, everywhere = as_blocks(final), where is None
-        allowed = outcome if where is None else as_blocks(where, 255)
-        share = np.float32(parameters["threshold"] / _TAU)
+        outcome, everywhere = self._final, where is None
+        recent = cv2.bitwise_or(final, as_image(arrays["before"], self._size), self._scratch)
         self._run(
-            _adaptive_kernels.feed_back,
+            advance,
+            self._planes,
+            *self._named("colours", "coefficients", "dominant"),
             *self._named("factors", "restless", "distances", "previous", "ages"),
             self._quiet,
             self._raw,
             self._distance,
             self._nearest,
-            self._settled,
-            outcome,
-            as_blocks(self._moving),
-            allowed,
-            everywhere,
-            np.float32(_FACTOR_RATE * (1.0 + _YOUNG * math.exp(-frames / _YOUNG_FRAMES))),
-            self._in_frames(_FLICKER_S),
-        )
-        self._run(
-            _adaptive_kernels.learn,
-            self._planes,
-            *self._named("colours", "coefficients", "ages", "dominant"),
-            self._nearest,
             self._values,
             self._settled,
             outcome,
-            allowed,
+            recent,
+            self._moving,
+            outcome if where is None else as_blocks(where, 255),
             everywhere,
-            share,
+            self._gain(self._planes.dtype),
+            np.float32(_FACTOR_RATE * (1.0 + _YOUNG * math.exp(-frames / _YOUNG_FRAMES))),
+            self._in_frames(_FLICKER_S),
+            np.float32(parameters["threshold"] / _TAU),
             np.float32(1.0 / scalars["scale"]),
             np.float32(1.0 / fading),
             self._in_frames(parameters["absorb_s"]),
             self._dither,
             np.int32(frames),
         )
-        self._run(_adaptive_kernels.sort, *self._named("colours", "coefficients", "dominant"), share, np.int32(frames))
+        arrays["before"], self._final = self._final, arrays["before"]
         self._fade(1.0)
         if frames % _CALM_INTERVAL == 0:
             factors, restless = (as_image(array, self._size) for array in self._named("factors", "restless"))
-            find_calm(factors, restless, scaled_side(parameters["median"], self._size), arrays["calm"])
+            side = scaled_side(parameters["median"], self._size)
+            find_calm(factors, restless, side, parameters["threads"], arrays["calm"])
         scalars["frames"] += 1
 
     def _is_flooded(self, final: Mask) -> bool:
@@ -363,10 +353,22 @@ class Adaptive(KernelBank):
         if where is not None:
             dropped = np.bitwise_and(dropped, where)
         final[dropped != 0] = 0
-        found = as_blocks(dropped) != 0
+        blocks = as_blocks(dropped)
+        found = blocks != 0
         touched = found.any(1)
-        settled = self._settled == _adaptive_kernels.SETTLED
-        self._distance[settled], self._nearest[settled] = 0, 0  # as feed_back would
+        self._run(
+            unsettle,
+            self._planes,
+            *self._named("colours", "factors"),
+            self._gain(self._planes.dtype),
+            self._distance,
+            self._nearest,
+            self._values,
+            self._settled,
+            blocks,
+            blocks,
+            True,
+        )
         self._settled[touched] = _adaptive_kernels.FORGOTTEN
         self._nearest[found] = _adaptive_kernels.NONE
         self._arrays["coefficients"][:, found] = 0

@@ -9,12 +9,12 @@ import bgsub
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub._vote_kernel import vote
-from bgsub.bank import _adaptive_kernels as kernels
 from bgsub.bank import create
 from bgsub.bank._adaptive_kernels import BLOCK
 from bgsub.bank._blocks import as_image
 from bgsub.bank._cleaning import find_outlines, scaled_side
 from bgsub.bank._ghosts import find_ghosts
+from bgsub.bank._learning_kernels import sort
 from bgsub.bank._lighting import find_relit, find_shadows
 from bgsub.postprocess import median
 from tests.bank.reference import SMALL, noisy_video
@@ -120,7 +120,7 @@ def test_kernels_equal_plain_numpy(size, channels):
     settled_once = False
     for frame in video[1:]:
         reference = Reference(model)
-        frames, near = model._scalars["frames"], model._arrays["near"].copy()
+        frames, before = model._scalars["frames"], model._arrays["before"].copy()
         order = frames % 16
         score = np.empty(size, np.float32)
         mask = model.apply(frame if channels == 3 else frame[..., 0], score=score)
@@ -133,7 +133,9 @@ def test_kernels_equal_plain_numpy(size, channels):
         settled &= blocks_all(mask == 0)
         settled_once |= bool(settled.any())
         np.testing.assert_array_equal(np.repeat(model._settled, BLOCK)[: mask.size].reshape(size) != 0, settled)
-        moving = np.bitwise_or(model._arrays["near"], near)
+        moving = image(model, model._moving)
+        recent = image(model, np.bitwise_or(model._arrays["before"], before))
+        np.testing.assert_array_equal(moving, cv2.dilate(recent, np.ones((7, 7), np.uint8)))
         rate = 0.02 * (1 + 19 * np.exp(-frames / 200))
         reference.feed_back(image(model, model._raw), density, mask, moving, rate, 150)
         arrays = model._arrays
@@ -162,7 +164,7 @@ def test_sorting_keeps_every_support_vector_and_brings_the_heaviest_up():
     coefficients = generator.random((5, 7, BLOCK)).astype(np.float32)
     before_s, before_a = colours.copy(), coefficients.copy()
     dominant = np.zeros(7, np.uint8)
-    kernels.sort(0, 7, colours, coefficients, dominant, np.float32(0.0), np.int32(3))
+    sort(0, 7, colours, coefficients, dominant, np.float32(0.0), np.int32(3))
     assert (coefficients[0, 3] == before_a[:, 3].max(0)).all()
     assert dominant.tolist() == [0, 0, 0, 1, 0, 0, 0]
     others = [0, 1, 2, 4, 5, 6]
@@ -501,4 +503,4 @@ def test_state_takes_the_documented_bytes():
     model = create("adaptive")
     model.apply(np.zeros((64, 100, 3), np.uint8))
     pixels = 64 * 100
-    assert model.memory_bytes == pixels * (3 * (3 + 4) + 11) + pixels // BLOCK
+    assert model.memory_bytes == pixels * (3 * (3 + 4) + 10) + pixels // 16 + pixels // BLOCK
