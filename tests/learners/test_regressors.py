@@ -18,6 +18,7 @@ from bgsub.learners import (
     OLKRegressor,
     Polynomial,
 )
+from bgsub.learners import _rule_kernels as rules
 from bgsub.learners.losses import EpsilonInsensitive, Huber, Squared
 from tests.learners.files import learning_file
 from tests.learners.known import STREAM, TARGETS, answers, rings
@@ -108,11 +109,15 @@ def test_compiled_plain_single_and_parts_agree(model, kernel):
         assert single._averaging or predicted == pytest.approx(before, abs=1e-12)
     for start in range(0, 200, 33):
         parts.partial_fit(samples[start : start + 33], targets[start : start + 33])
-    for other in (single, parts, pickle.loads(pickle.dumps(bulk))):  # noqa: S301
+    copy = pickle.loads(pickle.dumps(bulk))  # noqa: S301
+    for other in (single, parts, copy):
         assert other.t_ == 200
-        np.testing.assert_array_equal(bulk.dual_coef_, other.dual_coef_)
+        if isinstance(model, KRLSRegressor) and other is not copy:  # it sums up batches
+            np.testing.assert_allclose(bulk.predict(samples), other.predict(samples), atol=1e-12)
+        else:
+            np.testing.assert_array_equal(bulk.dual_coef_, other.dual_coef_)
         np.testing.assert_array_equal(bulk.support_vectors_, other.support_vectors_)
-    np.testing.assert_array_equal(bulk.predict(samples), [single.predict_one(x) for x in samples])
+    np.testing.assert_array_equal(single.predict(samples), [single.predict_one(x) for x in samples])
     np.testing.assert_array_equal(bulk.support_vectors_, plain.support_vectors_)
     np.testing.assert_allclose(bulk.predict(samples), plain.predict(samples), atol=1e-7)
 
@@ -193,6 +198,78 @@ def test_krls_is_least_squares_over_the_dictionary(nu):
     design = projections @ kernel.matrix(vectors, vectors)
     best = design @ np.linalg.lstsq(design, targets, rcond=None)[0]
     np.testing.assert_allclose(design @ model.dual_coef_[0], best, atol=1e-6 if nu < 1e-3 else 1e-8)
+
+
+def recursive_least_squares(samples, targets, kernel, nu, budget):
+    """Return vectors, coefficients and the predictions made on the way by the published recursion, unhurried."""
+    vectors, alpha, p, predicted = samples[:0], np.zeros(0), np.zeros((0, 0)), []
+    for x, y in zip(samples, targets, strict=True):
+        gram, row, k_tt = kernel.matrix(vectors, vectors), kernel.row(vectors, x), kernel.diag(x)
+        a = np.linalg.solve(gram, row)
+        error, delta2 = y - alpha @ row, k_tt - a @ row
+        predicted.append(alpha @ row)
+        if k_tt > 0 and delta2 > max(nu, 1e-10 * k_tt) and len(alpha) != budget:
+            vectors, alpha = np.vstack([vectors, x]), np.append(alpha - a * error / delta2, error / delta2)
+            p = np.block([[p, np.zeros((len(a), 1))], [np.zeros((1, len(a))), np.ones((1, 1))]])
+        else:
+            gain = 1 + a @ p @ a
+            alpha = alpha + np.linalg.solve(gram, p @ a) * error / gain
+            p = p - np.outer(p @ a, p @ a) / gain
+    return vectors, alpha, np.array(predicted)
+
+
+def late(n, features, seed):
+    """Return a stream that moves on slowly, so that vectors join all along."""
+    rng = np.random.default_rng(seed)
+    samples = rng.normal(size=(n, features)) + np.linspace(0, 3, n)[:, None]
+    samples[n // 3] = 0.0
+    return samples, np.sin(samples).sum(axis=1) + 0.1 * rng.normal(size=n)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(
+    ("kernel", "features", "nu", "budget", "size"),
+    [
+        (Gaussian(sigma=1.0), 1, 1e-2, None, 10),
+        (Gaussian(sigma=1.0), 2, 0.2, 1000, 32),
+        (Gaussian(sigma=1.0), 2, 1e-3, 14, 14),
+        (Gaussian(sigma=3.0), 5, 0.05, 37, 37),
+        (Gaussian(sigma=0.1), 3, 0.0, 50, 50),
+        (Polynomial(degree=2, gamma=0.5, coef0=1.0), 2, 1e-3, None, 6),
+        (Polynomial(degree=2, gamma=1.0, coef0=0.0), 4, 0.0, None, 10),
+    ],
+    ids=repr,
+)
+def test_krls_batches_are_the_published_recursion(kernel, features, nu, budget, size):
+    samples, targets = late(240, features, 1)
+    vectors, alpha, predicted = recursive_least_squares(samples, targets, kernel, nu, budget)
+    expected = [kernel.row(vectors, x) @ alpha for x in samples]
+    models = {name: KRLSRegressor(kernel=kernel, nu=nu, budget=budget) for name in ("single", 240, 100, 33, 17)}
+    single = models.pop("single")
+    alone = [single.learn_one(x, float(y)) for x, y in zip(samples, targets, strict=True)]
+    np.testing.assert_allclose(alone, predicted, atol=1e-8)
+    for length, model in models.items():
+        for start in range(0, 240, length):
+            model.partial_fit(samples[start : start + length], targets[start : start + length])
+        assert model._s[rules.LAST] == pytest.approx(alone[-1], abs=1e-9)
+    for model in (single, *models.values()):
+        assert (model.t_, model.n_support_) == (240, size)
+        np.testing.assert_array_equal(model.support_vectors_, vectors)
+        np.testing.assert_allclose(model.predict(samples), expected, atol=1e-8)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("far", [1.0, 1e5])
+def test_krls_does_not_sum_up_what_would_lose_digits(far):
+    """Two vectors near 0, and far samples on one line that nearly hide what the two had to say."""
+    rng = np.random.default_rng(0)
+    samples = np.vstack([np.eye(2), far * np.ones((100, 2)), np.eye(2)])
+    targets = samples @ [1.0, 2.0] + 0.1 * rng.normal(size=104)
+    best = np.linalg.lstsq(samples, targets, rcond=None)[0]
+    for model in (KRLSRegressor(kernel="linear", budget=2), KRLSRegressor(kernel=lambda a, b: float(a @ b), budget=2)):
+        for learn in (model.fit, model.partial_fit):
+            learn(samples, targets)
+            np.testing.assert_allclose(model.predict(np.eye(2)), best, rtol=1e-9)
 
 
 def test_krls_interpolates_where_everything_is_stored():
