@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,8 +12,20 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
 
-__all__ = ["JIT_ENABLED", "available_threads", "exp2_nonpositive", "folder_kernel", "kernel", "run_bands"]
+__all__ = [
+    "JIT_ENABLED",
+    "available_threads",
+    "exp2_nonpositive",
+    "folder_kernel",
+    "kernel",
+    "prefetch",
+    "run_bands",
+    "view_kernel",
+]
 
 JIT_ENABLED = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 """False under NUMBA_DISABLE_JIT=1, where kernels run as plain Python."""
@@ -30,8 +43,20 @@ def kernel(function: _Function) -> _Function:
     Division follows numpy (no exception), and a multiplication with an addition may be fused (`contract`).
     No other fast-math is allowed, so results do not depend on how rows are split among threads.
     """
+    return _compile(function)
+
+
+def view_kernel(function: _Function) -> _Function:
+    """Compile as `kernel` does, but without reference counts: a function that makes no arrays, only views of some.
+
+    LLVM cannot remove all counts from a loop over small blocks, where they take a tenth of the time or more.
+    """
+    return _compile(function, _nrt=False)
+
+
+def _compile(function: _Function, **more: Any) -> _Function:
     function.__qualname__ = f"{function.__qualname__}-{_HELPERS_DIGEST}"
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}, **more}
     try:
         compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no writable cache folder: the kernel works and is compiled anew in each process
@@ -39,8 +64,10 @@ def kernel(function: _Function) -> _Function:
     return cast("_Function", compiled)
 
 
-def folder_kernel(folder: Path) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return `kernel` for functions that use kernels or constants of other kernel files of a folder.
+def folder_kernel(
+    folder: Path, compiler: Callable[..., Any] = kernel
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return `kernel`, or another compiler, for functions that use what other kernel files of a folder define.
 
     Numba's disk cache looks only at the file of the kernel itself; these are compiled anew whenever any of the
     folder's files of kernels has changed.
@@ -50,7 +77,7 @@ def folder_kernel(folder: Path) -> Callable[[Callable[..., Any]], Callable[..., 
 
     def compile_anew(function: Callable[..., Any]) -> Callable[..., Any]:
         function.__qualname__ = f"{function.__qualname__}-{digest}"
-        return kernel(function)
+        return cast("Callable[..., Any]", compiler(function))
 
     return compile_anew
 
@@ -86,6 +113,32 @@ def exp2_nonpositive(y: np.float32) -> np.float32:
     return np.int32(p.view(np.int32) + exponent).view(np.float32)
 
 
+_CACHE_LINE = 64  # bytes
+
+
+def _prefetch(typing: Any, row: Any) -> Any:  # noqa: ARG001
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, value=arguments[0])
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        start = builder.bitcast(array.data, byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")  # type: ignore[no-untyped-call]
+        for offset in range(0, 8 * signature.args[0].dtype.bitwidth, _CACHE_LINE):
+            line = builder.gep(start, [ir.IntType(64)(offset)])
+            builder.call(function, [line, number(0), number(3), number(1)])  # for reading, to stay, data
+        return context.get_dummy_value()
+
+    return types.void(row), generate
+
+
+def _no_prefetch(row: Any) -> None:
+    pass
+
+
+prefetch: Any = intrinsic(_prefetch) if JIT_ENABLED else _no_prefetch
+"""In a kernel: ask for the first 64 numbers of a contiguous row to be brought to the cache, as they are needed soon."""
+
+
 def available_threads() -> int:
     """Count the processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -114,11 +167,18 @@ def _forget_pool() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)
 
-_MIN_PIXELS_PER_BAND = 20_000  # below, handing a band to another thread costs more than it saves
+_MIN_PIXELS_PER_BAND = 20_000  # below, waking another thread, some 50 microseconds, costs more than it saves
 
 
-def run_bands(function: Callable[..., Any], shape: tuple[int, int], threads: int, *arguments: Any) -> None:
-    """Call `function(first_row, last_row, *arguments)` over all rows, one band of rows a thread.
+def run_bands(
+    function: Callable[..., Any],
+    shape: tuple[int, int],
+    threads: int,
+    *arguments: Any,
+    pieces: int = 1,
+    light: int = 1,
+) -> None:
+    """Call `function(first_row, last_row, *arguments)` over all rows, in bands of rows over threads.
 
     Numba's own threading layer is not used: without TBB or OpenMP it is `workqueue`, where two Python threads at
     once abort the process. The pool is shared by all callers; each waits only for bands of its own.
@@ -130,22 +190,39 @@ def run_bands(function: Callable[..., Any], shape: tuple[int, int], threads: int
     shape : (height, width)
         Size of the frame.
     threads : int
-        Most bands to use; 0 for one a processor.
+        Most threads to use; 0 for one a processor.
     *arguments
         Passed on.
+    pieces : int
+        Bands a thread; more than one where rows differ in what they cost, for a thread that is done takes another.
+    light : int
+        How many times cheaper than in most kernels a pixel is: how many times more of them wake another thread.
     """
     height, width = shape
-    bands = min(threads or available_threads(), height, max(1, height * width // _MIN_PIXELS_PER_BAND))
-    edges = [height * band // bands for band in range(bands + 1)]
-    if bands == 1:
+    workers = min(threads or available_threads(), height, max(1, height * width // (_MIN_PIXELS_PER_BAND * light)))
+    if workers == 1:
         function(0, height, *arguments)
         return
+    count = min(workers * pieces, height)
+    edges = [height * band // count for band in range(count + 1)]
+    bands = deque(itertools.pairwise(edges))
+
+    def work() -> None:
+        while bands:
+            try:
+                first, last = bands.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            function(first, last, *arguments)
+
     pool = _band_pool()
-    others = [pool.submit(function, first, last, *arguments) for first, last in itertools.pairwise(edges[1:])]
+    others = [pool.submit(work) for _ in range(workers - 1)]
     try:
-        function(edges[0], edges[1], *arguments)
+        work()
     finally:
-        for other in others:
+        bands.clear()
+        late = [other for other in others if not other.cancel()]  # those that have not begun are not waited for
+        for other in late:
             other.exception()  # wait: the caller's arrays must not be written after we return
-    for other in others:
+    for other in late:
         other.result()

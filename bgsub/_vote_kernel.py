@@ -2,67 +2,91 @@
 
 import numpy as np
 
-from bgsub._numba import kernel
+from bgsub._numba import kernel, view_kernel
 
 __all__ = ["vote", "vote_twice"]
 
 _SEGMENT = 64  # pixels of a row whose neighbourhoods are looked at together
 
 
-@kernel
-def _count(row, counts):
-    """Count the foreground of each segment of a row."""
-    whole = row.shape[0] // _SEGMENT
-    for segment in range(whole):
-        part = row[segment * _SEGMENT : (segment + 1) * _SEGMENT]
-        found = 0
-        for x in range(_SEGMENT):
-            found += 1 if part[x] != 0 else 0
-        counts[segment] = found
-    if whole < counts.shape[0]:
-        part = row[whole * _SEGMENT :]
-        found = 0
-        for x in range(part.shape[0]):
-            found += 1 if part[x] != 0 else 0
-        counts[whole] = found
+@view_kernel
+def _count(mask, first, counts):
+    """Count the foreground in each segment of the rows from `first` on; the last column counts the whole row.
 
-
-@kernel
-def vote(
-    first_row,
-    last_row,
-    mask,  # (H, W) u1: 0 and 255
-    reach,  # half of the side, without the middle
-    least,  # foreground pixels needed
-    voted,  # (H, W) u1, written: 255 where the square around a pixel has so many; borders are repeated outwards
-):
-    """Count in columns, kept from row to row, and slide along rows only where their sums allow a vote at all."""
+    Rows beyond the mask are its border again.
+    """
     height, width = mask.shape
-    side = 2 * reach + 1
-    columns = np.zeros(width + 2 * reach, np.uint16)  # foreground pixels of each column in reach, borders repeated
+    segments = counts.shape[1] - 1
+    whole = width // _SEGMENT
+    for i in range(counts.shape[0]):
+        row, counts_row = mask[min(max(first + i, 0), height - 1)], counts[i]
+        total = np.int64(0)
+        for segment in range(whole):
+            part = row[segment * _SEGMENT : (segment + 1) * _SEGMENT]
+            found = 0
+            for x in range(_SEGMENT):
+                found += 1 if part[x] != 0 else 0
+            counts_row[segment] = found
+            total += found
+        if whole < segments:
+            part = row[whole * _SEGMENT :]
+            found = 0
+            for x in range(part.shape[0]):
+                found += 1 if part[x] != 0 else 0
+            counts_row[whole] = found
+            total += found
+        counts_row[segments] = total
+
+
+@view_kernel
+def _add(row, columns, occupied, counts_row):
+    segments = occupied.shape[0]
+    if counts_row[segments] == 0:
+        return
+    for segment in range(segments):
+        occupied[segment] += counts_row[segment]
+    for x in range(columns.shape[0]):
+        columns[x] = np.uint16(columns[x] + (row[x] & np.uint8(1)))
+
+
+@view_kernel
+def _remove(row, columns, occupied, counts_row):
+    segments = occupied.shape[0]
+    if counts_row[segments] == 0:
+        return
+    for segment in range(segments):
+        occupied[segment] -= counts_row[segment]
+    for x in range(columns.shape[0]):
+        columns[x] = np.uint16(columns[x] - (row[x] & np.uint8(1)))
+
+
+@view_kernel
+def _vote(first_row, last_row, mask, counts, reach, least, voted, filled, columns, occupied):
+    """Do `vote`, with the counts of all rows in reach; filled (H,) u1 tells which rows are not empty afterwards.
+
+    Scratch: columns (W + 2 * reach,) u2, the foreground pixels of each column in reach, borders repeated, and
+    occupied (segments,) i8, their sums over segments; both 0.
+    """
+    height, width = mask.shape
     inner = columns[reach : reach + width]
-    segments = (width + _SEGMENT - 1) // _SEGMENT
-    occupied = np.zeros(segments, np.int64)  # the sums of `inner` over segments,
-    counts = np.zeros((side, segments), np.int64)  # and what each row in reach adds to them
-    for row in range(first_row - reach, first_row + reach + 1):
-        start, counts_row = mask[min(max(row, 0), height - 1)], counts[(row + reach) % side]
-        _count(start, counts_row)
-        for segment in range(segments):
-            occupied[segment] += counts_row[segment]
-        for x in range(width):
-            inner[x] = np.uint16(inner[x] + (start[x] & np.uint8(1)))
+    segments = counts.shape[1] - 1
+    for row in range(first_row - reach, first_row + reach):
+        _add(mask[min(max(row, 0), height - 1)], inner, occupied, counts[row - first_row + reach])
     for y in range(first_row, last_row):
+        _add(mask[min(y + reach, height - 1)], inner, occupied, counts[y - first_row + 2 * reach])
         row_voted = voted[y]
+        filled[y] = np.uint8(0)
         for x in range(width):
             row_voted[x] = np.uint8(0)
-        for x in range(reach):
-            columns[x] = inner[0]
-            columns[reach + width + x] = inner[width - 1]
         beyond = reach * (np.int64(inner[0]) + np.int64(inner[width - 1]))
-        whole = np.int64(0)
+        whole = beyond
         for segment in range(segments):
             whole += occupied[segment]
-        for segment in range(segments if beyond + whole >= least else 0):
+        if whole >= least:
+            for x in range(reach):
+                columns[x] = inner[0]
+                columns[reach + width + x] = inner[width - 1]
+        for segment in range(segments if whole >= least else 0):
             begin = segment * _SEGMENT
             end = min(begin + _SEGMENT, width)
             total = beyond
@@ -76,6 +100,7 @@ def vote(
                 total += np.int64(near[x])
             if total < least:
                 continue
+            filled[y] = np.uint8(1)
             out = row_voted[begin:end]
             count = np.int64(0)
             for x in range(2 * reach):
@@ -85,15 +110,25 @@ def vote(
                 count += np.int64(ahead[x])
                 out[x] = np.uint8(255) if count >= least else np.uint8(0)
                 count -= np.int64(near[x])
-        entering, leaving = mask[min(y + reach + 1, height - 1)], mask[max(y - reach, 0)]
-        counts_row = counts[y % side]  # of the row that leaves; the one that enters takes its place
-        for segment in range(segments):
-            occupied[segment] -= counts_row[segment]
-        _count(entering, counts_row)
-        for segment in range(segments):
-            occupied[segment] += counts_row[segment]
-        for x in range(width):
-            inner[x] = np.uint16(inner[x] + (entering[x] & np.uint8(1)) - (leaving[x] & np.uint8(1)))
+        _remove(mask[max(y - reach, 0)], inner, occupied, counts[y - first_row])
+
+
+@kernel
+def vote(
+    first_row,
+    last_row,
+    mask,  # (H, W) u1: 0 and 255
+    reach,  # half of the side, without the middle
+    least,  # foreground pixels needed
+    voted,  # (H, W) u1, written: 255 where the square around a pixel has so many; borders are repeated outwards
+):
+    """Count in columns, kept from row to row, and slide along rows only where their sums allow a vote at all."""
+    width = mask.shape[1]
+    segments = (width + _SEGMENT - 1) // _SEGMENT
+    counts = np.empty((last_row - first_row + 2 * reach, segments + 1), np.int64)
+    filled, columns = np.empty(mask.shape[0], np.uint8), np.zeros(width + 2 * reach, np.uint16)
+    _count(mask, first_row - reach, counts)
+    _vote(first_row, last_row, mask, counts, reach, least, voted, filled, columns, np.zeros(segments, np.int64))
 
 
 @kernel
@@ -103,26 +138,35 @@ def vote_twice(
     mask,  # (H, W) u1: 0 and 255
     reach,
     least,
-    small_reach,
+    small_reach,  # at most `reach`
     small_least,
     where,  # (ceil(H / 4), ceil(W / 4)) u1: in which cells of 4x4 pixels votes in the smaller squares count, too
     scratch,  # (H, W) u1
     voted,  # (H, W) u1, written
+    filled,  # (H,) u1, written: 0 where a row of `voted` is empty, 1 where it may not be
 ):
     """Do `vote` in larger and, somewhere, in smaller squares."""
-    vote(first_row, last_row, mask, reach, least, voted)
-    vote(first_row, last_row, mask, small_reach, small_least, scratch)
     width = mask.shape[1]
+    segments = (width + _SEGMENT - 1) // _SEGMENT
+    counts = np.empty((last_row - first_row + 2 * reach, segments + 1), np.int64)
+    columns, occupied = np.zeros(width + 2 * reach, np.uint16), np.zeros(segments, np.int64)
+    _count(mask, first_row - reach, counts)
+    _vote(first_row, last_row, mask, counts, reach, least, voted, filled, columns, occupied)
+    counts, small_filled = counts[reach - small_reach :], np.empty(mask.shape[0], np.uint8)
+    columns, occupied = np.zeros(width + 2 * small_reach, np.uint16), np.zeros(segments, np.int64)
+    _vote(first_row, last_row, mask, counts, small_reach, small_least, scratch, small_filled, columns, occupied)
     allowed = np.empty(4 * where.shape[1], np.uint8)
     for y in range(first_row, last_row):
-        if y == first_row or y % 4 == 0:
-            cells = where[y // 4]
-            for cell in range(cells.shape[0]):
-                flag = cells[cell]
-                allowed[4 * cell] = flag
-                allowed[4 * cell + 1] = flag
-                allowed[4 * cell + 2] = flag
-                allowed[4 * cell + 3] = flag
+        if small_filled[y] == 0:
+            continue
+        filled[y] = np.uint8(1)
+        cells = where[y // 4]
+        for cell in range(cells.shape[0]):
+            flag = cells[cell]
+            allowed[4 * cell] = flag
+            allowed[4 * cell + 1] = flag
+            allowed[4 * cell + 2] = flag
+            allowed[4 * cell + 3] = flag
         small, row = scratch[y], voted[y]
         for x in range(width):
             row[x] = row[x] | (small[x] & allowed[x])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bgsub import _numba
 from bgsub._numba import exp2_nonpositive, folder_kernel
 
 __all__ = [
@@ -26,9 +27,11 @@ __all__ = [
     "exponent_unit",
     "first_values",
     "kernel",
+    "view_kernel",
 ]
 
 kernel = folder_kernel(Path(__file__).parent)
+view_kernel = folder_kernel(Path(__file__).parent, _numba.view_kernel)
 
 BLOCK = 64
 """Pixels of a block."""
@@ -48,7 +51,7 @@ BYTE, BYTES = np.float32(1.0 / 255.0), np.float32(255.0)
 QUIET = np.int32(4)  # what a frame without a blink takes, and the least v: 0.1
 
 
-@kernel
+@view_kernel
 def exponent_unit(gain, channels):
     """Return what turns squared distance / factor**2, in their units, into the exponent of two.
 
@@ -57,7 +60,7 @@ def exponent_unit(gain, channels):
     return np.float32((gain if channels == 3 else np.float32(3.0) * gain) * (FACTOR_ONE * FACTOR_ONE))
 
 
-@kernel
+@view_kernel
 def first_values(planes, colours, factors_row, unit, y, k):
     """Compute the kernel values (BLOCK,) f4 of the first slots of a block."""
     s0, p0 = colours[0, 0, y], planes[0, y]

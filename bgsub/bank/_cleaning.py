@@ -24,6 +24,7 @@ FINE_PX = 5
 """Side of the median where the neighbourhood is calm, for 320x240."""
 _CALM = 1.1  # largest unrest of a calm neighbourhood: mean factor of the width,
 _RESTLESS_WEIGHT = 0.3  # and so much of the mean of v - 0.1, which shows at once what factors follow slowly
+_LIGHT = 12  # votes and means cost so many times less a pixel than most kernels
 _REACH = 6  # side of that neighbourhood, in sides of the median
 
 
@@ -33,27 +34,44 @@ def scaled_side(pixels: int, size: tuple[int, int]) -> int:
 
 
 def clean(
-    raw: Mask, calm: Mask, side: int, fine: int, fill: bool, threads: int, final: Mask, scratch: Mask
+    raw: Mask,
+    calm: Mask,
+    side: int,
+    fine: int,
+    fill: bool,
+    threads: int,
+    final: Mask,
+    filled: NDArray[np.uint8],
+    scratch: Mask,
 ) -> Outlines:
     """Write the final mask of a raw one and return its outlines: a median, a finer one where it is calm, no holes.
 
     `side` and `fine` are sides in pixels of the frame; masks are (H, W) uint8, 0 and 255, and `calm` is a grid's.
+    In `filled`, (H,), it writes 0 for rows of the final mask that are empty.
     """
     if side == 1:
-        final[:] = raw
+        final[:], filled[:] = raw, 1
     else:
         fine = min(fine, side)
         votes = [value for square in (side, fine) for value in (square // 2, (square * square + 1) // 2)]
-        run_bands(vote_twice, (raw.shape[0], raw.shape[1]), threads, raw, *votes, calm, scratch, final)
-    outlines = find_outlines(final)
+        size = (raw.shape[0], raw.shape[1])
+        run_bands(vote_twice, size, threads, raw, *votes, calm, scratch, final, filled, light=_LIGHT)
+    outlines = find_outlines(final, filled)
     if fill:
         cv2.drawContours(final, outlines, -1, 255, cv2.FILLED)
     return outlines
 
 
-def find_outlines(mask: Mask) -> Outlines:
-    """Return the outer outline of each region, an array (P, 1, 2) of x and y; filling holes does not change them."""
-    return cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]
+def find_outlines(mask: Mask, filled: NDArray[np.uint8] | None = None) -> Outlines:
+    """Return the outer outline of each region, an array (P, 1, 2) of x and y; filling holes does not change them.
+
+    Rows where `filled`, (H,), is 0 are not looked at, except between others.
+    """
+    rows = np.arange(len(mask)) if filled is None else np.flatnonzero(filled)
+    if rows.size == 0:
+        return ()
+    top, bottom = int(rows[0]), int(rows[-1]) + 1
+    return cv2.findContours(mask[top:bottom], cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE, offset=(0, top))[0]
 
 
 def make_calm(size: tuple[int, int]) -> Mask:
@@ -66,7 +84,8 @@ def find_calm(factors: NDArray[np.uint16], restless: NDArray[np.uint16], side: i
     one = float(_adaptive_kernels.FACTOR_ONE)
     weight = round(_RESTLESS_WEIGHT * float(_adaptive_kernels.RESTLESS_UNIT) * one)
     unrest = np.empty(calm.shape, np.float32)
-    run_bands(average, (calm.shape[0], calm.shape[1] * GRID**2), threads, factors, restless, weight, unrest)
+    size = (calm.shape[0], calm.shape[1] * GRID**2)
+    run_bands(average, size, threads, factors, restless, weight, unrest, light=_LIGHT)
     reach = (_REACH * side // GRID) | 1
     mean = np.asarray(cv2.boxFilter(unrest, -1, (reach, reach))).reshape(calm.shape)
     np.multiply(mean < np.float32(_CALM * one + weight * int(_adaptive_kernels.QUIET)), np.uint8(255), out=calm)

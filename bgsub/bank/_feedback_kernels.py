@@ -11,10 +11,10 @@ from bgsub.bank._adaptive_kernels import (
     SETTLED,
     exponent_unit,
     first_values,
-    kernel,
+    view_kernel,
 )
 
-__all__ = ["feed_back", "spread", "unsettle"]
+__all__ = ["NEAR", "feed_back", "spread", "unsettle"]
 
 DISTANCE_UNIT = np.float32(1.0 / 65535.0)
 BLINK = np.int32(40)  # what a blink adds to v, in such units: 1
@@ -27,7 +27,7 @@ WIDEST = np.float32(8.0)  # largest factor of the width
 NEAR = 3  # pixels round foreground where nothing blinks: its outline moves; outlines do not grow with frames
 
 
-@kernel
+@view_kernel
 def unsettle(
     first,
     last,
@@ -42,9 +42,9 @@ def unsettle(
     final,  # (N, BLOCK) u1: the final mask
     where,  # (N, BLOCK) u1: pixels that may change
     everywhere,  # bool: whether all may, without asking `where`
+    k,  # (BLOCK,) f4: scratch
 ):
     """Complete what `look` left out in settled blocks with a pixel that is foreground or may not change."""
-    k = np.empty(BLOCK, np.float32)
     unit = exponent_unit(gain, planes.shape[0])
     for y in range(first, last):
         if settled[y] != SETTLED:
@@ -68,20 +68,31 @@ def unsettle(
             values_row[x] = np.int32(k[x] * BYTES + np.float32(0.5))
 
 
-@kernel
+@view_kernel
 def spread(
     first,
     last,
     mask,  # (H, W) u1
+    filled,  # (H,) u1: 0 in empty rows
     near,  # (N, BLOCK) u1, written: not 0 where foreground is at most NEAR pixels away, in rows and columns
+    columns,  # (W + 2 * NEAR,) u1: scratch, all 0
+    line,  # the same, of any values
 ):
     """Dilate a mask."""
     height, width = mask.shape
     pixels = near.reshape(-1)
-    columns = np.zeros(width + 2 * NEAR, np.uint8)  # what is in reach in each column, nothing beyond the borders
-    inner, line = columns[NEAR : NEAR + width], np.zeros(width + 2 * NEAR, np.uint8)
+    inner = columns[NEAR : NEAR + width]  # what is in reach in each column; nothing beyond the borders
     begin, end = first * BLOCK, min(last * BLOCK, height * width)
     for y in range(begin // width, (end + width - 1) // width):
+        left, right = max(begin - y * width, 0), min(end - y * width, width)
+        out = pixels[y * width + left : y * width + right]
+        found = np.int64(0)
+        for row in range(max(y - NEAR, 0), min(y + NEAR + 1, height)):
+            found += np.int64(filled[row])
+        if found == 0:
+            for x in range(out.shape[0]):
+                out[x] = np.uint8(0)
+            continue
         a, b, c = mask[max(y - 3, 0)], mask[max(y - 2, 0)], mask[max(y - 1, 0)]
         d, e, f = mask[min(y + 1, height - 1)], mask[min(y + 2, height - 1)], mask[min(y + 3, height - 1)]
         same = mask[y]
@@ -92,8 +103,7 @@ def spread(
             line[x] = columns[x] | one_on[x]
         for x in range(width + 3):
             columns[x] = line[x] | two_on[x]
-        left, right = max(begin - y * width, 0), min(end - y * width, width)
-        part, shifted, out = columns[left:right], three_on[left:right], pixels[y * width + left : y * width + right]
+        part, shifted = columns[left:right], three_on[left:right]
         for x in range(part.shape[0]):
             out[x] = part[x] | shifted[x]
         for x in range(NEAR):
@@ -101,7 +111,7 @@ def spread(
             columns[width + NEAR + x] = np.uint8(0)
 
 
-@kernel
+@view_kernel
 def feed_back(
     first,
     last,

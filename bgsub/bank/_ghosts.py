@@ -14,7 +14,8 @@ from bgsub.frames import Mask
 __all__ = ["find_ghosts"]
 
 _MOST = 32  # regions looked at in one frame, the largest first
-_STEP = 2  # every so many points of an outline are looked at
+_STEP = 2  # every so many points of an outline are looked at,
+_POINTS = 160  # and of a long one about so many
 _RATIO = 1.5  # along a ghost's outline, edges of the background outweigh those of the frame this often
 _EDGE = 10.0  # and by so many grey levels (of a Sobel filter) a point
 _ARC = 0.2  # share of an outline that must look like a ghost's for a part to be one
@@ -59,17 +60,19 @@ def find_ghosts(
     large = sorted((index for index, area in enumerate(areas) if area >= min_area_px), key=lambda index: -areas[index])
     unit = np.float32(255.0 / white / len(frame))
     compare: Callable[..., None] = compare_edges
-    ghosts = np.zeros_like(mask)
+    ghosts, found = np.zeros_like(mask), False
     for index in large[:_MOST]:
-        points = np.ascontiguousarray(outlines[index][::_STEP, 0])
+        points = np.ascontiguousarray(outlines[index][:: max(_STEP, len(outlines[index]) // _POINTS), 0])
         excess = np.empty(len(points), np.float32)
         compare(points, frame, background, height, width, unit, excess)
         more, less = float(excess[excess > 0].sum()), float(-excess[excess < 0].sum())
         if more > _RATIO * less and more > _EDGE * len(points):
             cv2.drawContours(ghosts, outlines, index, 255, cv2.FILLED)
+            found = True
         elif cv2.countNonZero((excess > _EDGE).astype(np.uint8)) > _ARC * len(points):
-            _split(outlines[index], points[excess < -_EDGE], mask, frame, background, white, min_area_px, ghosts)
-    return ghosts if ghosts.any() else None
+            real = points[excess < -_EDGE]
+            found |= _split(outlines[index], real, mask, frame, background, white, min_area_px, ghosts)
+    return ghosts if found else None
 
 
 def _area(outline: NDArray[Any]) -> int:
@@ -87,8 +90,8 @@ def _split(
     white: float,
     min_area_px: int,
     ghosts: Mask,
-) -> None:
-    """Draw the ghost's part of a region; `real` are points of its outline that are edges of the frame."""
+) -> bool:
+    """Draw the ghost's part of a region, if it has one; `real` are points of its outline that are frame's edges."""
     left, top, width, height = cv2.boundingRect(outline)
     rows = slice(max(top - _MARGIN_PX, 0), min(top + height + _MARGIN_PX, mask.shape[0]))
     columns = slice(max(left - _MARGIN_PX, 0), min(left + width + _MARGIN_PX, mask.shape[1]))
@@ -108,15 +111,17 @@ def _split(
     ring = cv2.dilate(part, np.ones((_RING_PX, _RING_PX), np.uint8))
     ring = np.asarray(cv2.bitwise_and(ring, cv2.bitwise_not(cv2.dilate(mask[rows, columns], square))))
     if cv2.countNonZero(part) < min_area_px or not ring.any():
-        return
+        return False
     surroundings = now[:, ring != 0].mean(1)
     difference_now = np.abs(now[:, part != 0].mean(1) - surroundings).sum()
     difference_learned = np.abs(learned[:, part != 0].mean(1) - surroundings).sum()
     colour_now = _colour(now, white)
     around = _histogram(colour_now, ring)
     common_now = cv2.compareHist(_histogram(colour_now, part), around, cv2.HISTCMP_INTERSECT)
-    if difference_now <= _LIKE * difference_learned and common_now >= _COMMON:
-        ghosts[rows, columns] |= part
+    if difference_now > _LIKE * difference_learned or common_now < _COMMON:
+        return False
+    ghosts[rows, columns] |= part
+    return True
 
 
 def _histogram(image: NDArray[np.uint8], where: NDArray[Any]) -> NDArray[np.float32]:

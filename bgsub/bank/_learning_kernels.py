@@ -12,19 +12,19 @@ from bgsub.bank._adaptive_kernels import (
     exponent_unit,
     first_values,
     kernel,
+    view_kernel,
 )
-from bgsub.bank._feedback_kernels import feed_back, spread, unsettle
+from bgsub.bank._feedback_kernels import NEAR, feed_back, spread, unsettle
 
 __all__ = ["advance", "learn", "sort"]
 
 DRIFT = np.float32(0.002)  # least rate at which a support vector moves to a colour projected on it
 SORT_PERIOD = 16  # frames between two times that the slots of a block are put in order
-SELDOM = 4  # settled blocks learn one frame in so many, with so much weight,
-OFTEN = 2  # others one in so many,
+SELDOM = 4  # a block learns one frame in so many, with so much weight,
 YOUNG = 50  # but every frame among the first ones
 
 
-@kernel
+@view_kernel
 def learn(
     first,
     last,
@@ -47,18 +47,20 @@ def learn(
     absorb,  # i4: age at which foreground becomes background; 0 for never
     dither,  # (DITHERS, BLOCK) f4 in [0, 1): rounds moving support vectors without bias; zeros for floats
     step,  # i4: counts the frames
+    chosen,  # (BLOCK,) u1: scratch, as are all that follow
+    fresh,
+    weakest,
+    lowest,  # (BLOCK,) f4
+    mass,
+    own,
+    rates,
 ):
     """Project the colours of background on support vectors, or start new ones."""
     zero, one, largest = np.float32(0.0), np.float32(1.0), np.float32(3.0e38)
     channels, slots = planes.shape[0], coefficients.shape[0]
-    chosen, fresh = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.uint8)
-    weakest, lowest = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.float32)
-    mass, own, rates = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
     unit, young = exponent_unit(gain, channels), step < YOUNG
     for y in range(first, last):
-        every = (
-            np.int64(1) if young or settled[y] == FORGOTTEN else np.int64(SELDOM if settled[y] == SETTLED else OFTEN)
-        )
+        every = np.int64(1) if young or settled[y] == FORGOTTEN else np.int64(SELDOM)
         waits = (np.int64(y) + np.int64(step)) % every != 0
         if waits and (everywhere or settled[y] == SETTLED):
             continue
@@ -145,7 +147,7 @@ def learn(
                         s1[x] = after if chosen[x] == slot else old
 
 
-@kernel
+@view_kernel
 def sort(
     first,
     last,
@@ -154,10 +156,11 @@ def sort(
     dominant,  # (N,) u1
     share,  # f4
     step,  # i4: counts the frames
+    swapped,  # (BLOCK,) u1: scratch
+    mass,  # (BLOCK,) f4: scratch
 ):
     """Bring the heaviest support vector to the first slot, in a share of the blocks."""
     slots, channels = colours.shape[0], colours.shape[1]
-    swapped, mass = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.float32)
     for y in range(first + (step - first) % SORT_PERIOD, last, SORT_PERIOD):
         for i in range(1, slots):
             j = slots - i  # upwards, so that the heaviest reaches the first slot in one pass
@@ -211,6 +214,7 @@ def advance(
     settled,
     final,
     recent,  # (H, W) u1: final mask of this frame or the one before
+    filled,  # (H,) u1: 0 in empty rows of that
     moving,  # (N, BLOCK) u1: scratch
     where,
     everywhere,
@@ -225,14 +229,20 @@ def advance(
     step,
 ):
     """Do all the following on one band, in which no block needs another: `unsettle`, `spread` to `sort`."""
-    unsettle(first, last, planes, colours, factors, gain, distance, nearest, values, settled, final, where, everywhere)
-    spread(first, last, recent, moving)
+    chosen, fresh, weakest = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.uint8)
+    lowest, mass = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    own, rates = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    span = recent.shape[1] + 2 * NEAR
+    spread(first, last, recent, filled, moving, np.zeros(span, np.uint8), np.empty(span, np.uint8))
+    unsettle(
+        first, last, planes, colours, factors, gain, distance, nearest, values, settled, final, where, everywhere, own,
+    )  # fmt: skip
     feed_back(
         first, last, factors, restless, distances, previous, ages, quiet, raw, distance, settled, final, moving, where,
         everywhere, factor_rate, flicker,
     )  # fmt: skip
     learn(
         first, last, planes, colours, coefficients, ages, dominant, nearest, values, settled, final, where, everywhere,
-        factors, gain, share, one_new, unfade, absorb, dither, step,
+        factors, gain, share, one_new, unfade, absorb, dither, step, chosen, fresh, weakest, lowest, mass, own, rates,
     )  # fmt: skip
-    sort(first, last, colours, coefficients, dominant, share, step)
+    sort(first, last, colours, coefficients, dominant, share, step, chosen, mass)

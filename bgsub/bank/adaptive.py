@@ -37,6 +37,7 @@ _OLDEST = 65535  # ages are counted in 16 bits
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
 _SHADOW = 127
+_PIECES = 2  # bands a thread takes in turn: one may be quiet where another is full of foreground
 
 
 class Adaptive(KernelBank):
@@ -205,6 +206,7 @@ class Adaptive(KernelBank):
         self._settled, self._quiet = np.zeros(count, np.uint8), np.zeros(count, np.uint8)
         self._final, self._moving = np.zeros(blocks, np.uint8), np.zeros(blocks, np.uint8)
         self._scratch = np.empty(size, np.uint8)
+        self._filled, self._filled_before = (np.ones(size[0], np.uint8) for _ in range(2))
         dither = np.random.default_rng(0).random((_adaptive_kernels.DITHERS, BLOCK), np.float32)
         self._dither = dither if frame.dtype != np.float32 else np.zeros_like(dither)
 
@@ -227,7 +229,13 @@ class Adaptive(KernelBank):
         )
 
     def _run(self, kernel: Any, *arguments: Any) -> None:
-        run_bands(kernel, (self._raw.shape[0], BLOCK), self._parameters["threads"], *arguments)
+        run_bands(kernel, (self._raw.shape[0], BLOCK), self._parameters["threads"], *arguments, pieces=_PIECES)
+
+    def _box(self, dtype: np.dtype[Any]) -> Any:
+        """Return the difference that each of three channels may have at a kernel value of tau and the least width."""
+        half = math.sqrt(-math.log(_TAU) / 3) * self._parameters["width"] * self._white(dtype) / 255
+        most = 0.999 * half  # keeps clear of the rounding of exponents
+        return dtype.type(most if dtype == np.float32 else min(most, np.iinfo(dtype).max))
 
     def _named(self, *names: str) -> list[NDArray[Any]]:
         return [self._arrays[name] for name in names]
@@ -245,6 +253,7 @@ class Adaptive(KernelBank):
             self._gain(frame.dtype),
             threshold,
             _TAU,
+            self._box(frame.dtype),
             score is not None,
             self._density,
             self._raw,
@@ -262,12 +271,11 @@ class Adaptive(KernelBank):
             return
         final, side = as_image(self._final, self._size), scaled_side(parameters["median"], self._size)
         fine = scaled_side(FINE_PX, self._size)
-        outlines = clean(
-            raw, self._arrays["calm"], side, fine, parameters["fill"], parameters["threads"], final, self._scratch
-        )
+        fill, threads = parameters["fill"], parameters["threads"]
+        outlines = clean(raw, self._arrays["calm"], side, fine, fill, threads, final, self._filled, self._scratch)
         if self._roi is not None:
             self._confine(final, None)
-            outlines = find_outlines(final)
+            outlines = find_outlines(final, self._filled)
         if rate != 0:
             self._learn(rate, self._allowed(where), final, outlines)
         if mask is None:
@@ -287,7 +295,7 @@ class Adaptive(KernelBank):
             self._drop(np.full(final.shape, 255, np.uint8), where, final)
         else:
             white = self._white(self._planes.dtype)
-            if parameters["ghosts"] and frames % _GHOST_INTERVAL == 0 and final.any():
+            if parameters["ghosts"] and frames % _GHOST_INTERVAL == 0 and outlines:
                 least = scaled_side(_GHOST_PX, self._size) ** 2
                 self._drop(find_ghosts(final, outlines, *self._pictures(), white, least), where, final)
             if frames % _LIGHT_INTERVAL == 0:
@@ -310,6 +318,7 @@ class Adaptive(KernelBank):
             self._settled,
             outcome,
             recent,
+            self._filled | self._filled_before,
             self._moving,
             outcome if where is None else as_blocks(where, 255),
             everywhere,
@@ -324,6 +333,7 @@ class Adaptive(KernelBank):
             np.int32(frames),
         )
         arrays["before"], self._final = self._final, arrays["before"]
+        self._filled, self._filled_before = self._filled_before, self._filled
         self._fade(1.0)
         if frames % _CALM_INTERVAL == 0:
             factors, restless = (as_image(array, self._size) for array in self._named("factors", "restless"))
@@ -356,8 +366,9 @@ class Adaptive(KernelBank):
         blocks = as_blocks(dropped)
         found = blocks != 0
         touched = found.any(1)
-        self._run(
-            unsettle,
+        unsettle(
+            0,
+            len(touched),
             self._planes,
             *self._named("colours", "factors"),
             self._gain(self._planes.dtype),
@@ -368,6 +379,7 @@ class Adaptive(KernelBank):
             blocks,
             blocks,
             True,
+            np.empty(BLOCK, np.float32),
         )
         self._settled[touched] = _adaptive_kernels.FORGOTTEN
         self._nearest[found] = _adaptive_kernels.NONE

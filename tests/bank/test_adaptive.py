@@ -84,7 +84,7 @@ class Reference:
     def learn(self, frame, slot, value, settled, final, absorb, fading, step):
         self.a = self.a * fading
         for y, x in np.ndindex(*self.shape):
-            weight = 1 if step < 50 else 4 if settled[y, x] else 2
+            weight = 1 if step < 50 else 4
             if ((y * self.shape[1] + x) // BLOCK + step) % weight:
                 continue
             absorbed = absorb and self.ages[y, x] >= absorb
@@ -164,7 +164,8 @@ def test_sorting_keeps_every_support_vector_and_brings_the_heaviest_up():
     coefficients = generator.random((5, 7, BLOCK)).astype(np.float32)
     before_s, before_a = colours.copy(), coefficients.copy()
     dominant = np.zeros(7, np.uint8)
-    sort(0, 7, colours, coefficients, dominant, np.float32(0.0), np.int32(3))
+    scratch = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.float32)
+    sort(0, 7, colours, coefficients, dominant, np.float32(0.0), np.int32(3), *scratch)
     assert (coefficients[0, 3] == before_a[:, 3].max(0)).all()
     assert dominant.tolist() == [0, 0, 0, 1, 0, 0, 0]
     others = [0, 1, 2, 4, 5, 6]

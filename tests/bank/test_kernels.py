@@ -33,14 +33,15 @@ def test_exp2_is_right_to_5e_6_and_vanishes_below():
 
 @pytest.mark.parametrize("shape", [(1, 1), (5, 3), (17, 64), (240, 320)])
 @pytest.mark.parametrize("threads", [1, 2, 7, 0])
-def test_bands_cover_every_row_once(shape, threads, monkeypatch):
+@pytest.mark.parametrize("pieces", [1, 3])
+def test_bands_cover_every_row_once(shape, threads, pieces, monkeypatch):
     monkeypatch.setattr(_numba, "_MIN_PIXELS_PER_BAND", 1)
     rows = np.zeros(shape[0], int)
 
     def count(first, last, target):
         target[first:last] += 1
 
-    run_bands(count, shape, threads, rows)
+    run_bands(count, shape, threads, rows, pieces=pieces)
     assert (rows == 1).all()
 
 
