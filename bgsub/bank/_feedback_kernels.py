@@ -69,16 +69,28 @@ def unsettle(
 
 
 @view_kernel
+def _add_rows(mask, y, columns):
+    """Add what is at most three rows away."""
+    height = mask.shape[0]
+    a, b, c = mask[max(y - 3, 0)], mask[max(y - 2, 0)], mask[max(y - 1, 0)]
+    d, e, f = mask[min(y + 1, height - 1)], mask[min(y + 2, height - 1)], mask[min(y + 3, height - 1)]
+    same = mask[y]
+    for x in range(columns.shape[0]):
+        columns[x] |= a[x] | b[x] | c[x] | same[x] | d[x] | e[x] | f[x]
+
+
+@view_kernel
 def spread(
     first,
     last,
     mask,  # (H, W) u1
-    filled,  # (H,) u1: 0 in empty rows
-    near,  # (N, BLOCK) u1, written: not 0 where foreground is at most NEAR pixels away, in rows and columns
+    before,  # (H, W) u1: another mask
+    filled,  # (H,) u1: 0 in rows that are empty in both
+    near,  # (N, BLOCK) u1, written: not 0 where foreground of either is at most NEAR pixels away, in rows and columns
     columns,  # (W + 2 * NEAR,) u1: scratch, all 0
     line,  # the same, of any values
 ):
-    """Dilate a mask."""
+    """Dilate the union of two masks."""
     height, width = mask.shape
     pixels = near.reshape(-1)
     inner = columns[NEAR : NEAR + width]  # what is in reach in each column; nothing beyond the borders
@@ -93,11 +105,10 @@ def spread(
             for x in range(out.shape[0]):
                 out[x] = np.uint8(0)
             continue
-        a, b, c = mask[max(y - 3, 0)], mask[max(y - 2, 0)], mask[max(y - 1, 0)]
-        d, e, f = mask[min(y + 1, height - 1)], mask[min(y + 2, height - 1)], mask[min(y + 3, height - 1)]
-        same = mask[y]
         for x in range(width):
-            inner[x] = a[x] | b[x] | c[x] | same[x] | d[x] | e[x] | f[x]
+            inner[x] = np.uint8(0)
+        _add_rows(mask, y, inner)
+        _add_rows(before, y, inner)
         one_on, two_on, three_on = columns[1:], line[2:], columns[3:]
         for x in range(width + 5):  # spans of two columns, of four, of seven
             line[x] = columns[x] | one_on[x]

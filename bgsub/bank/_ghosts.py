@@ -60,19 +60,23 @@ def find_ghosts(
     large = sorted((index for index, area in enumerate(areas) if area >= min_area_px), key=lambda index: -areas[index])
     unit = np.float32(255.0 / white / len(frame))
     compare: Callable[..., None] = compare_edges
-    ghosts, found = np.zeros_like(mask), False
+    ghosts: Mask | None = None
     for index in large[:_MOST]:
         points = np.ascontiguousarray(outlines[index][:: max(_STEP, len(outlines[index]) // _POINTS), 0])
         excess = np.empty(len(points), np.float32)
         compare(points, frame, background, height, width, unit, excess)
-        more, less = float(excess[excess > 0].sum()), float(-excess[excess < 0].sum())
+        balance, total = float(excess.sum()), float(np.abs(excess).sum())
+        more, less = (total + balance) / 2, (total - balance) / 2  # what positive and negative ones add up to
         if more > _RATIO * less and more > _EDGE * len(points):
+            ghosts = np.zeros_like(mask) if ghosts is None else ghosts
             cv2.drawContours(ghosts, outlines, index, 255, cv2.FILLED)
-            found = True
         elif cv2.countNonZero((excess > _EDGE).astype(np.uint8)) > _ARC * len(points):
             real = points[excess < -_EDGE]
-            found |= _split(outlines[index], real, mask, frame, background, white, min_area_px, ghosts)
-    return ghosts if found else None
+            part = _find_part(outlines[index], real, mask, frame, background, white, min_area_px)
+            if part is not None:
+                ghosts = np.zeros_like(mask) if ghosts is None else ghosts
+                ghosts[part[0]] |= part[1]
+    return ghosts
 
 
 def _area(outline: NDArray[Any]) -> int:
@@ -81,7 +85,7 @@ def _area(outline: NDArray[Any]) -> int:
     return width * height
 
 
-def _split(
+def _find_part(
     outline: NDArray[Any],
     real: NDArray[Any],
     mask: Mask,
@@ -89,9 +93,8 @@ def _split(
     background: NDArray[Any],
     white: float,
     min_area_px: int,
-    ghosts: Mask,
-) -> bool:
-    """Draw the ghost's part of a region, if it has one; `real` are points of its outline that are frame's edges."""
+) -> tuple[tuple[slice, slice], Mask] | None:
+    """Return the ghost's part of a region and where it lies; `real` are points of its outline on the frame's edges."""
     left, top, width, height = cv2.boundingRect(outline)
     rows = slice(max(top - _MARGIN_PX, 0), min(top + height + _MARGIN_PX, mask.shape[0]))
     columns = slice(max(left - _MARGIN_PX, 0), min(left + width + _MARGIN_PX, mask.shape[1]))
@@ -111,7 +114,7 @@ def _split(
     ring = cv2.dilate(part, np.ones((_RING_PX, _RING_PX), np.uint8))
     ring = np.asarray(cv2.bitwise_and(ring, cv2.bitwise_not(cv2.dilate(mask[rows, columns], square))))
     if cv2.countNonZero(part) < min_area_px or not ring.any():
-        return False
+        return None
     surroundings = now[:, ring != 0].mean(1)
     difference_now = np.abs(now[:, part != 0].mean(1) - surroundings).sum()
     difference_learned = np.abs(learned[:, part != 0].mean(1) - surroundings).sum()
@@ -119,9 +122,8 @@ def _split(
     around = _histogram(colour_now, ring)
     common_now = cv2.compareHist(_histogram(colour_now, part), around, cv2.HISTCMP_INTERSECT)
     if difference_now > _LIKE * difference_learned or common_now < _COMMON:
-        return False
-    ghosts[rows, columns] |= part
-    return True
+        return None
+    return (rows, columns), part
 
 
 def _histogram(image: NDArray[np.uint8], where: NDArray[Any]) -> NDArray[np.float32]:

@@ -19,7 +19,7 @@ from bgsub.bank._feedback_kernels import NEAR, feed_back, spread, unsettle
 __all__ = ["advance", "learn", "sort"]
 
 DRIFT = np.float32(0.002)  # least rate at which a support vector moves to a colour projected on it
-SORT_PERIOD = 16  # frames between two times that the slots of a block are put in order
+SORT_PERIOD = 32  # frames between two times that the slots of a block are put in order
 SELDOM = 4  # a block learns one frame in so many, with so much weight,
 YOUNG = 50  # but every frame among the first ones
 
@@ -213,8 +213,9 @@ def advance(
     values,
     settled,
     final,
-    recent,  # (H, W) u1: final mask of this frame or the one before
-    filled,  # (H,) u1: 0 in empty rows of that
+    mask,  # (H, W) u1: the final mask again, as an image
+    before,  # (H, W) u1: that of the frame before
+    filled,  # (H,) u1: 0 in rows that are empty in both
     moving,  # (N, BLOCK) u1: scratch
     where,
     everywhere,
@@ -232,8 +233,8 @@ def advance(
     chosen, fresh, weakest = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.uint8)
     lowest, mass = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
     own, rates = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
-    span = recent.shape[1] + 2 * NEAR
-    spread(first, last, recent, filled, moving, np.zeros(span, np.uint8), np.empty(span, np.uint8))
+    span = mask.shape[1] + 2 * NEAR
+    spread(first, last, mask, before, filled, moving, np.zeros(span, np.uint8), np.empty(span, np.uint8))
     unsettle(
         first, last, planes, colours, factors, gain, distance, nearest, values, settled, final, where, everywhere, own,
     )  # fmt: skip

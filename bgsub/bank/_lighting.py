@@ -18,7 +18,7 @@ _TEXTURE = 8.0  # grey levels, the largest standard deviation of what the darken
 _REACH_PX = 5  # side of the square where the texture is compared
 _MARGIN_PX = 8
 _RELIT_SHARE = 0.02  # of the frame: smaller regions are never taken for relit ones
-_SAMPLES = 10_000  # pixels of a region's box that are looked at
+_SAMPLES = 6_000  # pixels of a region's box that are looked at
 _EXPLAINED = 0.8  # share of a relit region that the background explains,
 _CORRELATION = 0.7  # and the least correlation of its texture with the background's
 

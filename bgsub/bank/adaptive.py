@@ -29,7 +29,7 @@ _YOUNG = 19.0  # widths grow so many times faster at the start,
 _YOUNG_FRAMES = 200.0  # fading with this time constant
 _ONE = int(_adaptive_kernels.FACTOR_ONE)
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is restless background
-_CALM_INTERVAL = 4  # frames between two looks at what is calm
+_CALM_INTERVAL = 8  # frames between two looks at what is calm
 _GHOST_INTERVAL = 2  # and between two searches for ghosts,
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240
 _LIGHT_INTERVAL = 10  # and for changes of light
@@ -304,7 +304,6 @@ class Adaptive(KernelBank):
         fading = max(fading, 1e-3)  # a rate just below 1 must not make the scale 0
         scalars["scale"] *= fading
         outcome, everywhere = self._final, where is None
-        recent = cv2.bitwise_or(final, as_image(arrays["before"], self._size), self._scratch)
         self._run(
             advance,
             self._planes,
@@ -317,7 +316,8 @@ class Adaptive(KernelBank):
             self._values,
             self._settled,
             outcome,
-            recent,
+            final,
+            as_image(arrays["before"], self._size),
             self._filled | self._filled_before,
             self._moving,
             outcome if where is None else as_blocks(where, 255),
@@ -344,7 +344,8 @@ class Adaptive(KernelBank):
     def _is_flooded(self, final: Mask) -> bool:
         """Tell whether so much has been foreground for so long that the scene must have changed."""
         inside = final.size if self._roi is None else cv2.countNonZero(self._roi)
-        flooded = cv2.countNonZero(final) > _FLOOD * inside
+        most = np.count_nonzero(self._filled) * final.shape[1]  # counting all pixels takes longer
+        flooded = most > _FLOOD * inside and cv2.countNonZero(final) > _FLOOD * inside
         self._scalars["flooded"] = self._scalars["flooded"] + 1 if flooded else 0
         if self._scalars["flooded"] <= _FLOOD_S * self._parameters["rate_hz"]:
             return False

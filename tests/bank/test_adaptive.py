@@ -121,7 +121,7 @@ def test_kernels_equal_plain_numpy(size, channels):
     for frame in video[1:]:
         reference = Reference(model)
         frames, before = model._scalars["frames"], model._arrays["before"].copy()
-        order = frames % 16
+        order = frames % 32
         score = np.empty(size, np.float32)
         mask = model.apply(frame if channels == 3 else frame[..., 0], score=score)
         density, slot, value, settled = reference.look(frame)
@@ -150,7 +150,7 @@ def test_kernels_equal_plain_numpy(size, channels):
         blocks = np.arange(mask.size).reshape(size) // BLOCK
         for block in np.unique(blocks):
             here = blocks == block
-            if block % 16 == order:  # put in order since, which the next test looks at
+            if block % 32 == order:  # put in order since, which the next test looks at
                 np.testing.assert_allclose(stored[:, here].sum(0), reference.a[:, here].sum(0), rtol=1e-2)
                 continue
             np.testing.assert_allclose(stored[:, here], reference.a[:, here], rtol=1e-2, atol=1e-2)
