@@ -2,25 +2,26 @@
 
 `step` computes every expansion and may learn; `look` computes only where it must to fill in a mask.
 
-Inner loops run over one row of contiguous pixels through one-dimensional views, and load what they choose from
-before they choose: in this form LLVM vectorises all of them. Support vectors lie channel by channel, then slot by
-slot, so that the inner loop reads a few purely sequential streams (15 % faster than slot by slot, then channel).
+Inner loops run over contiguous pixels of a row through one-dimensional views, and load what they choose from before
+they choose: in this form LLVM vectorises all of them. Support vectors lie channel by channel, then slot by slot, so
+that the inner loop reads a few purely sequential streams (15 % faster than slot by slot, then channel).
 """
 
 import numpy as np
 
-from bgsub._numba import exp2_nonpositive, kernel
+from bgsub._numba import exp2_nonpositive, kernel, prefetch, view_kernel
 
-__all__ = ["look", "step"]
+__all__ = ["SEGMENT", "look", "step"]
 
 NO_SLOT = np.uint8(255)
-SEGMENT = 32  # pixels of a row that `look` passes over together
+SEGMENT = 64
+"""Pixels of a row that `look` passes over together; a cache line of colours."""
 WORD = 8  # bytes of a machine word
 
 
 @kernel
 def _separate(part, planes, values):
-    """Copy a part of a row, n pixels in turn, into planes of its dtype and of f4, (D, at least n)."""
+    """Copy a row, pixels in turn, into planes of its dtype and of f4, (D, W)."""
     channels = planes.shape[0]
     for c in range(channels):
         plane, row = planes[c], values[c]
@@ -32,97 +33,6 @@ def _separate(part, planes, values):
                 plane[x] = part[x]
         for x in range(part.size // channels):
             row[x] = np.float32(plane[x])
-
-
-@kernel
-def _expand(values, colours, coefficients, left, n, gain, scale, k, f, offset):
-    """Compute f, times the common scale, of n pixels of a row from column `left` on.
-
-    The state comes as one array a row, indexed without a sign: a view of each slot's part would take longer to make
-    than a short part to compute, and LLVM vectorises no loop over indices that might count from the end.
-    Where offset, (D, n), is not empty, it receives the sum of a_j k(s_j, x) (s_j - x), without the scale.
-    """
-    zero = np.float32(0.0)
-    channels, width = values.shape
-    plane = colours.size // channels
-    x0 = values[0]
-    for x in range(n):
-        f[x] = zero
-    for c in range(offset.shape[0]):
-        o = offset[c]
-        for x in range(n):
-            o[x] = zero
-    for j in range(plane // width):
-        first = np.uintp(j * width + left)
-        if channels == 3:
-            x1, x2 = values[1], values[2]
-            second, third = first + np.uintp(plane), first + np.uintp(2 * plane)
-            for x in range(n):
-                d0 = np.float32(colours[first + np.uintp(x)]) - x0[x]
-                d1 = np.float32(colours[second + np.uintp(x)]) - x1[x]
-                d2 = np.float32(colours[third + np.uintp(x)]) - x2[x]
-                k[x] = exp2_nonpositive((d0 * d0 + d1 * d1 + d2 * d2) * gain)
-        else:
-            for x in range(n):
-                d0 = np.float32(colours[first + np.uintp(x)]) - x0[x]
-                k[x] = exp2_nonpositive(d0 * d0 * gain)
-        for x in range(n):
-            f[x] += coefficients[first + np.uintp(x)] * k[x]
-        for c in range(offset.shape[0]):
-            o, v, start = offset[c], values[c], first + np.uintp(c * plane)
-            for x in range(n):
-                d = np.float32(colours[start + np.uintp(x)]) - v[x]
-                o[x] += coefficients[first + np.uintp(x)] * k[x] * d
-    for x in range(n):
-        f[x] *= scale
-
-
-@kernel
-def _enclose(values, f, offset, rho, gain, scale, kappa, top, reach, low, high):
-    """Find boxes of colours that are certainly background; empty ones where x is foreground or nearly so.
-
-    With m the mean of the s_j, weighted by a_j k(s_j, x), Jensen's inequality says for every colour y
-
-        f(y) >= f(x) exp((|x - m|^2 - |y - m|^2) / width^2),
-
-    so that f(y) >= level in a ball round m with the radius squared |x - m|^2 + width^2 log(f(x) / level). The box is
-    a cube in that ball. log q >= 2 (q - 1) / (q + 1) spares the logarithm. The cube is taken smaller by a hundredth,
-    and none is taken from a ball smaller than width / 4: then the rounding of f(x), f(y) and m, which changes the
-    exponents by less than 1e-4 and m by less than 1e-6 of itself and 1e-4 width, cannot make it too large.
-    """
-    zero, one, two = np.float32(0.0), np.float32(1.0), np.float32(2.0)
-    tiny = np.float32(1e-30)  # what divides is larger
-    n, channels = rho.size, values.shape[0]
-    for x in range(n):
-        reach[x] = zero
-    for c in range(channels):
-        o = offset[c]
-        for x in range(n):
-            total = f[x]
-            o[x] *= scale / (total if total > tiny else one)
-            reach[x] += o[x] * o[x]
-    width_squared = np.float32(-np.log2(np.e)) / gain
-    least = width_squared / np.float32(16.0)
-    side = np.float32(0.99) / np.sqrt(np.float32(channels))
-    for x in range(n):
-        level = kappa * rho[x]
-        q = f[x] / (level if level > zero else one)
-        radius = reach[x] + width_squared * (two * (q - one) / (q + one))
-        half = side * np.sqrt(max(radius, zero))
-        half = half if (radius > least) & (q > one) & (f[x] > tiny) else zero
-        reach[x] = half if level > zero else top + top  # f is never negative
-    part_low, part_high = np.empty(n, low.dtype), np.empty(n, low.dtype)
-    for c in range(channels):
-        o, v = offset[c], values[c]
-        for x in range(n):
-            mean = v[x] + o[x]
-            half = reach[x] - np.float32(1e-6) * mean
-            first, last = max(mean - half + one, zero), min(mean + half, top)  # cut off to whole numbers
-            part_low[x] = np.int32(first if half > zero else top)
-            part_high[x] = np.int32(last if half > zero else zero)
-        for x in range(n):
-            low[channels * x + c] = part_low[x]
-            high[channels * x + c] = part_high[x]
 
 
 @kernel
@@ -158,7 +68,7 @@ def step(
         x0 = values[0]
         for x in range(width):
             f[x] = zero
-        for j in range(slots):  # the sums of _expand, bit by bit, over whole rows and so without a scratch row
+        for j in range(slots):  # the sums of _expand, bit by bit
             a, s0 = coefficients[y, j], colours[y, 0, j]
             if channels == 3:
                 s1, s2, x1, x2 = colours[y, 1, j], colours[y, 2, j], values[1], values[2]
@@ -225,11 +135,212 @@ def step(
                     s[x] = new_value if insert[x] == slot else old_value
 
 
+@view_kernel
+def _find(frame, low, high, outside, words, starts):
+    """List the segments of a row where a colour leaves its box; return how many there are.
+
+    Scratch: outside, u1, a whole number of segments, those beyond the row 0; words, the same as u8.
+    """
+    for i in range(frame.shape[0]):
+        value = frame[i]
+        outside[i] = np.uint8((value < low[i]) | (value > high[i]))
+    each, count = words.shape[0] // starts.shape[0], 0
+    for segment in range(starts.shape[0]):
+        part, found = words[segment * each : (segment + 1) * each], np.uint64(0)
+        for i in range(each):  # LLVM vectorises the disjunction of words, not that of bytes
+            found |= part[i]
+        starts[count] = SEGMENT * segment
+        count += 1 if found != 0 else 0
+    return count
+
+
+@view_kernel
+def _fetch(colours, coefficients, left, width):
+    """Ask for the state of a segment: segments follow no pattern that the processor would foresee."""
+    for i in range(colours.shape[0] // width):
+        prefetch(colours[i * width + left :])
+    for j in range(coefficients.shape[0] // width):
+        prefetch(coefficients[j * width + left :])
+
+
+@view_kernel
+def _separate_segment(part, values):
+    """Copy a segment, pixels in turn, into planes, (D, SEGMENT)."""
+    x0 = values[0]
+    if values.shape[0] == 3:
+        x1, x2 = values[1], values[2]
+        for x in range(SEGMENT):
+            value0, value1, value2 = part[3 * x], part[3 * x + 1], part[3 * x + 2]
+            x0[x] = value0
+            x1[x] = value1
+            x2[x] = value2
+    else:
+        for x in range(SEGMENT):
+            x0[x] = part[x]
+
+
+@view_kernel
+def _expand(colours, coefficients, width, left, gain, values, f):
+    """Compute f, without the common scale, in one segment of a row, from column `left` on."""
+    zero = np.float32(0.0)
+    plane, x0 = colours.shape[0] // values.shape[0], values[0]
+    for x in range(SEGMENT):
+        f[x] = zero
+    for at in range(left, plane, width):
+        a, s0 = coefficients[at : at + SEGMENT], colours[at : at + SEGMENT]
+        if values.shape[0] == 3:
+            x1, x2 = values[1], values[2]
+            s1, s2 = colours[at + plane : at + plane + SEGMENT], colours[at + 2 * plane : at + 2 * plane + SEGMENT]
+            for x in range(SEGMENT):
+                d0 = np.float32(s0[x]) - x0[x]
+                d1 = np.float32(s1[x]) - x1[x]
+                d2 = np.float32(s2[x]) - x2[x]
+                f[x] += a[x] * exp2_nonpositive((d0 * d0 + d1 * d1 + d2 * d2) * gain)
+        else:
+            for x in range(SEGMENT):
+                d0 = np.float32(s0[x]) - x0[x]
+                f[x] += a[x] * exp2_nonpositive(d0 * d0 * gain)
+
+
+@view_kernel
+def _expand_and_add(colours, coefficients, width, left, gain, values, k, f, offset):
+    """Do `_expand` and add a_j k(s_j, x) (s_j - x), too, into offset, (D, SEGMENT)."""
+    zero = np.float32(0.0)
+    plane, channels = colours.shape[0] // values.shape[0], values.shape[0]
+    x0 = values[0]
+    for x in range(SEGMENT):
+        f[x] = zero
+    for c in range(channels):
+        o = offset[c]
+        for x in range(SEGMENT):
+            o[x] = zero
+    for at in range(left, plane, width):
+        a, s0 = coefficients[at : at + SEGMENT], colours[at : at + SEGMENT]
+        if channels == 3:
+            x1, x2 = values[1], values[2]
+            s1, s2 = colours[at + plane : at + plane + SEGMENT], colours[at + 2 * plane : at + 2 * plane + SEGMENT]
+            for x in range(SEGMENT):
+                d0 = np.float32(s0[x]) - x0[x]
+                d1 = np.float32(s1[x]) - x1[x]
+                d2 = np.float32(s2[x]) - x2[x]
+                k[x] = exp2_nonpositive((d0 * d0 + d1 * d1 + d2 * d2) * gain)
+        else:
+            for x in range(SEGMENT):
+                d0 = np.float32(s0[x]) - x0[x]
+                k[x] = exp2_nonpositive(d0 * d0 * gain)
+        for x in range(SEGMENT):
+            f[x] += a[x] * k[x]
+        for c in range(channels):
+            o, v, s = offset[c], values[c], colours[at + c * plane : at + c * plane + SEGMENT]
+            for x in range(SEGMENT):
+                o[x] += a[x] * k[x] * (np.float32(s[x]) - v[x])
+
+
+@view_kernel
+def _combine(planes, part):
+    """Copy planes of a segment to pixels in turn."""
+    p0 = planes[0]
+    if planes.shape[0] == 3:
+        p1, p2 = planes[1], planes[2]
+        for x in range(SEGMENT):
+            value0, value1, value2 = p0[x], p1[x], p2[x]
+            part[3 * x] = value0
+            part[3 * x + 1] = value1
+            part[3 * x + 2] = value2
+    else:
+        for x in range(SEGMENT):
+            part[x] = p0[x]
+
+
+@view_kernel
+def _enclose(values, f, offset, rho, gain, scale, kappa, top, reach, bounds, low, high):
+    """Find boxes of colours that are certainly background; empty ones where x is foreground or nearly so.
+
+    With m the mean of the s_j, weighted by a_j k(s_j, x), Jensen's inequality says for every colour y
+
+        f(y) >= f(x) exp((|x - m|^2 - |y - m|^2) / width^2),
+
+    so that f(y) >= level in a ball round m with the radius squared |x - m|^2 + width^2 log(f(x) / level). The box is
+    a cube in that ball. log q >= 2 (q - 1) / (q + 1) spares the logarithm. The cube is taken smaller by a hundredth,
+    and none is taken from a ball smaller than width / 4: then the rounding of f(x), f(y) and m, which changes the
+    exponents by less than 1e-4 and m by less than 1e-6 of itself and 1e-4 width, cannot make it too large.
+    """
+    zero, one, two = np.float32(0.0), np.float32(1.0), np.float32(2.0)
+    tiny = np.float32(1e-30)  # what divides is larger
+    channels = values.shape[0]
+    for x in range(SEGMENT):
+        reach[x] = zero
+    for c in range(channels):
+        o = offset[c]
+        for x in range(SEGMENT):
+            total = f[x] * scale
+            o[x] *= scale / (total if total > tiny else one)
+            reach[x] += o[x] * o[x]
+    width_squared = np.float32(-np.log2(np.e)) / gain
+    least = width_squared / np.float32(16.0)
+    side = np.float32(0.99) / np.sqrt(np.float32(channels))
+    for x in range(SEGMENT):
+        level, value = kappa * rho[x], f[x] * scale
+        q = value / (level if level > zero else one)
+        radius = reach[x] + width_squared * (two * (q - one) / (q + one))
+        half = side * np.sqrt(max(radius, zero))
+        half = half if (radius > least) & (q > one) & (value > tiny) else zero
+        reach[x] = half if level > zero else top + top  # f is never negative
+    for c in range(channels):
+        o, v, part_low, part_high = offset[c], values[c], bounds[0, c], bounds[1, c]
+        for x in range(SEGMENT):
+            mean = v[x] + o[x]
+            half = reach[x] - np.float32(1e-6) * mean
+            first, last = max(mean - half + one, zero), min(mean + half, top)  # cut off to whole numbers
+            part_low[x] = np.int32(first if half > zero else top)
+            part_high[x] = np.int32(last if half > zero else zero)
+    _combine(bounds[0], low)
+    _combine(bounds[1], high)
+
+
+@view_kernel
+def _look(
+    first_row, last_row, frame, colours, coefficients, rho, low, high, known, renew, gain, scale, kappa, top, mask,
+    outside, words, starts, values, k, f, offset, reach, bounds,
+):  # fmt: skip
+    """Do `look`; arrays come with one row of numbers a row of pixels, the last line is scratch."""
+    width, channels = mask.shape[1], values.shape[0]
+    for y in range(first_row, last_row):
+        frame_row, colours_row, coefficients_row = frame[y], colours[y], coefficients[y]
+        low_row, high_row, mask_row, rho_row = low[y], high[y], mask[y], rho[y]
+        for x in range(width):
+            mask_row[x] = np.uint8(0)
+        if known:
+            count = _find(frame_row, low_row, high_row, outside, words, starts)
+        else:
+            count = starts.shape[0]
+            for segment in range(count):
+                starts[segment] = SEGMENT * segment
+        if count > 0:
+            _fetch(colours_row, coefficients_row, min(starts[0], width - SEGMENT), width)
+        for i in range(count):
+            left = min(starts[i], width - SEGMENT)  # the last may begin within the one before it
+            if i + 1 < count:
+                _fetch(colours_row, coefficients_row, min(starts[i + 1], width - SEGMENT), width)
+            _separate_segment(frame_row[channels * left : channels * (left + SEGMENT)], values)
+            if renew:
+                _expand_and_add(colours_row, coefficients_row, width, left, gain, values, k, f, offset)
+            else:
+                _expand(colours_row, coefficients_row, width, left, gain, values, f)
+            part_mask, part_rho = mask_row[left : left + SEGMENT], rho_row[left : left + SEGMENT]
+            for x in range(SEGMENT):
+                part_mask[x] = np.uint8(255) if f[x] * scale < kappa * part_rho[x] else np.uint8(0)
+            if renew:
+                first, last = channels * left, channels * (left + SEGMENT)
+                part_low, part_high = low_row[first:last], high_row[first:last]
+                _enclose(values, f, offset, part_rho, gain, scale, kappa, top, reach, bounds, part_low, part_high)
+
+
 @kernel
 def look(
     first_row,
     last_row,
-    frame,  # (H, W, D) u1 or u2
+    frame,  # (H, W, D) u1 or u2, at least a segment wide
     colours,  # (H, D, B, W) of the frame's dtype
     coefficients,  # (H, B, W) f4
     rho,  # (H, W) f4
@@ -247,68 +358,16 @@ def look(
 
     Between two learned frames f is a fixed function of the colour, so a box of colours that are background is good
     until the next. Where the colours of a whole segment lie in their boxes, nothing else is read; elsewhere f is
-    computed, in runs of neighbouring segments.
+    computed.
     """
-    width, channels = frame.shape[1], frame.shape[2]
+    height, width, channels = frame.shape
     segments = (width + SEGMENT - 1) // SEGMENT
     outside = np.zeros(segments * SEGMENT * channels, np.uint8)
-    words = outside.view(np.uint64)  # LLVM vectorises the disjunction of words, not that of bytes
-    words_each = SEGMENT * channels // WORD
-    pixels, values = np.empty((channels, width), frame.dtype), np.empty((channels, width), np.float32)
-    k, f, reach = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
-    offset = np.empty((channels if renew else 0, width), np.float32)
-    for y in range(first_row, last_row):
-        frame_row, low_row, high_row = frame[y].reshape(-1), low[y].reshape(-1), high[y].reshape(-1)
-        mask_row, rho_row = mask[y], rho[y]
-        for x in range(width):
-            mask_row[x] = np.uint8(0)
-        if known:
-            for i in range(width * channels):
-                value = frame_row[i]
-                outside[i] = np.uint8((value < low_row[i]) | (value > high_row[i]))
-        left = -1  # where a run of segments begins
-        for segment in range(segments + 1):
-            far = segment < segments
-            if far and known:
-                found = np.uint64(0)
-                part = words[segment * words_each : (segment + 1) * words_each]
-                for i in range(words_each):
-                    found |= part[i]
-                far = found != 0
-            if far and left < 0:
-                left = segment * SEGMENT
-            if far or left < 0:
-                continue
-            right = min(segment * SEGMENT, width)
-            first, last = channels * left, channels * right
-            _separate(frame_row[first:last], pixels, values)
-            _expand(
-                values,
-                colours[y].reshape(-1),
-                coefficients[y].reshape(-1),
-                left,
-                right - left,
-                gain,
-                scale,
-                k,
-                f,
-                offset,
-            )
-            part_mask, part_rho = mask_row[left:right], rho_row[left:right]
-            for x in range(right - left):
-                part_mask[x] = np.uint8(255) if f[x] < kappa * part_rho[x] else np.uint8(0)
-            if renew:
-                _enclose(
-                    values,
-                    f,
-                    offset,
-                    part_rho,
-                    gain,
-                    scale,
-                    kappa,
-                    top,
-                    reach,
-                    low_row[first:last],
-                    high_row[first:last],
-                )
-            left = -1
+    f, k, reach = np.empty(SEGMENT, np.float32), np.empty(SEGMENT, np.float32), np.empty(SEGMENT, np.float32)
+    values, offset = np.empty((channels, SEGMENT), np.float32), np.empty((channels, SEGMENT), np.float32)
+    _look(
+        first_row, last_row, frame.reshape(height, -1), colours.reshape(height, -1), coefficients.reshape(height, -1),
+        rho, low.reshape(height, -1), high.reshape(height, -1), known, renew, gain, scale, kappa, top, mask,
+        outside, outside.view(np.uint64), np.empty(segments, np.int64), values, k, f, offset, reach,
+        np.empty((2, channels, SEGMENT), low.dtype),
+    )  # fmt: skip

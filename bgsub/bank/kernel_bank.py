@@ -223,7 +223,7 @@ class KernelBank(Detector):
                 raise ModelFileError(
                     f"{path} is not a valid model: the array {name!r} is missing or wrong; save it again"
                 )
-            self._arrays[name] = np.ascontiguousarray(saved)
+            array[...] = saved  # keeps where the array lies in memory
         if set(header["scalars"]) != set(self._scalars):
             raise ModelFileError(f"{path} is not a valid model: its scalars are incomplete; save it again")
         self._scalars = dict(header["scalars"])

@@ -158,7 +158,8 @@ class Norma(RingBank):
 
     def _run(self, frame: Frame, learn: bool, where: Mask, mask: Mask, score: Score) -> None:
         only_mask = not learn and mask.size > 0 and score.size == 0
-        if only_mask and frame.dtype != np.float32 and self.learn_interval >= _BOXES_PAY:
+        wide = frame.shape[1] >= _norma_kernels.SEGMENT
+        if only_mask and wide and frame.dtype != np.float32 and self.learn_interval >= _BOXES_PAY:
             self._look(frame, mask)
             return
         eta, scale = self._parameters["eta"], self._scalars["scale"]

@@ -1,6 +1,7 @@
 """What the banks with a ring of support vectors share: the published learners, learning every n-th frame."""
 
 import abc
+import math
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ RING_PARAMETERS = (
     THREADS,
 )
 
+_CACHE_LINE = 64  # bytes
 _EVERYWHERE = np.empty((0, 0), np.uint8)
 _NO_MASK = np.empty((0, 0), np.uint8)
 _NO_SCORE = np.empty((0, 0), np.float32)
@@ -52,8 +54,8 @@ class RingBank(KernelBank):
     def _start(self, frame: Frame) -> None:
         height, width = frame.shape[:2]
         channels, slots = (frame.shape[2] if frame.ndim == 3 else 1), self._parameters["slots"]
-        colours = np.zeros((height, channels, slots, width), frame.dtype)
-        coefficients = np.zeros((height, slots, width), np.float32)
+        colours = _aligned_zeros((height, channels, slots, width), frame.dtype)
+        coefficients = _aligned_zeros((height, slots, width), np.dtype(np.float32))
         self._arrays = {"colours": colours, "coefficients": coefficients} | self._initial_arrays(
             (height, width), colours
         )
@@ -100,3 +102,11 @@ class RingBank(KernelBank):
         self._confine(mask, score)
         if rate != 0:
             self._scalars["frames"] += 1
+
+
+def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return zeros that begin with a cache line, where blocks of 64 numbers straddle none (a quarter of `look`)."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.zeros(size + _CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % _CACHE_LINE
+    return memory[start : start + size].view(dtype).reshape(shape)
