@@ -5,9 +5,9 @@ import itertools
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, TypeVar, cast
 
 import numba
@@ -146,26 +146,61 @@ def available_threads() -> int:
     return os.cpu_count() or 1
 
 
-_pool: ThreadPoolExecutor | None = None
-_pool_lock = threading.Lock()
+class _Work:
+    """Bands of one call, which its caller and some workers take until none is left."""
+
+    def __init__(self, call: Callable[[int, int], None], bands: Iterable[tuple[int, int]]) -> None:
+        self.call, self.bands = call, deque(bands)
+        self.begun: list[int] = []
+        self.ended: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def take(self) -> None:
+        while self.bands:
+            try:
+                first, last = self.bands.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            self.call(first, last)
+
+    def help(self) -> None:
+        self.begun.append(1)  # before a band is taken: who has none left to take knows all that are at work
+        error = None
+        try:
+            self.take()
+        except BaseException as caught:  # noqa: BLE001 - raised anew by the caller
+            error = caught
+        self.ended.put(error)
 
 
-def _band_pool() -> ThreadPoolExecutor:
-    global _pool
-    with _pool_lock:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(max(1, available_threads()), thread_name_prefix="bgsub-band")
-        return _pool
+# An executor's futures and locks take as long as a small kernel (8 % of the adaptive bank's time at 640x480).
+_jobs: SimpleQueue[_Work] | None = None
+_jobs_lock = threading.Lock()
 
 
-def _forget_pool() -> None:
-    """Let a forked child start its own pool: threads do not survive a fork."""
-    global _pool, _pool_lock
-    _pool, _pool_lock = None, threading.Lock()
+def _workers() -> SimpleQueue[_Work]:
+    """Return the queue that the workers, as many as processors, are served from; start them with the first call."""
+    global _jobs
+    with _jobs_lock:
+        if _jobs is None:
+            _jobs = SimpleQueue()
+            for index in range(available_threads()):
+                threading.Thread(target=_serve, args=(_jobs,), name=f"bgsub-band-{index}", daemon=True).start()
+        return _jobs
+
+
+def _serve(jobs: SimpleQueue[_Work]) -> None:
+    while True:
+        jobs.get().help()
+
+
+def _forget_workers() -> None:
+    """Let a forked child start its own workers: threads do not survive a fork."""
+    global _jobs, _jobs_lock
+    _jobs, _jobs_lock = None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)
+    os.register_at_fork(after_in_child=_forget_workers)
 
 _MIN_PIXELS_PER_BAND = 20_000  # below, waking another thread, some 50 microseconds, costs more than it saves
 
@@ -181,7 +216,7 @@ def run_bands(
     """Call `function(first_row, last_row, *arguments)` over all rows, in bands of rows over threads.
 
     Numba's own threading layer is not used: without TBB or OpenMP it is `workqueue`, where two Python threads at
-    once abort the process. The pool is shared by all callers; each waits only for bands of its own.
+    once abort the process. Workers are shared by all callers; each waits only for bands of its own.
 
     Parameters
     ----------
@@ -205,24 +240,16 @@ def run_bands(
         return
     count = min(workers * pieces, height)
     edges = [height * band // count for band in range(count + 1)]
-    bands = deque(itertools.pairwise(edges))
-
-    def work() -> None:
-        while bands:
-            try:
-                first, last = bands.popleft()
-            except IndexError:  # another thread was quicker
-                return
-            function(first, last, *arguments)
-
-    pool = _band_pool()
-    others = [pool.submit(work) for _ in range(workers - 1)]
+    work = _Work(lambda first, last: function(first, last, *arguments), itertools.pairwise(edges))
+    jobs = _workers()
+    for _ in range(workers - 1):
+        jobs.put(work)
+    errors = []
     try:
-        work()
+        work.take()
     finally:
-        bands.clear()
-        late = [other for other in others if not other.cancel()]  # those that have not begun are not waited for
-        for other in late:
-            other.exception()  # wait: the caller's arrays must not be written after we return
-    for other in late:
-        other.result()
+        work.bands.clear()
+        # The caller's arrays must not be written after we return. Who has not begun will find nothing to do.
+        errors = [error for error in (work.ended.get() for _ in range(len(work.begun))) if error is not None]
+    if errors:
+        raise errors[0]

@@ -74,7 +74,13 @@ def test_signal_closes_the_outputs(tmp_path: Path, number: signal.Signals) -> No
 
 FULL_DISK = """
 import resource, signal, sys
+import numpy as np
+import bgsub
 from bgsub.cli import main
+model = bgsub.create("norma", learn_every=8, warmup=0)  # the cache of compiled kernels must be written before
+for _ in range(4):
+    model.apply(np.zeros((48, 64, 3), np.uint8))
+model.background_image()
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
 sys.exit(main(sys.argv[2:]))

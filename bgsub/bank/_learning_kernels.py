@@ -20,7 +20,7 @@ __all__ = ["advance", "learn", "sort"]
 
 DRIFT = np.float32(0.002)  # least rate at which a support vector moves to a colour projected on it
 SORT_PERIOD = 32  # frames between two times that the slots of a block are put in order
-SELDOM = 4  # a block learns one frame in so many, with so much weight,
+SELDOM = 8  # a block learns one frame in so many, with so much weight,
 YOUNG = 50  # but every frame among the first ones
 
 

@@ -235,7 +235,7 @@ class Adaptive(KernelBank):
         """Return the difference that each of three channels may have at a kernel value of tau and the least width."""
         half = math.sqrt(-math.log(_TAU) / 3) * self._parameters["width"] * self._white(dtype) / 255
         most = 0.999 * half  # keeps clear of the rounding of exponents
-        return dtype.type(most if dtype == np.float32 else min(most, np.iinfo(dtype).max))
+        return dtype.type(most if dtype.char == "f" else min(most, 256**dtype.itemsize - 1))
 
     def _named(self, *names: str) -> list[NDArray[Any]]:
         return [self._arrays[name] for name in names]

@@ -34,7 +34,7 @@ WHITE = Parameter(
 )
 THREADS = Parameter("threads", int, "threads to use, 0 for one a processor", 0, 1024)
 
-_WHITE = {"uint8": 255.0, "uint16": 65535.0, "float32": 1.0}
+_WHITE = {"B": 255.0, "H": 65535.0, "f": 1.0}  # by dtype.char, as finding a name takes long
 _SMALLEST_SCALE = 1e-6
 
 
@@ -83,10 +83,10 @@ class KernelBank(Detector):
 
     def _gain(self, dtype: np.dtype[Any]) -> np.float32:
         """Factor from squared distance to the exponent of two: -log2(e) / width^2, width in units of the frame."""
-        return np.float32(-np.log2(np.e) / (self._parameters["width"] * self._white(dtype) / 255.0) ** 2)
+        return np.float32(-math.log2(math.e) / (self._parameters["width"] * self._white(dtype) / 255.0) ** 2)
 
     def _white(self, dtype: np.dtype[Any]) -> float:
-        return float(self._parameters["white"] or _WHITE[dtype.name])
+        return float(self._parameters["white"] or _WHITE[dtype.char])
 
     def _expansion(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the colours (H, D, B, W) and the coefficients (H, B, W), or all pixels in other rows than these."""

@@ -84,7 +84,7 @@ class Reference:
     def learn(self, frame, slot, value, settled, final, absorb, fading, step):
         self.a = self.a * fading
         for y, x in np.ndindex(*self.shape):
-            weight = 1 if step < 50 else 4
+            weight = 1 if step < 50 else 8
             if ((y * self.shape[1] + x) // BLOCK + step) % weight:
                 continue
             absorbed = absorb and self.ages[y, x] >= absorb
