@@ -38,7 +38,7 @@ BLOCK = 64
 DITHERS = 61
 """Blocks of dither, which blocks of pixels take in turns."""
 SETTLED, FORGOTTEN = np.uint8(1), np.uint8(2)
-"""What a block is; 0 is neither."""
+"""What a block is, near to its first slots or due to learn at once; 0 is neither."""
 NONE = np.uint8(255)
 """In place of a slot: there is none."""
 

@@ -6,6 +6,7 @@ from bgsub.bank._adaptive_kernels import (
     BLOCK,
     BYTES,
     FACTOR_ONE,
+    FORGOTTEN,
     QUIET,
     RESTLESS_UNIT,
     SETTLED,
@@ -141,8 +142,9 @@ def feed_back(
     everywhere,  # bool
     factor_rate,  # f4: rate at which factors grow
     flicker,  # i4: age from which foreground blinks, too
+    absorb,  # i4: age at which foreground becomes background; 0 for never
 ):
-    """Feed the final mask back into widths and restlessness."""
+    """Feed the final mask back into widths and restlessness; a block with foreground of that age is to learn now."""
     one, half = np.float32(1.0), np.float32(0.5)
     lowest, highest = FACTOR_ONE, WIDEST * FACTOR_ONE
     for y in range(first, last):
@@ -155,7 +157,7 @@ def feed_back(
                 distance_row[x] = np.uint8(0)
         raw_row, moving_row, previous_row, ages_row = raw[y], moving[y], previous[y], ages[y]
         factors_row, restless_row, distances_row = factors[y], restless[y], distances[y]
-        loud = 0
+        loud, ripe = 0, 0
         for x in range(BLOCK):
             ok = everywhere | (where_row[x] != 0)
             foreground = final_row[x] != 0
@@ -183,5 +185,8 @@ def feed_back(
             factors_row[x] = np.int32(r_new if ok else r)
             ages_row[x] = age_new if ok else age
             previous_row[x] = raw_row[x] if ok else before
+            ripe += 1 if (age_new == absorb) & foreground else 0
             loud += 0 if (v_new == QUIET) & (mean_new == 0) & (r_new <= lowest + half) else 1
         quiet[y] = np.uint8(1 if calm and loud == 0 else 0)
+        if ripe != 0:
+            settled[y] = FORGOTTEN

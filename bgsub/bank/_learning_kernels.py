@@ -240,7 +240,7 @@ def advance(
     )  # fmt: skip
     feed_back(
         first, last, factors, restless, distances, previous, ages, quiet, raw, distance, settled, final, moving, where,
-        everywhere, factor_rate, flicker,
+        everywhere, factor_rate, flicker, absorb,
     )  # fmt: skip
     learn(
         first, last, planes, colours, coefficients, ages, dominant, nearest, values, settled, final, where, everywhere,
