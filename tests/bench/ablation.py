@@ -35,7 +35,7 @@ class LearnsEverywhere(adaptive.Adaptive):
         final[:] = kept
 
 
-def never_calm(factors: Any, restless: Any, side: int, calm: Any) -> None:
+def never_calm(factors: Any, restless: Any, side: int, threads: int, calm: Any) -> None:
     """Leave everything to the large median."""
     calm[:] = 0
 
@@ -50,7 +50,7 @@ VARIANTS: list[Variant] = [
     ("4 slots", {}, {"slots": 4}, _PLAIN),
     ("8 slots", {}, {"slots": 8}, _PLAIN),
     ("shadows found", {}, {"detect_shadows": True}, _PLAIN),
-    ("no projection", {(adaptive, "_TAU"): np.float32(2.0)}, {}, _PLAIN),
+    ("no projection but of equals", {(adaptive, "_TAU"): np.float32(0.999)}, {}, _PLAIN),
     ("one width for all pixels", {(adaptive, "_FACTOR_RATE"): 0.0}, {}, _PLAIN),
     ("widths not faster at the start", {(adaptive, "_YOUNG"): 0.0}, {}, _PLAIN),
     ("old foreground may blink", {(adaptive, "_FLICKER_S"): _NEVER}, {}, _PLAIN),
