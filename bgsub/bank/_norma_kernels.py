@@ -136,31 +136,43 @@ def step(
 
 
 @view_kernel
-def _find(frame, low, high, outside, words, starts):
-    """List the segments of a row where a colour leaves its box; return how many there are.
+def _find(first_row, last_row, frame, low, high, mask, outside, words, places):
+    """Blank the mask and list the segments where a colour leaves its box, as row * width + column; count them.
 
     Scratch: outside, u1, a whole number of segments, those beyond the row 0; words, the same as u8.
     """
-    for i in range(frame.shape[0]):
-        value = frame[i]
-        outside[i] = np.uint8((value < low[i]) | (value > high[i]))
-    each, count = words.shape[0] // starts.shape[0], 0
-    for segment in range(starts.shape[0]):
-        part, found = words[segment * each : (segment + 1) * each], np.uint64(0)
-        for i in range(each):  # LLVM vectorises the disjunction of words, not that of bytes
-            found |= part[i]
-        starts[count] = SEGMENT * segment
-        count += 1 if found != 0 else 0
+    width = mask.shape[1]
+    segments = (width + SEGMENT - 1) // SEGMENT
+    each, count = words.shape[0] // segments, 0
+    for y in range(first_row, last_row):
+        frame_row, low_row, high_row, mask_row = frame[y], low[y], high[y], mask[y]
+        for x in range(width):
+            mask_row[x] = np.uint8(0)
+        for i in range(frame_row.shape[0]):
+            value = frame_row[i]
+            outside[i] = np.uint8((value < low_row[i]) | (value > high_row[i]))
+        for segment in range(segments):
+            part, found = words[segment * each : (segment + 1) * each], np.uint64(0)
+            for i in range(each):  # LLVM vectorises the disjunction of words, not that of bytes
+                found |= part[i]
+            places[count] = y * width + min(SEGMENT * segment, width - SEGMENT)  # the last may overlap another
+            count += 1 if found != 0 else 0
     return count
 
 
 @view_kernel
-def _fetch(colours, coefficients, left, width):
-    """Ask for the state of a segment: segments follow no pattern that the processor would foresee."""
-    for i in range(colours.shape[0] // width):
-        prefetch(colours[i * width + left :])
-    for j in range(coefficients.shape[0] // width):
-        prefetch(coefficients[j * width + left :])
+def _fetch(frame, colours, coefficients, rho, place):
+    """Ask for what a segment needs: segments follow no pattern that the processor would foresee."""
+    width = rho.shape[1]
+    y, left = place // width, place % width
+    colours_row, coefficients_row, channels = colours[y], coefficients[y], frame.shape[1] // width
+    prefetch(rho[y, left:])
+    for c in range(channels):
+        prefetch(frame[y, channels * left + c * SEGMENT :])
+    for start in range(left, colours_row.shape[0], width):
+        prefetch(colours_row[start:])
+    for start in range(left, coefficients_row.shape[0], width):
+        prefetch(coefficients_row[start:])
 
 
 @view_kernel
@@ -301,39 +313,35 @@ def _enclose(values, f, offset, rho, gain, scale, kappa, top, reach, bounds, low
 @view_kernel
 def _look(
     first_row, last_row, frame, colours, coefficients, rho, low, high, known, renew, gain, scale, kappa, top, mask,
-    outside, words, starts, values, k, f, offset, reach, bounds,
+    outside, words, places, values, k, f, offset, reach, bounds,
 ):  # fmt: skip
     """Do `look`; arrays come with one row of numbers a row of pixels, the last line is scratch."""
     width, channels = mask.shape[1], values.shape[0]
-    for y in range(first_row, last_row):
-        frame_row, colours_row, coefficients_row = frame[y], colours[y], coefficients[y]
-        low_row, high_row, mask_row, rho_row = low[y], high[y], mask[y], rho[y]
-        for x in range(width):
-            mask_row[x] = np.uint8(0)
-        if known:
-            count = _find(frame_row, low_row, high_row, outside, words, starts)
+    if known:
+        count = _find(first_row, last_row, frame, low, high, mask, outside, words, places)
+    else:
+        count = 0
+        for y in range(first_row, last_row):
+            for left in range(0, width, SEGMENT):
+                places[count] = y * width + min(left, width - SEGMENT)
+                count += 1
+    for i in range(count):
+        if i + 1 < count:
+            _fetch(frame, colours, coefficients, rho, places[i + 1])
+        y, left = places[i] // width, places[i] % width
+        first, last = channels * left, channels * (left + SEGMENT)
+        colours_row, coefficients_row = colours[y], coefficients[y]
+        _separate_segment(frame[y, first:last], values)
+        if renew:
+            _expand_and_add(colours_row, coefficients_row, width, left, gain, values, k, f, offset)
         else:
-            count = starts.shape[0]
-            for segment in range(count):
-                starts[segment] = SEGMENT * segment
-        if count > 0:
-            _fetch(colours_row, coefficients_row, min(starts[0], width - SEGMENT), width)
-        for i in range(count):
-            left = min(starts[i], width - SEGMENT)  # the last may begin within the one before it
-            if i + 1 < count:
-                _fetch(colours_row, coefficients_row, min(starts[i + 1], width - SEGMENT), width)
-            _separate_segment(frame_row[channels * left : channels * (left + SEGMENT)], values)
-            if renew:
-                _expand_and_add(colours_row, coefficients_row, width, left, gain, values, k, f, offset)
-            else:
-                _expand(colours_row, coefficients_row, width, left, gain, values, f)
-            part_mask, part_rho = mask_row[left : left + SEGMENT], rho_row[left : left + SEGMENT]
-            for x in range(SEGMENT):
-                part_mask[x] = np.uint8(255) if f[x] * scale < kappa * part_rho[x] else np.uint8(0)
-            if renew:
-                first, last = channels * left, channels * (left + SEGMENT)
-                part_low, part_high = low_row[first:last], high_row[first:last]
-                _enclose(values, f, offset, part_rho, gain, scale, kappa, top, reach, bounds, part_low, part_high)
+            _expand(colours_row, coefficients_row, width, left, gain, values, f)
+        part_mask, part_rho = mask[y, left : left + SEGMENT], rho[y, left : left + SEGMENT]
+        for x in range(SEGMENT):
+            part_mask[x] = np.uint8(255) if f[x] * scale < kappa * part_rho[x] else np.uint8(0)
+        if renew:
+            part_low, part_high = low[y, first:last], high[y, first:last]
+            _enclose(values, f, offset, part_rho, gain, scale, kappa, top, reach, bounds, part_low, part_high)
 
 
 @kernel
@@ -363,11 +371,12 @@ def look(
     height, width, channels = frame.shape
     segments = (width + SEGMENT - 1) // SEGMENT
     outside = np.zeros(segments * SEGMENT * channels, np.uint8)
+    places = np.empty((last_row - first_row) * segments + 1, np.int64)
     f, k, reach = np.empty(SEGMENT, np.float32), np.empty(SEGMENT, np.float32), np.empty(SEGMENT, np.float32)
     values, offset = np.empty((channels, SEGMENT), np.float32), np.empty((channels, SEGMENT), np.float32)
     _look(
         first_row, last_row, frame.reshape(height, -1), colours.reshape(height, -1), coefficients.reshape(height, -1),
         rho, low.reshape(height, -1), high.reshape(height, -1), known, renew, gain, scale, kappa, top, mask,
-        outside, outside.view(np.uint64), np.empty(segments, np.int64), values, k, f, offset, reach,
+        outside, outside.view(np.uint64), places, values, k, f, offset, reach,
         np.empty((2, channels, SEGMENT), low.dtype),
     )  # fmt: skip
