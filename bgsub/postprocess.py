@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bgsub import _median_kernel
+from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.frames import Mask
 
@@ -13,8 +15,8 @@ __all__ = ["RAW", "Postprocess", "fill_holes", "median", "remove_small"]
 def median(mask: Mask, size: int) -> Mask:
     """Replace each pixel by the majority of its neighbourhood.
 
-    On a binary mask the median is a box filter and a threshold, whose cost does not grow with the size; the border
-    is repeated outwards. Equals `cv2.medianBlur`.
+    On a binary mask the median is a count, in which all but very large squares cost about the same; the border is
+    repeated outwards. Equals `cv2.medianBlur`.
 
     Parameters
     ----------
@@ -28,8 +30,11 @@ def median(mask: Mask, size: int) -> Mask:
     (H, W) uint8 array
         Only 0 and 255.
     """
-    if size == 3:  # OpenCV's sorting network is faster here; at 5 the box takes a quarter of its time
-        return np.asarray(cv2.medianBlur(mask, size), np.uint8)
+    if size <= _median_kernel.LARGEST:
+        mask = np.ascontiguousarray(mask)
+        voted: Mask = np.empty_like(mask)
+        run_bands(_median_kernel.median, (mask.shape[0], mask.shape[1]), 1, mask, size, voted)
+        return voted
     # An odd box has no tie: the mean of 0s and 255s is at least 127.5 / size^2 away from 127.5.
     mean = cv2.boxFilter(mask, -1, (size, size), borderType=cv2.BORDER_REPLICATE)
     return np.asarray(cv2.threshold(mean, 127, 255, cv2.THRESH_BINARY)[1], np.uint8)
