@@ -1,9 +1,10 @@
-"""A plain loop on the caller's thread: one source, one detector, many sinks."""
+"""A plain loop on the caller's thread: one source, one detector, many sinks, files written meanwhile."""
 
 import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -168,9 +169,9 @@ def run(
 ) -> Summary:
     """Run a source through a pipeline into sinks, until it ends.
 
-    Decoding runs ahead in a thread of its own, in a queue of `depth` frames, so memory does not grow with the
-    length of the video or with slow sinks. Source and sinks are closed when this returns, also by an exception
-    (KeyboardInterrupt too): what was written stays readable.
+    Decoding runs ahead in a thread of its own, in a queue of `depth` frames, and files are written in another while
+    the next mask is made, so memory does not grow with the length of the video or with slow sinks. Source and sinks
+    are closed when this returns, also by an exception (KeyboardInterrupt too): what was written stays readable.
 
     Parameters
     ----------
@@ -179,7 +180,7 @@ def run(
     pipeline : Pipeline
         What is done to each.
     sinks : sequence of Sink
-        Each gets every result; all are closed at the end.
+        Each gets every result, on the caller's thread unless its `any_thread` is true; all are closed at the end.
     depth : int
         Length of the queue between the capture thread and the model.
     progress : callable, optional
@@ -206,6 +207,7 @@ def run(
         except BaseException:
             source.close()  # no capture thread has it yet
             raise
+        writer = stack.enter_context(_Writer(sinks, progress))
         for packet, wait_ms in _timed(packets):
             result = pipeline.step(packet, wait_ms)
             if first_mask_s is None:
@@ -214,20 +216,57 @@ def run(
                     logger.info(
                         "the first mask took %.1f s, most of it compiling; later starts are faster", first_mask_s
                     )
-            for sink in sinks:
-                sink.write(result)
+            writer.write(result)
             frames += 1
             foreground += cv2.countNonZero(result.mask) / result.mask.size
             detect_ms += result.timings.detect_ms
             postprocess_ms += result.timings.postprocess_ms
-            if progress is not None:
-                progress(result)
         dropped = packets.dropped
     count = max(frames, 1)
     elapsed_s = time.perf_counter() - begin
     return Summary(
         frames, dropped, elapsed_s, foreground / count, detect_ms / count, postprocess_ms / count, first_mask_s
     )
+
+
+class _Writer:
+    """Gives results to sinks: while one is written on another thread, the caller's makes the next.
+
+    At the end, also by an exception, the last one is written everywhere before anything is closed.
+    """
+
+    def __init__(self, sinks: Sequence[Sink], progress: Callable[[Result], None] | None) -> None:
+        self._elsewhere = [sink for sink in sinks if getattr(sink, "any_thread", False)]
+        self._here = [sink for sink in sinks if sink not in self._elsewhere]
+        self._progress = progress
+        self._executor = ThreadPoolExecutor(1, "bgsub-writer")
+        self._last: tuple[Result, Future[None]] | None = None
+
+    def __enter__(self) -> "_Writer":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self._executor:  # which waits for its thread to end
+            self._complete()
+
+    def write(self, result: Result) -> None:
+        """Begin with a result when the one before is complete."""
+        self._complete()
+        for sink in self._here:
+            sink.write(result)
+        self._last = result, self._executor.submit(self._write_elsewhere, result)
+
+    def _write_elsewhere(self, result: Result) -> None:
+        for sink in self._elsewhere:
+            sink.write(result)
+
+    def _complete(self) -> None:
+        if self._last is None:
+            return
+        (result, future), self._last = self._last, None
+        future.result()
+        if self._progress is not None:
+            self._progress(result)
 
 
 def _timed(packets: Iterable[Packet]) -> Iterable[tuple[Packet, float]]:

@@ -6,7 +6,7 @@ import tempfile
 from abc import ABC, abstractmethod
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from bgsub.errors import SinkError
 from bgsub.frames import Result
@@ -20,6 +20,9 @@ class Sink(ABC):
     A sink creates nothing before its first result, and what it wrote stays readable whatever happens: it is closed
     after an error too.
     """
+
+    any_thread: ClassVar[bool] = False
+    """Whether a run may call `write` on another thread than its caller's, never two at once."""
 
     @abstractmethod
     def write(self, result: Result) -> None:

@@ -80,6 +80,8 @@ class MaskVideo(Sink):
     (1.5, True)
     """
 
+    any_thread = True
+
     def __init__(self, path: str | PathLike[str], *, rate_hz: float = 25.0, force: bool = False) -> None:
         path = Path(path)
         if path.suffix.lower() not in (".mkv", ".avi"):
@@ -121,6 +123,8 @@ class OverlayVideo(Sink):
     ValueError
         If style, colour or opacity are out of range.
     """
+
+    any_thread = True
 
     def __init__(
         self,
@@ -172,6 +176,8 @@ class PngSequence(Sink):
     ValueError
         If the pattern has not exactly one number, or does not end in .png.
     """
+
+    any_thread = True
 
     def __init__(self, folder: str | PathLike[str], pattern: str = "bin%06d.png", *, force: bool = False) -> None:
         self._folder, self._pattern = Path(folder), pattern
