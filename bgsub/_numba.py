@@ -14,6 +14,10 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.lowering import Lower
+from numba.core.typed_passes import NativeLowering
 from numba.extending import intrinsic
 
 __all__ = [
@@ -37,6 +41,38 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _HELPERS_DIGEST = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]
 
 
+class _WideLower(Lower):
+    """Lowering that lets LLVM vectorise loops with all bits of a register.
+
+    By itself it takes 256 of the 512 bits of AVX-512, for the sake of older processors that such loops slow down;
+    with all of them the detectors take a tenth to a quarter less time.
+    """
+
+    def setup_function(self, fndesc: Any) -> None:
+        """Declare the function, with an attribute that llvmlite does not know."""
+        super().setup_function(fndesc)  # type: ignore[no-untyped-call]
+        set.add(self.function.attributes, '"prefer-vector-width"="512"')
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[no-untyped-call]
+class _WideLowering(NativeLowering):
+    _name: Any = "bgsub_wide_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        return _WideLower
+
+
+class _Compiler(CompilerBase):
+    """Numba's compiler with the lowering above."""
+
+    def define_pipelines(self) -> list[Any]:
+        pipeline: Any = DefaultPassBuilder.define_nopython_pipeline(self.state)  # type: ignore[no-untyped-call]
+        pipeline.passes = [(_WideLowering if step is NativeLowering else step, why) for step, why in pipeline.passes]
+        pipeline.finalize()
+        return [pipeline]
+
+
 def kernel(function: _Function) -> _Function:
     """Compile a function over arrays and scalars; nogil, cached on disk where a place is writable.
 
@@ -57,6 +93,7 @@ def view_kernel(function: _Function) -> _Function:
 def _compile(function: _Function, **more: Any) -> _Function:
     function.__qualname__ = f"{function.__qualname__}-{_HELPERS_DIGEST}"
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}, **more}
+    options["pipeline_class"] = _Compiler
     try:
         compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no writable cache folder: the kernel works and is compiled anew in each process

@@ -1,5 +1,7 @@
 """The arithmetic below the banks: exp2, bands, and the kernels against plain numpy."""
 
+import os
+import re
 import subprocess
 import sys
 
@@ -111,19 +113,19 @@ def test_kernels_work_where_no_cache_can_be_written(tmp_path):
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT")
-def test_the_inner_loop_is_vectorised():
-    import numba  # noqa: TID251, the kernel is compiled apart from the cache
+def test_the_inner_loop_is_vectorised_with_all_bits_of_a_register(tmp_path):
+    from llvmlite import binding
 
-    from bgsub.bank import _norma_kernels
-
-    # compiled here, because the assembly of cached code cannot be seen
-    plain = numba.njit(nogil=True, error_model="numpy", fastmath={"contract"})(_norma_kernels.step.py_func)
-    model = create("norma", threads=1)
-    model.apply(np.zeros((4, 64, 3), np.uint8))
-    none, f4 = np.empty((0, 0), np.uint8), np.float32
-    state = [model._arrays[name] for name in ("colours", "coefficients", "heads", "rho")]
-    numbers = [f4(-0.001), f4(1), f4(0.25), True, f4(0.05), f4(0.5), f4(0.95), f4(0.05)]
-    plain(0, 4, np.zeros((4, 64, 3), np.uint8), *state, none, *numbers, none, np.empty((0, 0), np.float32))
-    assembly = next(iter(plain.inspect_asm().values()))
-    packed = ("vmulps", "mulps", "fmul\tv", "fmla\tv", "vfmadd213ps", "vfmadd231ps")
-    assert any(word in assembly for word in packed)
+    # a process and a cache of its own, because the assembly of cached code cannot be seen
+    program = (
+        "import numpy as np, bgsub\n"
+        "from bgsub.bank._norma_kernels import step\n"
+        "bgsub.create('norma', threads=1).apply(np.zeros((4, 64, 3), np.uint8))\n"
+        "print(next(iter(step.inspect_asm().values())))\n"
+    )
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, timeout=120)
+    packed = re.findall(r"(?:v?mulps|v?fn?m(?:add|sub)(?:132|213|231)ps|fmul\s+v|fml[as]\s+v).*", done.stdout)
+    assert packed, done.stderr
+    if binding.get_host_cpu_features().get("avx512f"):
+        assert any("zmm" in line for line in packed)
