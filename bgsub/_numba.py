@@ -208,6 +208,15 @@ class _Work:
             error = caught
         self.ended.put(error)
 
+    def wait(self) -> list[BaseException]:
+        """Wait until no thread is at work: the caller's arrays must not be written after that; return the errors."""
+        self.bands.clear()
+        errors = []
+        # Counted anew each time: one that begins only now finds nothing to do, and ends before one that is at work.
+        while len(errors) < len(self.begun):
+            errors.append(self.ended.get())
+        return [error for error in errors if error is not None]
+
 
 # An executor's futures and locks take as long as a small kernel (8 % of the adaptive bank's time at 640x480).
 _jobs: SimpleQueue[_Work] | None = None
@@ -281,12 +290,9 @@ def run_bands(
     jobs = _workers()
     for _ in range(workers - 1):
         jobs.put(work)
-    errors = []
     try:
         work.take()
     finally:
-        work.bands.clear()
-        # The caller's arrays must not be written after we return. Who has not begun will find nothing to do.
-        errors = [error for error in (work.ended.get() for _ in range(len(work.begun))) if error is not None]
+        errors = work.wait()
     if errors:
         raise errors[0]

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -45,6 +46,26 @@ def test_bands_cover_every_row_once(shape, threads, pieces, monkeypatch):
 
     run_bands(count, shape, threads, rows, pieces=pieces)
     assert (rows == 1).all()
+
+
+def test_no_band_is_at_work_when_the_call_returns(monkeypatch):
+    monkeypatch.setattr(_numba, "_MIN_PIXELS_PER_BAND", 1)
+    at_work = []
+
+    def idle(first, last):
+        at_work.append(first)
+        if first > 0:
+            time.sleep(0.0003)
+        at_work.remove(first)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for _ in range(1000):
+            run_bands(idle, (8, 8), 4)
+            assert not at_work
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_an_error_in_a_band_reaches_the_caller_after_all_bands_ended(monkeypatch):
