@@ -16,6 +16,11 @@ _DIGEST = hashlib.sha256(_SOURCES + (_ROOT / "bgsub" / "_numba.py").read_bytes()
 _FLAGS = "".join(name[6:].lower() for name in ("NUMBA_BOUNDSCHECK",) if os.environ.get(name) == "1")
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / f"numba-{_DIGEST}{_FLAGS}"))
 
+if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+    from tests.overlap import check_plain_kernels
+
+    check_plain_kernels()
+
 
 def _ours() -> list[str]:
     names = [thread.name for thread in threading.enumerate()]

@@ -49,12 +49,13 @@ def _separate(frame, y, planes, whole):
 @view_kernel
 def _look(
     first, last, frame, planes, colours, coefficients, factors, dominant, gain, threshold, tau, box, exact, density,
-    raw, distance, nearest, values, settled, f, gains, square, mass, best, index, outside, words,
+    raw, distance, nearest, values, settled, f, gains, square, mass, best, index, outside,
 ):  # fmt: skip
     """Do `look`; the last, (BLOCK,), are scratch."""
     zero, one = np.float32(0.0), np.float32(1.0)
     channels, slots = planes.shape[0], coefficients.shape[0]
     unit, inverse = exponent_unit(gain, channels), one / threshold  # divisions are slow
+    words = outside.view(np.uint64)
     kind, whole = planes.dtype.type, frame.shape[0] // (3 * BLOCK) if channels == 3 else 0
     for y in range(first, last):
         _separate(frame, y, planes, whole)
@@ -176,8 +177,7 @@ def look(
     f, gains, square = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
     mass, best, index = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32), np.empty(BLOCK, np.uint8)
     outside = np.empty(BLOCK, np.uint8)
-    words = outside.view(np.uint64)
     _look(
         first, last, frame, planes, colours, coefficients, factors, dominant, gain, threshold, tau, box, exact,
-        density, raw, distance, nearest, values, settled, f, gains, square, mass, best, index, outside, words,
+        density, raw, distance, nearest, values, settled, f, gains, square, mass, best, index, outside,
     )  # fmt: skip

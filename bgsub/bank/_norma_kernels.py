@@ -136,13 +136,14 @@ def step(
 
 
 @view_kernel
-def _find(first_row, last_row, frame, low, high, mask, outside, words, places):
+def _find(first_row, last_row, frame, low, high, mask, outside, places):
     """Blank the mask and list the segments where a colour leaves its box, as row * width + column; count them.
 
-    Scratch: outside, u1, a whole number of segments, those beyond the row 0; words, the same as u8.
+    Scratch: outside, u1, a whole number of segments, those beyond the row 0.
     """
     width = mask.shape[1]
     segments = (width + SEGMENT - 1) // SEGMENT
+    words = outside.view(np.uint64)
     each, count = words.shape[0] // segments, 0
     for y in range(first_row, last_row):
         frame_row, low_row, high_row, mask_row = frame[y], low[y], high[y], mask[y]
@@ -313,12 +314,12 @@ def _enclose(values, f, offset, rho, gain, scale, kappa, top, reach, bounds, low
 @view_kernel
 def _look(
     first_row, last_row, frame, colours, coefficients, rho, low, high, known, renew, gain, scale, kappa, top, mask,
-    outside, words, places, values, k, f, offset, reach, bounds,
+    outside, places, values, k, f, offset, reach, bounds,
 ):  # fmt: skip
     """Do `look`; arrays come with one row of numbers a row of pixels, the last line is scratch."""
     width, channels = mask.shape[1], values.shape[0]
     if known:
-        count = _find(first_row, last_row, frame, low, high, mask, outside, words, places)
+        count = _find(first_row, last_row, frame, low, high, mask, outside, places)
     else:
         count = 0
         for y in range(first_row, last_row):
@@ -377,6 +378,6 @@ def look(
     _look(
         first_row, last_row, frame.reshape(height, -1), colours.reshape(height, -1), coefficients.reshape(height, -1),
         rho, low.reshape(height, -1), high.reshape(height, -1), known, renew, gain, scale, kappa, top, mask,
-        outside, outside.view(np.uint64), places, values, k, f, offset, reach,
+        outside, places, values, k, f, offset, reach,
         np.empty((2, channels, SEGMENT), low.dtype),
     )  # fmt: skip

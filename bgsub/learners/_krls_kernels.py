@@ -194,7 +194,7 @@ def factorise(root, size, total, diagonals):
     for i in range(size):
         diagonals[i] = total[i, i]
         line = total[i]
-        add_products(line, total, i, i, size + 1, -1.0)
+        add_products(line, total[:i], i, i, size + 1, -1.0)
         if not line[i] > SMALLEST_PIVOT * diagonals[i]:
             return False
         scale = 1.0 / math.sqrt(line[i])

@@ -13,6 +13,7 @@ from bgsub import _numba
 from bgsub._numba import JIT_ENABLED, exp2_nonpositive, kernel, run_bands
 from bgsub.bank import create
 from tests.bank.reference import noisy_video
+from tests.overlap import checked
 
 
 @kernel
@@ -150,3 +151,18 @@ def test_the_inner_loop_is_vectorised_with_all_bits_of_a_register(tmp_path):
     assert packed, done.stderr
     if binding.get_host_cpu_features().get("avx512f"):
         assert any("zmm" in line for line in packed)
+
+
+def test_kernels_that_write_to_arguments_that_overlap_are_noticed():
+    numbers = np.arange(10.0)
+    shift = checked(lambda target, origin: np.copyto(target, origin))
+    shift(numbers[:5], numbers[5:])
+    with pytest.raises(AssertionError, match="target and origin overlap"):
+        shift(numbers[:5], numbers[1:6])
+
+
+@pytest.mark.skipif(JIT_ENABLED, reason="compiled kernels are not checked")
+def test_plain_kernels_are_checked_for_overlaps():
+    numbers = -np.ones((1, 3), np.float32)
+    with pytest.raises(AssertionError, match="values and results overlap"):
+        _exponentials(0, 1, numbers, numbers)

@@ -1,0 +1,38 @@
+"""A check that kernels keep the promise that compiled ones are optimised by: what is written overlaps nothing else."""
+
+import functools
+import inspect
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bgsub import _numba
+
+
+def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel, as plain Python, that fails after it has written to arguments that share memory."""
+    names = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def run(*arguments: Any) -> Any:
+        arrays = [each for each in zip(names, arguments, strict=False) if isinstance(each[1], np.ndarray)]
+        shared = [
+            (name + " and " + other_name, one, one.copy(), other, other.copy())
+            for (name, one), (other_name, other) in itertools.combinations(arrays, 2)
+            if np.shares_memory(one, other)
+        ]
+        result = function(*arguments)
+        for pair, one, one_before, other, other_before in shared:
+            same = one.tobytes() == one_before.tobytes() and other.tobytes() == other_before.tobytes()
+            assert same, f"{function.__qualname__}: {pair} overlap and are written"
+        return result
+
+    return run
+
+
+def check_plain_kernels() -> None:
+    """Have every kernel checked, in a process that runs them as plain Python; call it before any is imported."""
+    make = _numba._compile
+    _numba._compile = lambda function, **options: checked(make(function, **options))
