@@ -214,7 +214,7 @@ class _Work:
     def wait(self) -> list[BaseException]:
         """Wait until no thread is at work: the caller's arrays must not be written after that; return the errors."""
         self.bands.clear()
-        errors = []
+        errors: list[BaseException | None] = []
         # Counted anew each time: one that begins only now finds nothing to do, and ends before one that is at work.
         while len(errors) < len(self.begun):
             errors.append(self.ended.get())
