@@ -123,7 +123,8 @@ def folder_kernel(
 
 
 _ROUND = np.float32(1.5 * 2**23)  # adding it leaves round(y) in the low bits of a float32
-_LOWEST = np.float32(-126.0)  # 2**-126 is the smallest normal float32
+# A product of 2**-100 and a coefficient is still above 2**-126; numbers below take a processor a hundred times longer.
+_LOWEST = np.float32(-100.0)
 _TOP = np.int32(23)  # bits of the mantissa, below the exponent
 # Minimax polynomial of 2**f on [-0.5, 0.5], relative error 7.5e-8.
 _C0, _C1, _C2 = np.float32(1.0000000716546795), np.float32(0.6931469670646155), np.float32(0.240221197238557)
@@ -136,7 +137,7 @@ _C3, _C4, _C5 = (
 
 @numba.njit(nogil=True, error_model="numpy", fastmath={"contract"})
 def exp2_nonpositive(y: np.float32) -> np.float32:
-    """2**y for float32 y <= 0, relative error below 5e-6; 2**-126 where y < -126.
+    """2**y for float32 y <= 0, relative error below 5e-6; 2**-100 where y < -100.
 
     libm's exp2 keeps a loop from being vectorised; this is a rounding, a polynomial of the fraction and an
     integer addition to the exponent bits.
