@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
-from bgsub._vote_kernel import vote_twice
 from bgsub.bank import _adaptive_kernels
 from bgsub.bank._unrest_kernel import GRID, average
+from bgsub.bank._vote_kernel import vote_twice
 from bgsub.frames import Mask
 
 __all__ = ["FINE_PX", "Outlines", "clean", "find_calm", "find_outlines", "make_calm", "scaled_side"]

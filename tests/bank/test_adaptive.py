@@ -8,7 +8,6 @@ import pytest
 import bgsub
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
-from bgsub._vote_kernel import vote
 from bgsub.bank import create
 from bgsub.bank._adaptive_kernels import BLOCK, SETTLED
 from bgsub.bank._blocks import as_image
@@ -16,6 +15,7 @@ from bgsub.bank._cleaning import find_outlines, scaled_side
 from bgsub.bank._ghosts import find_ghosts
 from bgsub.bank._learning_kernels import sort
 from bgsub.bank._lighting import find_relit, find_shadows
+from bgsub.bank._vote_kernel import vote_twice
 from bgsub.postprocess import median
 from tests.bank.reference import SMALL, noisy_video
 
@@ -494,11 +494,19 @@ def test_votes_equal_the_median_filter(size, side, density):
         pytest.skip("too many pixels for plain Python kernels")
     smooth = cv2.GaussianBlur(np.random.default_rng(0).random(size, np.float32), (0, 0), 2)
     mask = np.where(smooth > np.quantile(smooth, 1 - density), np.uint8(255), np.uint8(0))
-    voted = np.empty_like(mask)
+    large, scratch, voted, filled = mask.copy(), mask.copy(), mask.copy(), np.empty(size[0], np.uint8)
+    cells = -(-size[0] // 4), -(-size[1] // 4)
+    where = np.zeros(cells, np.uint8)
+    where[::2] = 255
+    squares = side // 2, (side * side + 1) // 2, 1, 5
     middle = size[0] // 2
     for first, last in ((0, middle), (middle, size[0])):
-        vote(first, last, mask, side // 2, (side * side + 1) // 2, voted)
-    assert (voted == median(mask, side)).all()
+        vote_twice(first, last, mask, *squares, np.zeros_like(where), scratch, large, filled)
+        vote_twice(first, last, mask, *squares, where, scratch, voted, filled)
+    assert (large == median(mask, side)).all()
+    allowed = where.repeat(4, 0).repeat(4, 1)[: size[0], : size[1]]
+    assert (voted == (large | median(mask, 3) & allowed)).all()
+    assert not voted[filled == 0].any()
 
 
 def test_state_takes_the_documented_bytes():

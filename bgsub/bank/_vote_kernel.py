@@ -4,7 +4,7 @@ import numpy as np
 
 from bgsub._numba import kernel, view_kernel
 
-__all__ = ["vote", "vote_twice"]
+__all__ = ["vote_twice"]
 
 _SEGMENT = 64  # pixels of a row whose neighbourhoods are looked at together
 
@@ -62,7 +62,10 @@ def _remove(row, columns, occupied, counts_row):
 
 @view_kernel
 def _vote(first_row, last_row, mask, counts, reach, least, voted, filled, columns, occupied):
-    """Do `vote`, with the counts of all rows in reach; filled (H,) u1 tells which rows are not empty afterwards.
+    """Vote 255 where the square around a pixel has at least `least` foreground pixels; borders are repeated outwards.
+
+    Foreground is counted in columns, kept from row to row, and slid over along rows only where the counts of all rows
+    in reach allow a vote at all. Afterwards filled, (H,) u1, is 0 where a row of votes is empty.
 
     Scratch: columns (W + 2 * reach,) u2, the foreground pixels of each column in reach, borders repeated, and
     occupied (segments,) i8, their sums over segments; both 0.
@@ -114,38 +117,20 @@ def _vote(first_row, last_row, mask, counts, reach, least, voted, filled, column
 
 
 @kernel
-def vote(
+def vote_twice(
     first_row,
     last_row,
     mask,  # (H, W) u1: 0 and 255
     reach,  # half of the side, without the middle
     least,  # foreground pixels needed
-    voted,  # (H, W) u1, written: 255 where the square around a pixel has so many; borders are repeated outwards
-):
-    """Count in columns, kept from row to row, and slide along rows only where their sums allow a vote at all."""
-    width = mask.shape[1]
-    segments = (width + _SEGMENT - 1) // _SEGMENT
-    counts = np.empty((last_row - first_row + 2 * reach, segments + 1), np.int64)
-    filled, columns = np.empty(mask.shape[0], np.uint8), np.zeros(width + 2 * reach, np.uint16)
-    _count(mask, first_row - reach, counts)
-    _vote(first_row, last_row, mask, counts, reach, least, voted, filled, columns, np.zeros(segments, np.int64))
-
-
-@kernel
-def vote_twice(
-    first_row,
-    last_row,
-    mask,  # (H, W) u1: 0 and 255
-    reach,
-    least,
     small_reach,  # at most `reach`
     small_least,
     where,  # (ceil(H / 4), ceil(W / 4)) u1: in which cells of 4x4 pixels votes in the smaller squares count, too
     scratch,  # (H, W) u1
-    voted,  # (H, W) u1, written
+    voted,  # (H, W) u1, written: 255 where the square around a pixel has so many
     filled,  # (H,) u1, written: 0 where a row of `voted` is empty, 1 where it may not be
 ):
-    """Do `vote` in larger and, somewhere, in smaller squares."""
+    """Vote in larger and, somewhere, in smaller squares."""
     width = mask.shape[1]
     segments = (width + _SEGMENT - 1) // _SEGMENT
     counts = np.empty((last_row - first_row + 2 * reach, segments + 1), np.int64)
