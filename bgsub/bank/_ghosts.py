@@ -33,8 +33,8 @@ def find_ghosts(
 
     A real object brings its outline along; a ghost's outline is that of what the model still remembers. Where an
     object has not yet left its ghost, the region they share is split along the edges of the frame (a watershed
-    from outside, and from inside the real part of the outline), and the outer part is a ghost if the frame looks
-    there like its surroundings.
+    from outside, and from inside the real part of the outline), and the outer part is a ghost if along its share of
+    the outline edges of the background outweigh those of the frame, and the frame looks there like its surroundings.
 
     Parameters
     ----------
@@ -71,8 +71,7 @@ def find_ghosts(
             ghosts = np.zeros_like(mask) if ghosts is None else ghosts
             cv2.drawContours(ghosts, outlines, index, 255, cv2.FILLED)
         elif cv2.countNonZero((excess > _EDGE).astype(np.uint8)) > _ARC * len(points):
-            real = points[excess < -_EDGE]
-            part = _find_part(outlines[index], real, mask, frame, background, white, min_area_px)
+            part = _find_part(outlines[index], points, excess, mask, frame, background, white, min_area_px)
             if part is not None:
                 ghosts = np.zeros_like(mask) if ghosts is None else ghosts
                 ghosts[part[0]] |= part[1]
@@ -87,14 +86,15 @@ def _area(outline: NDArray[Any]) -> int:
 
 def _find_part(
     outline: NDArray[Any],
-    real: NDArray[Any],
+    points: NDArray[np.int32],
+    excess: NDArray[np.float32],
     mask: Mask,
     frame: NDArray[Any],
     background: NDArray[Any],
     white: float,
     min_area_px: int,
 ) -> tuple[tuple[slice, slice], Mask] | None:
-    """Return the ghost's part of a region and where it lies; `real` are points of its outline on the frame's edges."""
+    """Return the ghost's part of a region and where it lies; `excess` is that of points of its outline."""
     left, top, width, height = cv2.boundingRect(outline)
     rows = slice(max(top - _MARGIN_PX, 0), min(top + height + _MARGIN_PX, mask.shape[0]))
     columns = slice(max(left - _MARGIN_PX, 0), min(left + width + _MARGIN_PX, mask.shape[1]))
@@ -103,7 +103,7 @@ def _find_part(
     origin = (-columns.start, -rows.start)
     region, object_seeds = np.zeros(now.shape[1:], np.uint8), np.zeros(now.shape[1:], np.uint8)
     cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=origin)
-    for x, y in real.tolist():
+    for x, y in points[excess < -_EDGE].tolist():
         cv2.circle(object_seeds, (x + origin[0], y + origin[1]), _INSIDE_PX, 255, cv2.FILLED)
     square = np.ones((5, 5), np.uint8)
     markers = np.zeros(region.shape, np.int32)
@@ -111,6 +111,9 @@ def _find_part(
     markers[np.asarray(cv2.dilate(region, square)) == 0] = 1
     cv2.watershed(_colour(now, white), markers)
     part = np.where((markers == 1) & (region != 0), np.uint8(255), np.uint8(0))
+    # A shadow that reaches another looks like its surroundings, too: only its outline tells that it is there.
+    if excess[part[points[:, 1] + origin[1], points[:, 0] + origin[0]] != 0].sum() <= 0:
+        return None
     ring = cv2.dilate(part, np.ones((_RING_PX, _RING_PX), np.uint8))
     ring = np.asarray(cv2.bitwise_and(ring, cv2.bitwise_not(cv2.dilate(mask[rows, columns], square))))
     if cv2.countNonZero(part) < min_area_px or not ring.any():

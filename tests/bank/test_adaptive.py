@@ -341,6 +341,21 @@ def planes_of(*pictures):
     return [np.ascontiguousarray(picture.astype(np.uint8).transpose(2, 0, 1)).reshape(3, -1) for picture in pictures]
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_shadow_that_reaches_another_is_no_ghost(seed):
+    """Their common border is an edge of the background only, and the frame looks there like its surroundings."""
+    generator = np.random.default_rng(seed)
+    road = 180 + 20 * np.kron(generator.normal(0, 1, (40, 50, 1)), np.ones((2, 2, 3)))
+    learned = road.copy()
+    learned[:, :30] *= 0.4
+    now = learned + generator.normal(0, 2, road.shape)
+    now[20:60, 30:80] -= 0.6 * road[20:60, 30:80]
+    mask = np.zeros((80, 100), np.uint8)
+    mask[18:62, 30:82] = 255  # medians make it larger than the shadow
+    planes = planes_of(np.clip(now, 0, 255), np.clip(learned, 0, 255))
+    assert find_ghosts(mask, find_outlines(mask), *planes, 255.0, 25) is None
+
+
 @pytest.mark.parametrize("light", [0.5, 1.5])
 def test_a_relit_region_has_the_texture_of_the_background(light):
     generator = np.random.default_rng(0)
