@@ -137,6 +137,8 @@ class Detector(abc.ABC):
             )
         fits = isinstance(fgmask, np.ndarray) and fgmask.shape == frame.shape[:2] and fgmask.dtype == np.uint8
         mask = fgmask if fgmask is not None and fits else np.empty(frame.shape[:2], np.uint8)
+        if any(out is not None and np.may_share_memory(frame, out) for out in (mask, score)):
+            frame = frame.copy()  # kernels write results while they still read the frame
         self._step(frame, -1.0 if rate == 1.0 else rate, None, mask, score)
         return mask
 

@@ -172,6 +172,17 @@ def test_fgmask_is_filled_in_place_when_it_fits(name):
     assert model.apply(video[1], wrong).shape == SIZE
 
 
+@pytest.mark.parametrize("name", BANKS)
+def test_a_grey_frame_may_become_its_own_mask(name):
+    video = noisy_video(20, (4, 70), 1)[..., 0]
+    rarely = {"learn_every": 16, "warmup": 4} if name in RINGS else {}
+    plain, in_place = quick(name, **rarely), quick(name, **rarely)
+    for frame in video:
+        own = frame.copy()
+        assert in_place.apply(own, own) is own
+        assert (own == plain.apply(frame)).all()
+
+
 @pytest.mark.parametrize("name", ["adaptive", "norma", "olk", "mog2"])  # OpenCV's knn draws from a generator of its own
 def test_same_frames_give_the_same_bits(name):
     video = noisy_video(30, SIZE)
