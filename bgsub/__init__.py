@@ -16,8 +16,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bgsub.bank import DETECTORS, Detector, create, load
     from bgsub.config import Config
+    from bgsub.detectors import DETECTORS, Detector, create, load
     from bgsub.errors import BgsubError
     from bgsub.frames import Packet, Result, VideoInfo
     from bgsub.pipeline import Pipeline, Summary, run
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "bgsub.bank": ("DETECTORS", "Detector", "create", "load"),
+    "bgsub.detectors": ("DETECTORS", "Detector", "create", "load"),
     "bgsub.config": ("Config",),
     "bgsub.errors": ("BgsubError",),
     "bgsub.frames": ("Packet", "Result", "VideoInfo"),

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bgsub._numba import available_threads, kernel, run_bands
 from bgsub._opencv import cv2
-from bgsub.bank import create
+from bgsub.detectors import create
 from bgsub.frames import Frame
-from bgsub.video.synthetic import SyntheticScene
+from bgsub.video.sources.synthetic.scene import SyntheticScene
 
 __all__ = ["DEFAULT_SIZES", "Row", "bench", "table"]
 

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import tomli_w
 
-from bgsub.bank import Detector, create, detector_class, load
-from bgsub.bank.parameters import defaults
+from bgsub.detectors import Detector, create, detector_class, load
+from bgsub.detectors.parameters import defaults
 from bgsub.errors import ConfigError
 from bgsub.pipeline import Pipeline, default_postprocess
 from bgsub.postprocess import RAW, Postprocess

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bgsub._opencv import cv2
-from bgsub.bank.base import Detector
+from bgsub.detectors.base import Detector
 from bgsub.errors import ModelFileError
 from bgsub.frames import Frame, Mask, Packet, Result, Score, Timings
 from bgsub.postprocess import RAW, Postprocess

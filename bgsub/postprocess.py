@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bgsub import _median_kernel
+from bgsub._jit import majority
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.frames import Mask
@@ -30,10 +30,10 @@ def median(mask: Mask, size: int) -> Mask:
     (H, W) uint8 array
         Only 0 and 255.
     """
-    if size <= _median_kernel.LARGEST:
+    if size <= majority.LARGEST:
         mask = np.ascontiguousarray(mask)
         voted: Mask = np.empty_like(mask)
-        run_bands(_median_kernel.median, (mask.shape[0], mask.shape[1]), 1, mask, size, voted)
+        run_bands(majority.median, (mask.shape[0], mask.shape[1]), 1, mask, size, voted)
         return voted
     # An odd box has no tie: the mean of 0s and 255s is at least 127.5 / size^2 away from 127.5.
     mean = cv2.boxFilter(mask, -1, (size, size), borderType=cv2.BORDER_REPLICATE)

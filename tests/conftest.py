@@ -11,8 +11,8 @@ import pytest
 
 # Compiled kernels are kept apart by their sources and by how they were compiled. Set before numba is imported.
 _ROOT = Path(__file__).resolve().parents[1]
-_SOURCES = b"".join(path.read_bytes() for path in sorted((_ROOT / "bgsub").rglob("*_kernels.py")))
-_DIGEST = hashlib.sha256(_SOURCES + (_ROOT / "bgsub" / "_numba.py").read_bytes()).hexdigest()[:12]
+_SOURCES = [*(_ROOT / "bgsub").rglob("_jit/*.py"), *(_ROOT / "bgsub" / "_numba").glob("*.py")]
+_DIGEST = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_SOURCES))).hexdigest()[:12]
 _FLAGS = "".join(name[6:].lower() for name in ("NUMBA_BOUNDSCHECK",) if os.environ.get(name) == "1")
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / f"numba-{_DIGEST}{_FLAGS}"))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bgsub import _numba
+from bgsub._numba import compiler
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -34,5 +34,5 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def check_plain_kernels() -> None:
     """Have every kernel checked, in a process that runs them as plain Python; call it before any is imported."""
-    make = _numba._compile
-    _numba._compile = lambda function, **options: checked(make(function, **options))
+    make = compiler._compile
+    compiler._compile = lambda function, **options: checked(make(function, **options))

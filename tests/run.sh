@@ -18,7 +18,7 @@ step "import-linter" "$root/.venv/bin/lint-imports" --no-logo
 # An index past the end reads rubbish silently in a compiled kernel, and only plain Python counts its lines.
 step "kernels with bounds checked" env NUMBA_BOUNDSCHECK=1 "$python" -m pytest -q -W error tests/bank
 step "kernels as plain Python" env NUMBA_DISABLE_JIT=1 "$python" -m pytest -q -W error tests/bank \
-    --cov=bgsub.bank --cov-report=term --cov-fail-under=90
+    --cov=bgsub.detectors --cov-report=term --cov-fail-under=90
 step "kernels of the learners with bounds checked" env NUMBA_BOUNDSCHECK=1 "$python" -m pytest -q -W error \
     -m kernels tests/learners
 step "kernels of the learners as plain Python" env NUMBA_DISABLE_JIT=1 "$python" -m pytest -q -W error -m kernels \

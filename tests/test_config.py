@@ -7,9 +7,9 @@ import click
 import numpy as np
 import pytest
 
-from bgsub.bank import DETECTORS
 from bgsub.cli.options import detector_options, make_config
 from bgsub.config import Config
+from bgsub.detectors import DETECTORS
 from bgsub.errors import ConfigError
 from bgsub.postprocess import RAW, Postprocess
 from bgsub.video.sources import open_source

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bgsub.bank import create, load
+from bgsub.detectors import create, load
 from bgsub.errors import ModelFileError, SinkError, SourceError
 from bgsub.frames import Packet, Result, VideoInfo
 from bgsub.pipeline import Pipeline, PipelineModel, run

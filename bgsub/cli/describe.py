@@ -15,8 +15,8 @@ __all__ = ["detectors", "sample", "show_config"]
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def detectors(as_json: bool) -> None:
     """List the detectors, each with its parameters, their ranges and defaults."""
-    from bgsub.bank import DETECTORS, detector_class
-    from bgsub.bank.parameters import defaults
+    from bgsub.detectors import DETECTORS, detector_class
+    from bgsub.detectors.parameters import defaults
 
     found = {}
     for name in DETECTORS:
@@ -63,7 +63,7 @@ def show_config(**options: Any) -> None:
 @click.option("--force", "-f", is_flag=True, help="Overwrite an existing folder.")
 def sample(out: Path, scene: str, frames: int, size: tuple[int, int], seed: int, force: bool) -> None:
     """Write a generated clip with its ground truth to the folder OUT, in the change-detection layout."""
-    from bgsub.video.synthetic import open_synthetic, write_sample
+    from bgsub.video.sources.synthetic.scene import open_synthetic, write_sample
 
     height, width = size
     made = open_synthetic(f"{scene}?frames={frames}&size={width}x{height}&seed={seed}").scene

@@ -36,8 +36,8 @@ def evaluate(datasets: tuple[Path, ...], **options: Any) -> None:
     shadow (50) is background, counts pooled a video, means over videos and categories.
     """
     from bgsub.config import Config
-    from bgsub.evaluate import contact_sheet, find_sequences, plot_roc
-    from bgsub.evaluate import evaluate as measure
+    from bgsub.evaluation.protocol import contact_sheet, find_sequences, plot_roc
+    from bgsub.evaluation.protocol import evaluate as measure
     from bgsub.pipeline import PipelineModel
 
     config = make_config(options)

@@ -65,9 +65,9 @@ def detector_options(command: Any) -> Any:
 
 def make_config(options: dict[str, Any]) -> Any:
     """Build the `Config`: defaults, then the file, then the options."""
-    from bgsub.bank import detector_class
-    from bgsub.bank.parameters import defaults
     from bgsub.config import Config
+    from bgsub.detectors import detector_class
+    from bgsub.detectors.parameters import defaults
     from bgsub.postprocess import RAW
 
     config = Config.from_toml(options["config"]) if options["config"] else Config()

@@ -9,7 +9,7 @@ from types import TracebackType
 
 from bgsub.config import Config
 from bgsub.errors import DependencyError
-from bgsub.gui.display import DisplayProbe, release_cv2_qt
+from bgsub.gui.qt_process import DisplayProbe, release_cv2_qt
 from bgsub.roi import open_region
 
 __all__ = ["run_viewer"]
@@ -66,9 +66,9 @@ def run_viewer(
     from PyQt6.QtWidgets import QApplication
 
     from bgsub.gui.main_window import MainWindow
+    from bgsub.gui.messages import Settings
     from bgsub.gui.session import Session
-    from bgsub.gui.settings import Settings
-    from bgsub.gui.theme import Theme
+    from bgsub.gui.widgets.theme import Theme
 
     probe.check()
     global _application
@@ -119,8 +119,8 @@ class _Survivor:
 
     def __call__(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """Log, hold the picture and show; Ctrl-C passes through."""
+        from bgsub.gui.messages import Level
         from bgsub.gui.session import Session
-        from bgsub.gui.settings import Level
 
         if issubclass(kind, KeyboardInterrupt):
             sys.__excepthook__(kind, error, trace)

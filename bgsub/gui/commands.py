@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 from bgsub.gui.actions import Command
-from bgsub.gui.plots_panel import export_statistics
-from bgsub.gui.presets import load_preset, save_preset
-from bgsub.gui.settings import Pane
-from bgsub.gui.sources import ask_source_address, ask_source_file, ask_source_folder
-from bgsub.gui.theme import ThemeChoice
+from bgsub.gui.messages import Pane
+from bgsub.gui.panels.plots import export_statistics
+from bgsub.gui.panels.presets import load_preset, save_preset
+from bgsub.gui.widgets.open_source import ask_source_address, ask_source_file, ask_source_folder
+from bgsub.gui.widgets.theme import ThemeChoice
 
 if TYPE_CHECKING:
     from bgsub.gui.main_window import MainWindow

@@ -8,27 +8,27 @@ from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
 from PyQt6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QVBoxLayout, QWidget
 
 from bgsub.gui.actions import HelpDialog
-from bgsub.gui.compare_panel import ComparePanel
-from bgsub.gui.detector_panel import DetectorPanel
-from bgsub.gui.dialogs import ask_folder, ask_open, ask_save, remember_in
 from bgsub.gui.garbage import GuiGarbage
-from bgsub.gui.inspector_panel import InspectorPanel
 from bgsub.gui.menus import Menus
-from bgsub.gui.notice_bar import NoticeBar
-from bgsub.gui.pane_grid import PaneGrid
-from bgsub.gui.plots_panel import PlotsPanel
-from bgsub.gui.record_dialog import RecordDialog
-from bgsub.gui.roi_panel import RoiPanel
+from bgsub.gui.messages import Level, Pane
+from bgsub.gui.panels.compare import ComparePanel
+from bgsub.gui.panels.detector import DetectorPanel
+from bgsub.gui.panels.inspector import InspectorPanel
+from bgsub.gui.panels.plots import PlotsPanel
+from bgsub.gui.panels.roi import RoiPanel
+from bgsub.gui.panels.status_bar import StatusLine
+from bgsub.gui.panels.transport import Transport
 from bgsub.gui.session import Session
-from bgsub.gui.settings import Level, Pane
-from bgsub.gui.sources import RecentSources, dropped_source
-from bgsub.gui.status import StatusLine
-from bgsub.gui.theme import Theme, ThemeChoice
-from bgsub.gui.transport import Transport
+from bgsub.gui.widgets.dialogs import ask_folder, ask_open, ask_save, remember_in
+from bgsub.gui.widgets.notice_bar import NoticeBar
+from bgsub.gui.widgets.open_source import RecentSources, dropped_source
+from bgsub.gui.widgets.pane_grid import PaneGrid
+from bgsub.gui.widgets.record_dialog import RecordDialog
+from bgsub.gui.widgets.theme import Theme, ThemeChoice
 from bgsub.video.sources import public_name
 
 if TYPE_CHECKING:
-    from bgsub.gui.learners_window import LearnersWindow
+    from bgsub.gui.learners_page.window import LearnersWindow
 
 __all__ = ["MainWindow"]
 
@@ -161,7 +161,7 @@ class MainWindow(QMainWindow):
             self.learners.raise_()
 
     def _make_learners(self) -> None:
-        from bgsub.gui.learners_window import LearnersWindow  # needs scikit-learn, which the rest does not
+        from bgsub.gui.learners_page.window import LearnersWindow  # needs scikit-learn, which the rest does not
 
         self.learners = LearnersWindow(self._theme)
 

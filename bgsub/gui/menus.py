@@ -7,9 +7,9 @@ from PyQt6.QtWidgets import QMenu, QToolBar, QToolButton
 
 from bgsub.gui.actions import make_action
 from bgsub.gui.commands import main_commands
-from bgsub.gui.icons import icon
-from bgsub.gui.sources import CameraMenu
-from bgsub.gui.theme import Theme
+from bgsub.gui.widgets.icons import icon
+from bgsub.gui.widgets.open_source import CameraMenu
+from bgsub.gui.widgets.theme import Theme
 
 if TYPE_CHECKING:
     from bgsub.gui.main_window import MainWindow

@@ -10,12 +10,12 @@ from PyQt6.QtCore import QObject, pyqtSignal
 from bgsub.config import Config
 from bgsub.errors import BgsubError
 from bgsub.frames import Frame, VideoInfo
-from bgsub.gui.history import History
-from bgsub.gui.mailbox import Mailbox
-from bgsub.gui.player import Opener
-from bgsub.gui.recording import Outputs
-from bgsub.gui.settings import Configured, Level, Notice, Opened, Recording, Settings, View
-from bgsub.gui.worker import Worker
+from bgsub.gui.engine.history import History
+from bgsub.gui.engine.mailbox import Mailbox
+from bgsub.gui.engine.player import Opener
+from bgsub.gui.engine.recorder import Outputs
+from bgsub.gui.engine.worker import Worker
+from bgsub.gui.messages import Configured, Level, Notice, Opened, Recording, Settings, View
 from bgsub.roi import Region
 from bgsub.video.sources import FrameSource, open_source
 

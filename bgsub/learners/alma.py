@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from bgsub.learners import _rule_kernels as rules
-from bgsub.learners.classifier import ClassifierLearner
+from bgsub.learners._base.classifier import ClassifierLearner
+from bgsub.learners._base.learner import scalar
+from bgsub.learners._jit import rules
 from bgsub.learners.linear import alma_parameters
-from bgsub.learners.online import scalar
 
 __all__ = ["ALMAClassifier"]
 

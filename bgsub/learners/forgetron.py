@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bgsub.learners import _rule_kernels as rules
+from bgsub.learners._base.classifier import ClassifierLearner
+from bgsub.learners._base.learner import scalar
 from bgsub.learners._checks import check_choice, check_integer
-from bgsub.learners.classifier import ClassifierLearner
-from bgsub.learners.kernels import Array, Kernel
-from bgsub.learners.online import scalar
+from bgsub.learners._jit import rules
+from bgsub.learners.hypotheses.kernels import Array, Kernel
 
 __all__ = ["ForgetronClassifier"]
 

@@ -5,13 +5,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bgsub.learners import _krls_kernels as kernels
-from bgsub.learners import _rule_kernels as rules
+from bgsub.learners._base.regressor import RegressorLearner
 from bgsub.learners._checks import check_integer, check_real
-from bgsub.learners._projectron_kernels import backward
-from bgsub.learners.kernels import Array, Kernel
-from bgsub.learners.projected import ProjectedExpansion
-from bgsub.learners.regressor import RegressorLearner
+from bgsub.learners._jit import krls as kernels
+from bgsub.learners._jit import rules
+from bgsub.learners._jit.projectron import backward
+from bgsub.learners.hypotheses.kernels import Array, Kernel
+from bgsub.learners.hypotheses.projected import ProjectedExpansion
 
 __all__ = ["KRLSRegressor"]
 

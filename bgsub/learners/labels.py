@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bgsub.learners._checks import check_real
-from bgsub.learners.kernels import Array
+from bgsub.learners.hypotheses.kernels import Array
 
 __all__ = ["check_label_kernel", "graph_distances", "taxonomy_distances", "taxonomy_kernel"]
 

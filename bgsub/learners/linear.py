@@ -8,13 +8,13 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bgsub.learners import _member_kernels as kernels
-from bgsub.learners import _rule_kernels as rules
+from bgsub.learners._base.classifier import StreamClassifier
+from bgsub.learners._base.learner import OnlineLearner, scalar
 from bgsub.learners._checks import check_real
-from bgsub.learners.classifier import StreamClassifier
-from bgsub.learners.kernels import Array
-from bgsub.learners.members import LinearMembers
-from bgsub.learners.online import OnlineLearner, scalar
+from bgsub.learners._jit import members as kernels
+from bgsub.learners._jit import rules
+from bgsub.learners.hypotheses.kernels import Array
+from bgsub.learners.hypotheses.members import LinearMembers
 
 __all__ = ["LMSClassifier", "LinearALMAClassifier", "LinearRows", "Perceptron", "alma_parameters"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bgsub.learners.kernels import Array
+from bgsub.learners.hypotheses.kernels import Array
 
 __all__ = [
     "EpsilonInsensitive",

@@ -6,11 +6,11 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from bgsub.learners import _rule_kernels as rules
+from bgsub.learners._base.classifier import KernelClassifier
+from bgsub.learners._base.regressor import KernelRegressor
 from bgsub.learners._checks import check_real
-from bgsub.learners.classifier import KernelClassifier
-from bgsub.learners.kernels import Array
-from bgsub.learners.regressor import KernelRegressor
+from bgsub.learners._jit import rules
+from bgsub.learners.hypotheses.kernels import Array
 
 __all__ = ["LSSVMClassifier", "LSSVMRegressor"]
 

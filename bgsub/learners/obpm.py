@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bgsub.learners import _member_kernels as kernels
-from bgsub.learners import _rule_kernels as rules
+from bgsub.learners._base.classifier import ClassifierLearner
 from bgsub.learners._checks import check_choice, check_integer, check_real
-from bgsub.learners.classifier import ClassifierLearner
-from bgsub.learners.kernels import Array, Kernel
+from bgsub.learners._jit import members as kernels
+from bgsub.learners._jit import rules
+from bgsub.learners.hypotheses.kernels import Array, Kernel
+from bgsub.learners.hypotheses.members import KernelMembers, LinearMembers
 from bgsub.learners.linear import LinearRows, alma_parameters
-from bgsub.learners.members import KernelMembers, LinearMembers
 
 __all__ = ["OBPMClassifier"]
 

@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from bgsub.learners import _rule_kernels as rules
+from bgsub.learners._base.classifier import ClassifierLearner
+from bgsub.learners._base.kernel_learner import Evicting, KernelLearner
+from bgsub.learners._base.learner import scalar
+from bgsub.learners._base.novelty import NoveltyLearner
 from bgsub.learners._checks import check_choice, check_integer, check_real
-from bgsub.learners.base import Evicting, KernelLearner
-from bgsub.learners.classifier import ClassifierLearner
-from bgsub.learners.kernels import Array
-from bgsub.learners.novelty import NoveltyLearner
-from bgsub.learners.online import scalar
+from bgsub.learners._jit import rules
+from bgsub.learners.hypotheses.kernels import Array
 
 __all__ = ["OLKClassifier", "OLKLearner", "OLKNovelty"]
 

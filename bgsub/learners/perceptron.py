@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bgsub.learners import _rule_kernels as rules
+from bgsub.learners._base.classifier import MulticlassLearner
+from bgsub.learners._base.kernel_learner import Evicting
 from bgsub.learners._checks import check_real
-from bgsub.learners.base import Evicting
-from bgsub.learners.classifier import MulticlassLearner
+from bgsub.learners._jit import rules
 
 __all__ = ["KernelPerceptron", "PassiveAggressiveKernel", "RBPClassifier"]
 

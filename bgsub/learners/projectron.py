@@ -4,12 +4,12 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bgsub.learners import _projectron_kernels as kernels
-from bgsub.learners import _rule_kernels as rules
+from bgsub.learners._base.classifier import ClassifierLearner
 from bgsub.learners._checks import check_choice, check_integer, check_real
-from bgsub.learners.classifier import ClassifierLearner
-from bgsub.learners.kernels import Array, Kernel
-from bgsub.learners.projected import ProjectedExpansion
+from bgsub.learners._jit import projectron as kernels
+from bgsub.learners._jit import rules
+from bgsub.learners.hypotheses.kernels import Array, Kernel
+from bgsub.learners.hypotheses.projected import ProjectedExpansion
 
 __all__ = ["ProjectronClassifier"]
 

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import clone
 
 from bgsub.errors import DependencyError
-from bgsub.learners.kernels import Array
+from bgsub.learners._base.novelty import NoveltyLearner
+from bgsub.learners.hypotheses.kernels import Array
 from bgsub.learners.norma import NORMANovelty
-from bgsub.learners.novelty import NoveltyLearner
+from bgsub.learners.norma_regressor import NORMARegressor
 from bgsub.learners.perceptron import KernelPerceptron
-from bgsub.learners.regression import NORMARegressor
 
 try:
     from river import base

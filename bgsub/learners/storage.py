@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from bgsub.errors import ModelFileError
-from bgsub.learners import kernels
-from bgsub.learners.online import OnlineLearner
+from bgsub.learners._base.learner import OnlineLearner
+from bgsub.learners.hypotheses import kernels
 
 __all__ = ["load", "save"]
 

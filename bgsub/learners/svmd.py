@@ -7,15 +7,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bgsub.learners import _rule_kernels as rules
-from bgsub.learners import _svmd_kernels as kernels
+from bgsub.learners._base.kernel_learner import KernelLearner
+from bgsub.learners._base.learner import scalar
+from bgsub.learners._base.novelty import NoveltyLearner
+from bgsub.learners._base.regressor import RegressorLearner
 from bgsub.learners._checks import check_choice, check_real
-from bgsub.learners.base import KernelLearner
-from bgsub.learners.kernels import Array, Kernel
-from bgsub.learners.novelty import NoveltyLearner
-from bgsub.learners.online import scalar
-from bgsub.learners.regressor import RegressorLearner
-from bgsub.learners.traced import TracedExpansion
+from bgsub.learners._jit import rules
+from bgsub.learners._jit import svmd as kernels
+from bgsub.learners.hypotheses.kernels import Array, Kernel
+from bgsub.learners.hypotheses.traced import TracedExpansion
 
 __all__ = ["SVMDLearner", "SVMDMargin", "SVMDNovelty", "SVMDOffset", "SVMDRegressor"]
 

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bgsub.learners import _svmd_kernels as kernels
+from bgsub.learners._base.classifier import ClassifierLearner
 from bgsub.learners._checks import check_choice
-from bgsub.learners.classifier import ClassifierLearner
-from bgsub.learners.kernels import Array, Kernel
+from bgsub.learners._jit import svmd as kernels
+from bgsub.learners.hypotheses.kernels import Array, Kernel
+from bgsub.learners.hypotheses.traced import TracedExpansion
 from bgsub.learners.labels import check_label_kernel, graph_distances, taxonomy_distances, taxonomy_kernel
 from bgsub.learners.svmd import SVMDLearner, SVMDMargin, SVMDOffset
-from bgsub.learners.traced import TracedExpansion
 
 __all__ = ["SVMDClassifier"]
 

@@ -1,8 +1,8 @@
 """Frames in and out: sources, the capture thread and sinks."""
 
-from bgsub.video.overlay import draw_overlay
 from bgsub.video.prefetch import Prefetch
 from bgsub.video.sinks import BackgroundImage, MaskVideo, OverlayVideo, PngSequence, Sink, StatsCsv
+from bgsub.video.sinks.overlay import draw_overlay
 from bgsub.video.sources import FrameSource, open_source
 
 __all__ = [

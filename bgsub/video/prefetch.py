@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from bgsub.frames import Packet, VideoInfo
-from bgsub.video.base import FrameSource
+from bgsub.video.sources.base import FrameSource
 
 __all__ = ["Prefetch"]
 

@@ -15,16 +15,16 @@ pytest.importorskip("PyQt6.QtWidgets", reason="the viewer needs PyQt6")
 from PyQt6.QtCore import QSettings
 from PyQt6.QtWidgets import QApplication
 
-from bgsub.gui.display import release_cv2_qt
+from bgsub.gui.qt_process import release_cv2_qt
 
 release_cv2_qt()
 
-from bgsub.bank import create
 from bgsub.config import Config
+from bgsub.detectors import create
 from bgsub.gui.main_window import MainWindow
+from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Notice, Pane, Settings
 from bgsub.gui.session import Session
-from bgsub.gui.settings import AS_FAST_AS_POSSIBLE, Notice, Pane, Settings
-from bgsub.gui.theme import Theme
+from bgsub.gui.widgets.theme import Theme
 
 CLIP = str(Path(__file__).resolve().parents[2] / "samples" / "walkers.mp4")
 EASY = "synthetic:easy?frames=40&size=64x48"

@@ -8,9 +8,9 @@ import numpy as np
 
 from bgsub.errors import SourceError
 from bgsub.frames import Packet, VideoInfo
-from bgsub.gui.engine import Engine
-from bgsub.gui.settings import Event, Settings, View
-from bgsub.video.base import FrameSource
+from bgsub.gui.engine.engine import Engine
+from bgsub.gui.messages import Event, Settings, View
+from bgsub.video.sources.base import FrameSource
 
 
 class Scripted(FrameSource):

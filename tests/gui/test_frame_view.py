@@ -5,9 +5,9 @@ import pytest
 from PyQt6.QtCore import QPoint, QPointF, QSizeF, Qt
 
 from bgsub._opencv import cv2
-from bgsub.gui.frame_view import FrameView, shrink, to_qimage
-from bgsub.gui.settings import Pane
-from bgsub.gui.viewport import Viewport
+from bgsub.gui.messages import Pane
+from bgsub.gui.widgets.frame_view import FrameView, shrink, to_qimage
+from bgsub.gui.widgets.viewport import Viewport
 
 
 def gradient(height: int, width: int) -> np.ndarray:

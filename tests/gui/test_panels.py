@@ -8,30 +8,30 @@ from PyQt6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QApplication
 
-from bgsub.bank import DETECTORS, detector_class
-from bgsub.bank.parameters import defaults
 from bgsub.cli.options import detector_options, make_config
 from bgsub.config import Config
-from bgsub.gui import dialogs
-from bgsub.gui.compare_panel import ComparePanel
-from bgsub.gui.detector_panel import DetectorPanel, command_line
-from bgsub.gui.inspector_panel import InspectorPanel, explain
-from bgsub.gui.learners_window import LearnersWindow
-from bgsub.gui.notice_bar import NoticeBar
-from bgsub.gui.pane_grid import PaneGrid
-from bgsub.gui.parameter_form import ParameterForm
-from bgsub.gui.plots_panel import PlotsPanel
-from bgsub.gui.presets import read_preset, write_preset
-from bgsub.gui.record_dialog import RecordDialog
-from bgsub.gui.roi_panel import RoiPanel
-from bgsub.gui.settings import Level, Notice, Pane
-from bgsub.gui.sources import CameraMenu, RecentSources, dropped_source
-from bgsub.gui.streams import STREAMS, Kind
-from bgsub.gui.theme import Theme, ThemeChoice
-from bgsub.gui.transport import Transport
+from bgsub.detectors import DETECTORS, detector_class
+from bgsub.detectors.parameters import defaults
+from bgsub.gui.learners_page.streams import STREAMS, Kind
+from bgsub.gui.learners_page.window import LearnersWindow
+from bgsub.gui.messages import Level, Notice, Pane
+from bgsub.gui.panels.compare import ComparePanel
+from bgsub.gui.panels.detector import DetectorPanel, command_line
+from bgsub.gui.panels.inspector import InspectorPanel, explain
+from bgsub.gui.panels.parameter_form import ParameterForm
+from bgsub.gui.panels.plots import PlotsPanel
+from bgsub.gui.panels.presets import read_preset, write_preset
+from bgsub.gui.panels.roi import RoiPanel
+from bgsub.gui.panels.transport import Transport
+from bgsub.gui.widgets import dialogs
+from bgsub.gui.widgets.notice_bar import NoticeBar
+from bgsub.gui.widgets.open_source import CameraMenu, RecentSources, dropped_source
+from bgsub.gui.widgets.pane_grid import PaneGrid
+from bgsub.gui.widgets.record_dialog import RecordDialog
+from bgsub.gui.widgets.theme import Theme, ThemeChoice
 from bgsub.roi import Region, open_region
-from bgsub.video.cameras import FoundCamera
-from bgsub.video.synthetic import SyntheticScene, write_sample
+from bgsub.video.sources.list_cameras import FoundCamera
+from bgsub.video.sources.synthetic.scene import SyntheticScene, write_sample
 from tests.gui.conftest import EASY
 
 
@@ -269,7 +269,7 @@ class TestPlots:
         theme.choose(ThemeChoice.SYSTEM)
 
     def test_figures_are_exported(self, session, qtbot, theme, tmp_path, monkeypatch):
-        from bgsub.gui import plots_panel
+        from bgsub.gui.panels import plots as plots_panel
 
         panel = add(qtbot, PlotsPanel(session, theme))
         played(session, qtbot)

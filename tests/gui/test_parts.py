@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from bgsub.config import Config
-from bgsub.gui.history import History
-from bgsub.gui.lane import needs_new_model
-from bgsub.gui.learning import METHODS, LearningThread, Race, Setup
-from bgsub.gui.mailbox import Mailbox
-from bgsub.gui.recording import Outputs, Recorder
-from bgsub.gui.render import BOTH, ONLY_A, ONLY_B, heat_colours, render_difference, render_heat
-from bgsub.gui.roi_draft import Draft
-from bgsub.gui.streams import STREAMS, Kind
-from bgsub.gui.transport import clock
+from bgsub.gui.engine.detector_run import needs_new_model
+from bgsub.gui.engine.history import History
+from bgsub.gui.engine.mailbox import Mailbox
+from bgsub.gui.engine.recorder import Outputs, Recorder
+from bgsub.gui.engine.render import BOTH, ONLY_A, ONLY_B, heat_colours, render_difference, render_heat
+from bgsub.gui.learners_page.race import METHODS, LearningThread, Race, Setup
+from bgsub.gui.learners_page.streams import STREAMS, Kind
+from bgsub.gui.panels.roi_draft import Draft
+from bgsub.gui.panels.transport import clock
 from bgsub.roi import Region
 
 

@@ -6,7 +6,7 @@ import time
 import numpy as np
 
 from bgsub.config import Config
-from bgsub.gui.settings import Pane
+from bgsub.gui.messages import Pane
 from bgsub.video.sources import Camera
 from tests.gui.conftest import CLIP, EASY
 from tests.gui.driving import frames, opener

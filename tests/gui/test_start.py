@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bgsub.errors import DependencyError
-from bgsub.gui import app, display
+from bgsub.gui import app
+from bgsub.gui import qt_process as display
 from tests.gui.conftest import EASY
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="displays are named so on Linux only")

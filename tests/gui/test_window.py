@@ -13,16 +13,16 @@ from PyQt6.QtGui import QDropEvent
 from PyQt6.QtWidgets import QApplication
 
 import bgsub
-from bgsub.bank import load
 from bgsub.config import Config
+from bgsub.detectors import load
 from bgsub.gui import main_window as main_window_module
-from bgsub.gui import presets
 from bgsub.gui.actions import HelpDialog
 from bgsub.gui.app import _Survivor
+from bgsub.gui.engine.recorder import Outputs
 from bgsub.gui.main_window import MainWindow
-from bgsub.gui.recording import Outputs
-from bgsub.gui.settings import Pane
-from bgsub.gui.theme import ThemeChoice
+from bgsub.gui.messages import Pane
+from bgsub.gui.panels import presets
+from bgsub.gui.widgets.theme import ThemeChoice
 from bgsub.roi import open_region
 from tests.gui.conftest import CLIP, EASY
 
@@ -283,7 +283,7 @@ def test_a_slot_that_raises_is_shown_and_the_process_lives(window, session, qtbo
 def test_learners_without_scikit_learn_say_what_to_install(window, session, monkeypatch):
     for name in [name for name in sys.modules if name.startswith(("sklearn", "bgsub.learners", "bgsub.gui.learn"))]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, "bgsub.gui.surface_view", raising=False)
+    monkeypatch.delitem(sys.modules, "bgsub.gui.learners_page.surface_view", raising=False)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
     trigger(window, "Learners")

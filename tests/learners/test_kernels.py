@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from bgsub.learners import CallableKernel, Gaussian, Laplacian, Linear, Normalised, Polynomial
-from bgsub.learners._store_kernels import exp_nonpositive
-from bgsub.learners.kernels import resolve_kernel
+from bgsub.learners._jit.store import exp_nonpositive
+from bgsub.learners.hypotheses.kernels import resolve_kernel
 
 KERNELS = [
     Gaussian(sigma=1.3),

@@ -18,7 +18,7 @@ from bgsub.learners import (
     OLKRegressor,
     Polynomial,
 )
-from bgsub.learners import _rule_kernels as rules
+from bgsub.learners._jit import rules
 from bgsub.learners.losses import EpsilonInsensitive, Huber, Squared
 from tests.learners.files import learning_file
 from tests.learners.known import STREAM, TARGETS, answers, rings

@@ -13,8 +13,8 @@ import pytest
 from bgsub._opencv import cv2
 from bgsub.errors import SinkError
 from bgsub.frames import Packet, Result, Timings
-from bgsub.video.overlay import draw_overlay, to_display
 from bgsub.video.sinks import BackgroundImage, MaskVideo, OverlayVideo, PngSequence, SavedModel, Sink, StatsCsv
+from bgsub.video.sinks.overlay import draw_overlay, to_display
 from tests.video.moving_square import SIZE, square_frame, square_mask
 
 COUNT = 12

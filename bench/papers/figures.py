@@ -1,0 +1,94 @@
+"""Plots of docs/papers.md, on generated data, and digits that NORMA finds novel."""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+from matplotlib import pyplot
+from sklearn.metrics import roc_curve
+
+from bench.papers.experiments import curve, drifting, stream_models
+from bgsub import learners as bl
+
+
+def save(figure: pyplot.Figure, path: Path) -> None:
+    """Write and forget a figure."""
+    figure.tight_layout()
+    figure.savefig(path, dpi=90)
+    pyplot.close(figure)
+
+
+def draw(folder: Path) -> None:
+    """Write all plots."""
+    figure, axes = pyplot.subplots(1, 2, figsize=(10, 4))
+    for axis, switching in zip(axes, (False, True), strict=True):
+        samples, labels = drifting(0, 5000, switching)
+        for name, make in stream_models().items():
+            model = make()
+            wrong = [y * model.learn_one(x, int(y)) <= 0 for x, y in zip(samples, labels, strict=True)]
+            axis.plot(np.cumsum(wrong), label=name)
+        axis.set(xlabel="samples", ylabel="mistakes", title="switching" if switching else "drifting")
+        axis.legend()
+    save(figure, folder / "streams.png")
+
+    figure, axes = pyplot.subplots(1, 3, figsize=(12, 3.5), sharey=True)
+    grid = np.linspace(-np.pi, np.pi, 400)
+    samples, targets = curve(600, 0)
+    for axis, eps in zip(axes, (0.1, 0.5, 0.9), strict=True):
+        model = bl.OLKRegressor(width=0.5, C=1.0, r=0.001, eps=eps, budget=None).fit(samples, targets)
+        axis.plot(samples, targets, ".", color="0.8", markersize=3)
+        axis.plot(grid, 0.2 * np.sin(5 * grid) + 0.5 * np.sin(grid), "k--", label="truth")
+        axis.plot(grid, model.predict(grid[:, None]), label="OLK_R")
+        axis.set(title=f"eps {eps}: {model.n_support_} vectors")
+        axis.legend()
+    save(figure, folder / "fits.png")
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(10, 3.5))
+    widths = np.linspace(0, 1.2, 13)
+    given = {"width": 0.5, "C": 1.0, "budget": None}
+    counts = [bl.OLKRegressor(**given, r=0.001, eps=eps).fit(samples, targets).n_support_ for eps in widths]
+    axes[0].plot(widths, counts, ".-")
+    axes[0].set(xlabel="eps", ylabel="vectors of 600")
+    thresholds = np.linspace(0, 0.3, 13)
+    for r in (0.001, 0.01, 0.05):
+        counts = [bl.OLKRegressor(**given, r=r, thr_sv=t).fit(samples, targets).n_support_ for t in thresholds]
+        axes[1].plot(thresholds, counts, ".-", label=f"r {r}")
+    axes[1].set(xlabel="threshold on coefficients, eps 0.1")
+    axes[1].legend()
+    save(figure, folder / "vectors.png")
+
+    figure, axis = pyplot.subplots(figsize=(4.5, 4.5))
+    rng = np.random.default_rng(0)
+    outlier = rng.random(4000) < 0.05
+    samples = rng.normal(size=(4000, 2)) + np.where(outlier, -2.0, 2.0)[:, None]
+    for name, model in (
+        ("OLK_N, density", bl.OLKNovelty(width=1.0)),
+        ("NORMA, nu .5", bl.NORMANovelty(sigma=1.0, nu=0.5)),
+        ("NORMA, nu .05", bl.NORMANovelty(sigma=1.0, nu=0.05)),
+    ):
+        scores = model.fit(samples[:2000]).score_samples(samples[2000:])
+        alarms, found, _ = roc_curve(outlier[2000:], -scores)
+        axis.plot(alarms, found, label=name)
+    axis.set(xlabel="normal samples flagged", ylabel="novel samples found")
+    axis.legend()
+    save(figure, folder / "roc.png")
+
+
+def draw_digits(folder: Path, path: Path) -> None:
+    """Draw the test digits that NORMA finds most novel beside the first 30.
+
+    The step is small, so that some thousand training digits are remembered; with large ones the detector counts time.
+    """
+    data = np.load(folder / "usps.npz")
+    train, test = (2 * data[name].astype(float) - 1 for name in ("x_train", "x_test"))
+    model = bl.NORMANovelty(sigma=8.0, nu=0.5, eta=0.0005, budget=None).fit(train)
+    chosen = [*np.argsort(model.score_samples(test))[:30], *range(30)]
+    figure, axes = pyplot.subplots(4, 15, figsize=(12, 4))
+    for axis, i in zip(axes.ravel(), chosen, strict=True):
+        axis.imshow(test[i].reshape(16, 16), cmap="gray_r")
+        axis.axis("off")
+    figure.suptitle("the 30 most novel of the test set (above), its first 30 (below)")
+    save(figure, path)

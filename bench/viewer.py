@@ -1,0 +1,257 @@
+"""Measure the viewer: latency from capture to paint, lost frames, paints a second, memory while looping, start.
+
+    python bench/viewer.py latency --size 640x480 --rate 30 [--file VIDEO]
+    python bench/viewer.py paints --size 1920x1080 [--file VIDEO]
+    python bench/viewer.py memory --minutes 10 [--file VIDEO]
+    python bench/viewer.py start [--file VIDEO]
+
+Needs a display, such as `xvfb-run`, or QT_QPA_PLATFORM=offscreen, which paints the same but shows nothing. Without
+--file a clip is generated.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+
+from bgsub.gui.qt_process import release_cv2_qt
+
+release_cv2_qt()
+
+from PyQt6.QtCore import QSettings, QTimer
+from PyQt6.QtWidgets import QApplication
+
+from bgsub.frames import Packet, VideoInfo
+from bgsub.gui.main_window import MainWindow
+from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
+from bgsub.gui.session import Session
+from bgsub.gui.widgets.theme import Theme
+from bgsub.video.sources import open_source
+from bgsub.video.sources.base import FrameSource
+from bgsub.video.sources.synthetic.scene import SyntheticScene
+
+
+def write_clip(path: Path, size: tuple[int, int], rate: int, frames: int) -> None:
+    """Generate a video."""
+    scene = SyntheticScene(size=size, frames=frames, rate_hz=rate, seed=1)
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=rate, options={"preset": "veryfast", "crf": "23"})
+        stream.height, stream.width, stream.pix_fmt = *size, "yuv420p"
+        for index in range(frames):
+            picture = av.VideoFrame.from_ndarray(scene.frame(index)[0], format="bgr24")
+            picture.pts, picture.time_base = index, Fraction(1, rate)
+            container.mux(stream.encode(picture))
+        container.mux(stream.encode())
+
+
+class Paced(FrameSource):
+    """A file in the manner of a camera: each frame is there at its time, decoded, and waits for nobody."""
+
+    def __init__(self, path: str, rate_hz: float, captured_s: dict[int, float]) -> None:
+        self._path, self._rate_hz, self._captured_s = path, rate_hz, captured_s
+        self._source = open_source(path)
+        self._stop = threading.Event()
+        self._begin_s: float | None = None
+        self._number = 0
+
+    @property
+    def info(self) -> VideoInfo:
+        return VideoInfo(self._path, self._source.info.size, self._rate_hz, None, live=True)
+
+    def read(self) -> Packet | None:
+        packet = self._source.read()
+        if packet is None:
+            self._source.close()
+            self._source = open_source(self._path)
+            packet = self._source.read()
+        if packet is None or self._stop.is_set():
+            return None
+        now = time.perf_counter()
+        self._begin_s = now if self._begin_s is None else self._begin_s
+        if self._stop.wait(max(0.0, self._begin_s + self._number / self._rate_hz - now)):
+            return None
+        self._number += 1
+        self._captured_s[self._number] = time.perf_counter()
+        return Packet(self._number - 1, self._number / self._rate_hz, packet.frame, self._number)
+
+    def interrupt(self) -> None:
+        self._stop.set()
+
+    def close(self) -> None:
+        self._source.close()
+
+
+def show(session: Session) -> MainWindow:
+    """Show the window, with layout of nobody."""
+    kept = QSettings(str(Path(tempfile.mkdtemp()) / "kept.ini"), QSettings.Format.IniFormat)
+    window = MainWindow(session, Theme(QApplication.instance()), kept)
+    window.show()
+    return window
+
+
+def run_until(done: Callable[[], bool], timeout_s: float) -> None:
+    """Let Qt run until something is so."""
+    deadline = time.perf_counter() + timeout_s
+    timer = QTimer()
+    timer.timeout.connect(
+        lambda: QApplication.exit() if done() or time.perf_counter() > deadline else None  # type: ignore[func-returns-value]
+    )
+    timer.start(5)
+    QApplication.exec()
+
+
+def latency(path: str, rate_hz: float, seconds: float) -> None:
+    captured_s: dict[int, float] = {}
+    painted_s: dict[int, float] = {}
+    model_ms: dict[int, float] = {}
+    session = Session(opener=lambda text, /, *, start: Paced(text, rate_hz, captured_s))
+    window = show(session)
+
+    def painted() -> None:
+        result = session.view.result
+        if result is not None and result.packet.number not in painted_s:
+            painted_s[result.packet.number] = time.perf_counter()
+            model_ms[result.packet.number] = result.timings.total_ms
+
+    window.grid.views[0].painted.connect(painted)
+    window.open(path)
+    run_until(lambda: session.view.processed > 2 * rate_hz, 120)  # what is compiled is compiled, and it has learned
+    first, dropped = session.view.result.packet.number, session.view.dropped
+    session.history.clear()
+    run_until(lambda: False, seconds)
+    last = session.view.result.packet.number
+    waits = [1e3 * (painted_s[number] - captured_s[number]) for number in painted_s if first < number <= last]
+    model = float(np.median([model_ms[number] for number in painted_s if first < number <= last]))
+    size = session.size
+    window.close()
+    frame_ms = 1e3 / rate_hz
+    print(
+        f"{size[1]}x{size[0]} at {rate_hz:g} frames/s, {last - first} frames captured, {len(waits)} painted, "
+        f"{session.view.dropped - dropped} dropped before the model\n"
+        f"capture to paint: median {np.median(waits):.1f} ms, 95 % {np.percentile(waits, 95):.1f} ms, "
+        f"largest {max(waits):.1f} ms; model median {model:.1f} ms, frame time {frame_ms:.1f} ms, "
+        f"sum {model + frame_ms:.1f} ms"
+    )
+
+
+def paints(path: str, seconds: float) -> None:
+    session = Session(settings=Settings(speed=AS_FAST_AS_POSSIBLE, loop=True))
+    window = show(session)
+    window.open(path)
+    run_until(lambda: session.view.processed > 20, 120)
+    times: list[float] = []
+    window.grid.views[0].painted.connect(lambda: times.append(time.perf_counter()))
+    moving = QTimer()
+    moving.timeout.connect(window.grid.refresh)  # as when a person moves the picture all the time
+    moving.start(16)
+    before = session.view.processed
+    begin = time.perf_counter()
+    run_until(lambda: False, seconds)
+    gone = time.perf_counter() - begin
+    gaps = np.diff(times) * 1e3
+    processed = session.view.processed - before
+    size = session.size
+    window.close()
+    print(
+        f"{size[1]}x{size[0]}: {processed / gone:.1f} frames/s processed, {len(times) / gone:.1f} paints/s of each "
+        f"pane, longest gap {gaps.max():.0f} ms, 99 % {np.percentile(gaps, 99):.0f} ms"
+    )
+
+
+def resident_mib() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def memory(path: str, minutes: float) -> None:
+    session = Session(settings=Settings(loop=True, speed=4.0))
+    window = show(session)
+    window.open(path)
+    window.click(100, 100)
+    begin = time.perf_counter()
+    step_s = max(5.0, minutes * 60 / 12)
+    while time.perf_counter() - begin < minutes * 60:
+        run_until(lambda: False, step_s)
+        print(
+            f"{time.perf_counter() - begin:5.0f} s: {resident_mib():.1f} MiB, {session.view.processed} frames",
+            flush=True,
+        )
+    window.close()
+
+
+_START = """
+import sys, time
+from bgsub.gui.app import run_viewer
+from PyQt6.QtCore import QTimer
+from PyQt6.QtWidgets import QApplication
+application = QApplication(["bgsub"])
+seen = {}
+def look():
+    for widget in application.topLevelWidgets():
+        if widget.objectName() == "bgsub" and widget.isVisible():
+            seen.setdefault("window", time.time())
+            if widget.grid.views[0].image is not None:
+                seen.setdefault("picture", time.time())
+                widget.close()
+timer = QTimer(); timer.timeout.connect(look); timer.start(5)
+from pathlib import Path
+run_viewer(sys.argv[1], settings_file=Path(sys.argv[2]))
+print(seen["window"], seen["picture"])
+"""
+
+
+def start(path: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for cache in ("cold", "warm", "warm", "warm"):
+            environment = os.environ | {"NUMBA_CACHE_DIR": f"{folder}/numba"}
+            begin = time.time()
+            done = subprocess.run(
+                [sys.executable, "-c", _START, path, f"{folder}/kept.ini"],
+                capture_output=True,
+                text=True,
+                check=True,
+                env=environment,
+            )
+            window, picture = (float(word) - begin for word in done.stdout.split()[-2:])
+            print(f"{cache}: window after {window:.2f} s, first mask after {picture:.2f} s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["latency", "paints", "memory", "start"])
+    parser.add_argument("--size", default="640x480")
+    parser.add_argument("--rate", type=float, default=30)
+    parser.add_argument("--seconds", type=float, default=15)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--file", help="a video; otherwise one is generated")
+    given = parser.parse_args()
+    width, height = (int(word) for word in given.size.split("x"))
+    with tempfile.TemporaryDirectory() as folder:
+        path = given.file
+        if path is None:
+            path = f"{folder}/clip.mp4"
+            write_clip(Path(path), (height, width), round(given.rate), 150)
+        if given.what == "start":
+            start(path)
+            return
+        application = QApplication(["bgsub"])
+        if given.what == "latency":
+            latency(path, given.rate, given.seconds)
+        elif given.what == "paints":
+            paints(path, given.seconds)
+        else:
+            memory(path, given.minutes)
+        application.processEvents()
+
+
+if __name__ == "__main__":
+    main()

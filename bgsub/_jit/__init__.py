@@ -1,0 +1,1 @@
+"""Compiled kernels over whole masks."""

@@ -1,0 +1,133 @@
+"""Kernel calls split into bands of rows, which threads share."""
+
+import itertools
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from queue import SimpleQueue
+from typing import Any
+
+__all__ = ["available_threads", "run_bands"]
+
+
+def available_threads() -> int:
+    """Count the processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Work:
+    """Bands of one call, which its caller and some workers take until none is left."""
+
+    def __init__(self, call: Callable[[int, int], None], bands: Iterable[tuple[int, int]]) -> None:
+        self.call, self.bands = call, deque(bands)
+        self.begun: list[int] = []
+        self.ended: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def take(self) -> None:
+        while self.bands:
+            try:
+                first, last = self.bands.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            self.call(first, last)
+
+    def help(self) -> None:
+        self.begun.append(1)  # before a band is taken: who has none left to take knows all that are at work
+        error = None
+        try:
+            self.take()
+        except BaseException as caught:  # noqa: BLE001 - raised anew by the caller
+            error = caught
+        self.ended.put(error)
+
+    def wait(self) -> list[BaseException]:
+        """Wait until no thread is at work: the caller's arrays must not be written after that; return the errors."""
+        self.bands.clear()
+        errors: list[BaseException | None] = []
+        # Counted anew each time: one that begins only now finds nothing to do, and ends before one that is at work.
+        while len(errors) < len(self.begun):
+            errors.append(self.ended.get())
+        return [error for error in errors if error is not None]
+
+
+# An executor's futures and locks take as long as a small kernel (8 % of the adaptive bank's time at 640x480).
+_jobs: SimpleQueue[_Work] | None = None
+_jobs_lock = threading.Lock()
+
+
+def _workers() -> SimpleQueue[_Work]:
+    """Return the queue that the workers, as many as processors, are served from; start them with the first call."""
+    global _jobs
+    with _jobs_lock:
+        if _jobs is None:
+            _jobs = SimpleQueue()
+            for index in range(available_threads()):
+                threading.Thread(target=_serve, args=(_jobs,), name=f"bgsub-band-{index}", daemon=True).start()
+        return _jobs
+
+
+def _serve(jobs: SimpleQueue[_Work]) -> None:
+    while True:
+        jobs.get().help()
+
+
+def _forget_workers() -> None:
+    """Let a forked child start its own workers: threads do not survive a fork."""
+    global _jobs, _jobs_lock
+    _jobs, _jobs_lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_workers)
+
+_MIN_PIXELS_PER_BAND = 20_000  # below, waking another thread, some 50 microseconds, costs more than it saves
+
+
+def run_bands(
+    function: Callable[..., Any],
+    shape: tuple[int, int],
+    threads: int,
+    *arguments: Any,
+    pieces: int = 1,
+    light: int = 1,
+) -> None:
+    """Call `function(first_row, last_row, *arguments)` over all rows, in bands of rows over threads.
+
+    Numba's own threading layer is not used: without TBB or OpenMP it is `workqueue`, where two Python threads at
+    once abort the process. Workers are shared by all callers; each waits only for bands of its own.
+
+    Parameters
+    ----------
+    function : kernel
+        Writes only rows first_row to last_row - 1 of its arrays.
+    shape : (height, width)
+        Size of the frame.
+    threads : int
+        Most threads to use; 0 for one a processor.
+    *arguments
+        Passed on.
+    pieces : int
+        Bands a thread; more than one where rows differ in what they cost, for a thread that is done takes another.
+    light : int
+        How many times cheaper than in most kernels a pixel is: how many times more of them wake another thread.
+    """
+    height, width = shape
+    workers = min(threads or available_threads(), height, max(1, height * width // (_MIN_PIXELS_PER_BAND * light)))
+    if workers == 1:
+        function(0, height, *arguments)
+        return
+    count = min(workers * pieces, height)
+    edges = [height * band // count for band in range(count + 1)]
+    work = _Work(lambda first, last: function(first, last, *arguments), itertools.pairwise(edges))
+    jobs = _workers()
+    for _ in range(workers - 1):
+        jobs.put(work)
+    try:
+        work.take()
+    finally:
+        errors = work.wait()
+    if errors:
+        raise errors[0]

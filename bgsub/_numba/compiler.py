@@ -1,0 +1,137 @@
+"""Compile kernels with numba's `njit`, made faster by two promises to LLVM where this version of numba allows it.
+
+The promises need private names of numba and llvmlite. Where one has moved, or under BGSUB_PLAIN_NUMBA=1, kernels are
+compiled by plain `njit` instead: the same results, more slowly, and one line of the log says so.
+"""
+
+import functools
+import hashlib
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+__all__ = ["JIT_ENABLED", "kernel", "view_kernel", "warn_of_plain_numba"]
+
+logger = logging.getLogger(__name__)
+
+JIT_ENABLED = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+"""False under NUMBA_DISABLE_JIT=1, where kernels run as plain Python."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@functools.cache
+def warn_of_plain_numba(missing: str) -> None:
+    """Log, once, that a private name of numba or llvmlite is missing and kernels are slower without it."""
+    logger.warning(
+        "this version of numba (%s) lacks %s: kernels compute the same, but more slowly", numba.__version__, missing
+    )
+
+
+def _make_fast_compiler() -> Any:
+    """Return a compiler class whose lowering tells LLVM two things that Python code cannot say.
+
+    Arrays that are written overlap no other argument: without the promise every short loop begins with a comparison
+    of all its arrays' addresses (10 to 25 % of the detectors' time). And vectors may have all bits of a register:
+    LLVM takes 256 of the 512 bits of AVX-512, for the sake of older processors that they slow down (15 to 20 %).
+
+    Every use of a private name stands here, and each may fail in another version of numba.
+    """
+    from numba.core.compiler import CompilerBase, DefaultPassBuilder
+    from numba.core.compiler_machinery import register_pass
+    from numba.core.lowering import Lower
+    from numba.core.typed_passes import NativeLowering
+
+    class FastLower(Lower):
+        def setup_function(self, fndesc: Any) -> None:
+            fndesc.noalias = True
+            super().setup_function(fndesc)  # type: ignore[no-untyped-call]
+            try:
+                # llvmlite does not know this attribute, and its own `add` refuses what it does not know
+                set.add(self.function.attributes, '"prefer-vector-width"="512"')
+            except (AttributeError, TypeError) as error:
+                warn_of_plain_numba(str(error))
+
+    @register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[no-untyped-call]
+    class FastLowering(NativeLowering):
+        _name: Any = "bgsub_fast_lowering"
+
+        @property
+        def lowering_class(self) -> Any:
+            return FastLower
+
+    class FastCompiler(CompilerBase):
+        def define_pipelines(self) -> list[Any]:
+            pipeline: Any = DefaultPassBuilder.define_nopython_pipeline(self.state)  # type: ignore[no-untyped-call]
+            steps = [(FastLowering if step is NativeLowering else step, why) for step, why in pipeline.passes]
+            if all(step is not FastLowering for step, _ in steps):
+                warn_of_plain_numba("the lowering pass")
+            pipeline.passes = steps
+            pipeline.finalize()
+            return [pipeline]
+
+    return FastCompiler
+
+
+def _choose_options() -> dict[str, Any]:
+    """Return the options of `njit` that every kernel has."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+    if os.environ.get("BGSUB_PLAIN_NUMBA", "0") != "0":
+        return options
+    try:
+        options["pipeline_class"] = _make_fast_compiler()
+    except (ImportError, AttributeError, TypeError) as error:
+        warn_of_plain_numba(str(error))
+    return options
+
+
+_OPTIONS = _choose_options()
+
+
+@functools.cache
+def _digest(folder: Path) -> str:
+    """Digest all that a kernel in a folder of kernels may call, and how it is compiled.
+
+    Numba's disk cache looks only at the file of the kernel itself; as a part of each kernel's name, the digest turns
+    a changed helper into a cache miss. Where the sources are not shipped, numba has no cache either.
+    """
+    here = Path(__file__).parent
+    try:
+        sources = [
+            path.read_bytes() for path in (here / "compiler.py", here / "intrinsics.py", *sorted(folder.glob("*.py")))
+        ]
+    except OSError:
+        sources = []
+    return hashlib.sha256(b"".join([*sources, repr(sorted(_OPTIONS)).encode()])).hexdigest()[:12]
+
+
+def kernel(function: _Function) -> _Function:
+    """Compile a function over arrays and scalars; nogil, cached on disk where a place is writable.
+
+    Kernels stand in folders called `_jit` and call only others of their own folder and those of `bgsub._numba`.
+    An array that the function writes must not overlap another of its arguments.
+    Division follows numpy (no exception), and a multiplication with an addition may be fused (`contract`).
+    No other fast-math is allowed, so results do not depend on how rows are split among threads.
+    """
+    return _compile(function)
+
+
+def view_kernel(function: _Function) -> _Function:
+    """Compile as `kernel` does, but without reference counting: the function must not allocate arrays.
+
+    LLVM cannot remove all counts from a loop over small blocks, where they take a tenth of the time or more.
+    """
+    return _compile(function, _nrt=False)
+
+
+def _compile(function: _Function, **more: Any) -> _Function:
+    function.__qualname__ = f"{function.__qualname__}-{_digest(Path(function.__code__.co_filename).parent)}"
+    try:
+        compiled = numba.njit(cache=True, **_OPTIONS, **more)(function)
+    except RuntimeError:  # no writable cache folder: the kernel works and is compiled again in each process
+        compiled = numba.njit(**_OPTIONS, **more)(function)
+    return cast("_Function", compiled)

@@ -1,0 +1,143 @@
+"""Ghosts: foreground where nothing is, because what stood there while the model was young has gone."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bgsub._opencv import cv2
+from bgsub.detectors.adaptive._jit.outline_edges import compare_edges
+from bgsub.detectors.adaptive.final_mask import Outlines
+from bgsub.frames import Mask
+
+__all__ = ["find_ghosts"]
+
+_MOST = 32  # regions looked at in one frame, the largest first
+_STEP = 2  # every so many points of an outline are looked at,
+_POINTS = 160  # and of a long one about so many
+_RATIO = 1.5  # along a ghost's outline, edges of the background outweigh those of the frame this often
+_EDGE = 10.0  # and by so many grey levels (of a Sobel filter) a point
+_ARC = 0.2  # share of an outline that must look like a ghost's for a part to be one
+_MARGIN_PX = 4  # around a region that may have to be split
+_INSIDE_PX = 6  # width of the strip inside a real outline that surely belongs to the object
+_RING_PX = 15  # side of the square that makes a part's surroundings
+_COMMON = 0.5  # share of a ghost's colours in the frame that its surroundings have, too
+_LIKE = 0.6  # its mean differs this much less from theirs in the frame than in the background
+
+
+def find_ghosts(
+    mask: Mask, outlines: Outlines, frame: NDArray[Any], background: NDArray[Any], white: float, min_area_px: int
+) -> Mask | None:
+    """Find regions, or parts of them, whose outline is an edge in the background but not in the frame.
+
+    A real object brings its outline along; a ghost's outline is that of what the model still remembers. Where an
+    object has not yet left its ghost, the region they share is split along the edges of the frame (a watershed
+    from outside, and from inside the real part of the outline), and the outer part is a ghost if along its share of
+    the outline edges of the background outweigh those of the frame, and the frame looks there like its surroundings.
+
+    Parameters
+    ----------
+    mask : (H, W) uint8 array
+        Final mask, 0 and 255.
+    outlines : sequence of arrays
+        The mask's, from `find_outlines`.
+    frame, background : (D, at least H * W) array
+        Planes of the frame and of the learned background.
+    white : float
+        Value of white.
+    min_area_px : int
+        Smaller regions are left alone.
+
+    Returns
+    -------
+    (H, W) uint8 array or None
+        255 in ghosts; None if there is none.
+    """
+    height, width = mask.shape
+    frame, background = frame[:, : height * width], background[:, : height * width]
+    areas = [_area(outline) for outline in outlines]
+    large = sorted((index for index, area in enumerate(areas) if area >= min_area_px), key=lambda index: -areas[index])
+    unit = np.float32(255.0 / white / len(frame))
+    compare: Callable[..., None] = compare_edges
+    ghosts: Mask | None = None
+    for index in large[:_MOST]:
+        points = np.ascontiguousarray(outlines[index][:: max(_STEP, len(outlines[index]) // _POINTS), 0])
+        excess = np.empty(len(points), np.float32)
+        compare(points, frame, background, height, width, unit, excess)
+        balance, total = float(excess.sum()), float(np.abs(excess).sum())
+        more, less = (total + balance) / 2, (total - balance) / 2  # what positive and negative ones add up to
+        if more > _RATIO * less and more > _EDGE * len(points):
+            ghosts = np.zeros_like(mask) if ghosts is None else ghosts
+            cv2.drawContours(ghosts, outlines, index, 255, cv2.FILLED)
+        elif cv2.countNonZero((excess > _EDGE).astype(np.uint8)) > _ARC * len(points):
+            part = _find_part(outlines[index], points, excess, mask, frame, background, white, min_area_px)
+            if part is not None:
+                ghosts = np.zeros_like(mask) if ghosts is None else ghosts
+                ghosts[part[0]] |= part[1]
+    return ghosts
+
+
+def _area(outline: NDArray[Any]) -> int:
+    """Area of the outline's box in pixels."""
+    _, _, width, height = cv2.boundingRect(outline)
+    return width * height
+
+
+def _find_part(
+    outline: NDArray[Any],
+    points: NDArray[np.int32],
+    excess: NDArray[np.float32],
+    mask: Mask,
+    frame: NDArray[Any],
+    background: NDArray[Any],
+    white: float,
+    min_area_px: int,
+) -> tuple[tuple[slice, slice], Mask] | None:
+    """Return the ghost's part of a region and where it lies; `excess` is that of points of its outline."""
+    left, top, width, height = cv2.boundingRect(outline)
+    rows = slice(max(top - _MARGIN_PX, 0), min(top + height + _MARGIN_PX, mask.shape[0]))
+    columns = slice(max(left - _MARGIN_PX, 0), min(left + width + _MARGIN_PX, mask.shape[1]))
+    now = frame.reshape(-1, *mask.shape)[:, rows, columns]
+    learned = background.reshape(-1, *mask.shape)[:, rows, columns]
+    origin = (-columns.start, -rows.start)
+    region, object_seeds = np.zeros(now.shape[1:], np.uint8), np.zeros(now.shape[1:], np.uint8)
+    cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=origin)
+    for x, y in points[excess < -_EDGE].tolist():
+        cv2.circle(object_seeds, (x + origin[0], y + origin[1]), _INSIDE_PX, 255, cv2.FILLED)
+    square = np.ones((5, 5), np.uint8)
+    markers = np.zeros(region.shape, np.int32)
+    markers[cv2.bitwise_and(object_seeds, cv2.erode(region, square)) != 0] = 2
+    markers[np.asarray(cv2.dilate(region, square)) == 0] = 1
+    cv2.watershed(_colour(now, white), markers)
+    part = np.where((markers == 1) & (region != 0), np.uint8(255), np.uint8(0))
+    # A shadow that reaches another looks like its surroundings, too: only its outline tells that it is there.
+    if excess[part[points[:, 1] + origin[1], points[:, 0] + origin[0]] != 0].sum() <= 0:
+        return None
+    ring = cv2.dilate(part, np.ones((_RING_PX, _RING_PX), np.uint8))
+    ring = np.asarray(cv2.bitwise_and(ring, cv2.bitwise_not(cv2.dilate(mask[rows, columns], square))))
+    if cv2.countNonZero(part) < min_area_px or not ring.any():
+        return None
+    surroundings = now[:, ring != 0].mean(1)
+    difference_now = np.abs(now[:, part != 0].mean(1) - surroundings).sum()
+    difference_learned = np.abs(learned[:, part != 0].mean(1) - surroundings).sum()
+    colour_now = _colour(now, white)
+    around = _histogram(colour_now, ring)
+    common_now = cv2.compareHist(_histogram(colour_now, part), around, cv2.HISTCMP_INTERSECT)
+    if difference_now > _LIKE * difference_learned or common_now < _COMMON:
+        return None
+    return (rows, columns), part
+
+
+def _histogram(image: NDArray[np.uint8], where: NDArray[Any]) -> NDArray[np.float32]:
+    """Return the shares of 6x6x6 colours."""
+    histogram = cv2.calcHist([image], [0, 1, 2], where, [6, 6, 6], [0, 256, 0, 256, 0, 256])
+    return np.asarray(histogram / cv2.countNonZero(where), np.float32)
+
+
+def _colour(planes: NDArray[Any], white: float) -> NDArray[np.uint8]:
+    """Make the smoothed uint8 image of three channels that the watershed takes."""
+    if planes.dtype != np.uint8:
+        planes = np.clip(planes * (255.0 / white), 0, 255).astype(np.uint8)
+    image = np.ascontiguousarray(np.broadcast_to(planes, (3, *planes.shape[1:])).transpose(1, 2, 0))
+    return np.asarray(cv2.GaussianBlur(image, (0, 0), 1.0), np.uint8)

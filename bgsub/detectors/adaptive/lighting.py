@@ -1,0 +1,157 @@
+"""Darkened and lightened background: shadows, and regions on which the light has changed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bgsub._opencv import cv2
+from bgsub.detectors.adaptive.final_mask import Outlines
+from bgsub.frames import Mask
+
+__all__ = ["find_relit", "find_shadows"]
+
+_DARKEST, _LIGHTEST = 0.4, 0.97  # brightness of a shadow, as a share of the background's
+_CHROMATICITY = 0.04  # largest change of a channel's share of the brightness in a shadow
+_TEXTURE = 8.0  # grey levels, the largest standard deviation of what the darkened background does not explain
+_REACH_PX = 5  # side of the square where the texture is compared
+_MARGIN_PX = 8
+_RELIT_SHARE = 0.02  # of the frame: smaller regions are never taken for relit ones
+_SAMPLES = 6_000  # pixels of a region's box that are looked at
+_EXPLAINED = 0.8  # share of a relit region that the background explains,
+_CORRELATION = 0.7  # and the least correlation of its texture with the background's
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A box of the frame beside the learned background; arrays are (h, w) float32."""
+
+    box: tuple[slice, slice]
+    ratio: NDArray[np.float32]
+    """Brightness of the frame, as a share of the background's."""
+    chromaticity: NDArray[np.float32]
+    """Largest change of a channel's share of the brightness."""
+    variance: NDArray[np.float32]
+    """Local variance of the frame,"""
+    variance_learned: NDArray[np.float32]
+    """of the background times the ratio of local means,"""
+    covariance: NDArray[np.float32]
+    """and their covariance."""
+
+    @property
+    def explained(self) -> NDArray[np.bool_]:
+        """Where the frame's texture is that of the background under another light."""
+        unexplained = self.variance - 2 * self.covariance + self.variance_learned
+        return np.asarray(unexplained < _TEXTURE * _TEXTURE)
+
+
+def find_shadows(mask: Mask, frame: NDArray[Any], background: NDArray[Any], white: float) -> Mask:
+    """Find foreground whose colour and texture are those of the background, darkened by one factor.
+
+    A pixel may be in shadow where brightness fell to between 40 and 97 % and chromaticity stayed. That alone takes
+    grey cars for shadows on grey roads; so around the pixel the frame's brightness must also equal the
+    background's times the ratio of their local means, up to 8 grey levels (least squares in a 5x5 square). The
+    result is smoothed by a median.
+
+    Parameters
+    ----------
+    mask : (H, W) uint8 array
+        Final mask, 0 and 255.
+    frame, background : (D, at least H * W) array
+        Planes of the frame and of the learned background.
+    white : float
+        Value of white.
+
+    Returns
+    -------
+    (H, W) uint8 array
+        255 in shadows, which are a part of the mask.
+    """
+    shadows = np.zeros_like(mask)
+    left, top, width, height = cv2.boundingRect(mask)
+    if width == 0:
+        return shadows
+    seen = _compare(mask.shape, (left, top, width, height), frame, background, white)
+    dark = (seen.ratio > _DARKEST) & (seen.ratio < _LIGHTEST) & (seen.chromaticity < _CHROMATICITY)
+    inside = mask[seen.box]
+    found = cv2.medianBlur(np.where(dark & seen.explained, inside, np.uint8(0)), _REACH_PX)
+    shadows[seen.box] = cv2.bitwise_and(found, inside)
+    return shadows
+
+
+def find_relit(
+    mask: Mask, outlines: Outlines, frame: NDArray[Any], background: NDArray[Any], white: float
+) -> Mask | None:
+    """Find large regions that are the background under another light: clouds, lamps, automatic exposure.
+
+    A region of more than 2 % of the frame is relit if its texture is explained, as in a shadow, on 80 % of its
+    area, and correlates with the background's: a plain object before a plain wall is explained, too.
+
+    Parameters
+    ----------
+    mask, frame, background, white
+        As for `find_shadows`.
+    outlines : sequence of arrays
+        The mask's, from `find_outlines`.
+
+    Returns
+    -------
+    (H, W) uint8 array or None
+        255 in relit regions; None if there is none.
+    """
+    least = _RELIT_SHARE * mask.size
+    if cv2.countNonZero(mask) < least:
+        return None
+    relit: Mask | None = None
+    for index, outline in enumerate(outlines):
+        if cv2.contourArea(outline) < least:
+            continue
+        left, top, width, height = cv2.boundingRect(outline)
+        step = max(1, round((width * height / _SAMPLES) ** 0.5))  # so large a region is judged by a part of its pixels
+        seen = _compare(mask.shape, (left, top, width, height), frame, background, white, step)
+        whole = np.zeros_like(mask)
+        cv2.drawContours(whole, outlines, index, 255, cv2.FILLED)
+        region = np.ascontiguousarray(whole[seen.box])
+        inside = np.asarray(cv2.erode(region, np.ones((_REACH_PX, _REACH_PX), np.uint8))) != 0
+        if not inside.any() or seen.explained[inside].mean() < _EXPLAINED:
+            continue
+        spread = float(seen.variance[inside].sum()) * float(seen.variance_learned[inside].sum())
+        if float(seen.covariance[inside].sum()) > _CORRELATION * max(spread, 1e-12) ** 0.5:
+            relit = whole if relit is None else np.bitwise_or(relit, whole)
+    return relit
+
+
+def _compare(
+    shape: tuple[int, ...],
+    box: tuple[int, int, int, int],
+    frame: NDArray[Any],
+    background: NDArray[Any],
+    white: float,
+    step: int = 1,
+) -> _Comparison:
+    """Compare every step-th pixel of a box, (left, top, width, height), and its margin."""
+    left, top, width, height = box
+    rows = slice(max(top - _MARGIN_PX, 0), top + height + _MARGIN_PX, step)
+    columns = slice(max(left - _MARGIN_PX, 0), left + width + _MARGIN_PX, step)
+    now, learned = (
+        planes[:, : shape[0] * shape[1]].reshape(-1, *shape)[:, rows, columns].astype(np.float32)
+        * np.float32(255 / white)
+        + np.float32(1)  # so that nothing is black
+        for planes in (frame, background)
+    )
+    grey_now, grey_learned = now.mean(0), learned.mean(0)
+
+    def mean(values: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.asarray(cv2.boxFilter(values, -1, (_REACH_PX, _REACH_PX)), np.float32)
+
+    mean_now, mean_learned = mean(grey_now), mean(grey_learned)
+    light = mean_now / mean_learned
+    return _Comparison(
+        (rows, columns),
+        grey_now / grey_learned,
+        np.abs(now / grey_now - learned / grey_learned).max(0) / len(now),
+        mean(grey_now * grey_now) - mean_now * mean_now,
+        light * light * (mean(grey_learned * grey_learned) - mean_learned * mean_learned),
+        light * (mean(grey_now * grey_learned) - mean_now * mean_learned),
+    )

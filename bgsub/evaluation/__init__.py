@@ -1,0 +1,1 @@
+"""Scores against ground truth, by the change-detection protocol."""

@@ -1,0 +1,1 @@
+"""What the viewer does without widgets: playing, detecting, recording."""

@@ -1,0 +1,87 @@
+"""Figures of the frames so far, in rings of constant size that one thread writes and another reads."""
+
+import csv
+import io
+import threading
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bgsub._files import write_text
+
+__all__ = ["FRAME_COLUMNS", "PIN_COLUMNS", "History"]
+
+FRAME_COLUMNS = ("elapsed_s", "number", "time_s", "foreground", "ms", "ms_b", "f_measure", "f_measure_b")
+"""Of each frame: seconds since the source was opened, its number and time, foreground share, times of both detectors
+in milliseconds and their F so far."""
+
+PIN_COLUMNS = ("elapsed_s", "value", "threshold", "width", "foreground")
+"""Of each frame at a pinned pixel."""
+
+
+class History:
+    """The last rows of a table of numbers.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Names.
+    capacity : int
+        Rows to keep.
+
+    Examples
+    --------
+    >>> history = History(("a", "b"), 2)
+    >>> for a in (1, 2, 3):
+    ...     history.append(a, 10 * a)
+    >>> history.rows()
+    array([[ 2., 20.],
+           [ 3., 30.]])
+    """
+
+    def __init__(self, columns: tuple[str, ...], capacity: int) -> None:
+        self.columns = columns
+        self._rows = np.full((capacity, len(columns)), np.nan)
+        self._written = 0
+        self._lock = threading.Lock()
+
+    @property
+    def written(self) -> int:
+        """Rows ever appended; tells a reader whether there is something new."""
+        return self._written
+
+    def append(self, *values: float) -> None:
+        """Append a row, in place of the oldest where all places are taken."""
+        with self._lock:
+            self._rows[self._written % len(self._rows)] = values
+            self._written += 1
+
+    def clear(self) -> None:
+        """Forget all rows."""
+        with self._lock:
+            self._written = 0
+
+    def rows(self, last: int | None = None) -> NDArray[np.float64]:
+        """Return a copy of the last rows, (n, columns), oldest first; all by default."""
+        with self._lock:
+            capacity = len(self._rows)
+            count = min(self._written, capacity, capacity if last is None else last)
+            places = np.arange(self._written - count, self._written) % capacity
+            return self._rows[places]
+
+    def to_csv(self, path: str | Path) -> int:
+        """Write all rows to a file and return how many; numbers that are not known are left empty.
+
+        Raises
+        ------
+        SinkError
+            If the file cannot be written.
+        """
+        rows = self.rows()
+        text = io.StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(self.columns)
+        writer.writerows(["" if np.isnan(value) else f"{value:.6g}" for value in row] for row in rows)
+        write_text(path, text.getvalue())
+        return len(rows)

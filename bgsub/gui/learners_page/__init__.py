@@ -1,0 +1,1 @@
+"""The page that shows learners at work."""

@@ -1,0 +1,179 @@
+"""What one learner knows, as a picture: decision surface or curve, samples, support vectors."""
+
+import numpy as np
+from numpy.typing import NDArray
+from PyQt6.QtCore import QPointF, QRectF, QSize, Qt
+from PyQt6.QtGui import QColor, QImage, QPainter, QPainterPath, QPaintEvent, QPen
+from PyQt6.QtWidgets import QSizePolicy, QWidget
+
+from bgsub._opencv import cv2
+from bgsub.gui.learners_page.race import LearnerView, RaceView
+from bgsub.gui.learners_page.streams import Kind
+from bgsub.gui.widgets.theme import Theme
+
+__all__ = ["SurfaceView"]
+
+_HEAD = 24.0
+_MINUS, _PLUS, _ODD = "#e8871e", "#2f7fd6", "#d6336c"
+
+
+class SurfaceView(QWidget):
+    """Paints one learner of a race.
+
+    Parameters
+    ----------
+    theme : Theme
+        Colours.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._race: RaceView | None = None
+        self._learner: LearnerView | None = None
+        theme.changed.connect(self.update)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def sizeHint(self) -> QSize:
+        return QSize(300, 320)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(160, 170)
+
+    @property
+    def learner(self) -> LearnerView | None:
+        """What is shown."""
+        return self._learner
+
+    def show_learner(self, race: RaceView, learner: LearnerView) -> None:
+        """Show what a learner knows now."""
+        self._race, self._learner = race, learner
+        self.update()
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        race, learner, colours = self._race, self._learner, self._theme.colours
+        if race is None or learner is None:
+            return
+        box = self._box(race)
+        painter.fillRect(box, QColor(colours.base))
+        self._head(painter, race, learner)
+        if learner.failure:
+            painter.setPen(QColor(colours.threshold))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, learner.failure)
+            return
+        painter.setClipRect(box)
+        if race.setup.stream.kind is Kind.REGRESSION:
+            self._curve(painter, box, race, learner)
+        else:
+            self._surface(painter, box, race, learner)
+        painter.setClipping(False)
+        painter.setPen(QPen(QColor(colours.line), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(box)
+
+    def _box(self, race: RaceView) -> QRectF:
+        """Where the picture goes: square for two dimensions."""
+        width, height = self.width() - 2.0, self.height() - _HEAD - 2
+        if race.setup.stream.kind is Kind.REGRESSION:
+            return QRectF(1, _HEAD, width, height)
+        side = min(width, height)
+        return QRectF(1 + (width - side) / 2, _HEAD, side, side)
+
+    def _head(self, painter: QPainter, race: RaceView, learner: LearnerView) -> None:
+        colours = self._theme.colours
+        font = painter.font()
+        font.setBold(True)
+        painter.setFont(font)
+        painter.setPen(QColor(colours.text))
+        painter.drawText(QPointF(2, 16), learner.name)
+        left = painter.fontMetrics().horizontalAdvance(learner.name) + 12
+        font.setBold(False)
+        painter.setFont(font)
+        painter.setPen(QColor(colours.faint))
+        lately = float(learner.lately[-1]) if len(learner.lately) else 0.0
+        if race.setup.stream.kind is Kind.REGRESSION:
+            text = f"error {lately:.3f} lately,  {len(learner.support)} SV"
+        else:
+            text = f"{100 * lately:.1f} % wrong, {len(learner.support)} SV"
+        room = int(self.width() - left)
+        painter.drawText(QPointF(left, 16), painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room))
+
+    def _place(self, box: QRectF, race: RaceView, x: float, y: float) -> QPointF:
+        left, right, bottom, top = race.setup.stream.extent
+        return QPointF(
+            box.left() + (x - left) / (right - left) * box.width(),
+            box.top() + (top - y) / (top - bottom) * box.height(),
+        )
+
+    def _surface(self, painter: QPainter, box: QRectF, race: RaceView, learner: LearnerView) -> None:
+        colours = self._theme.colours
+        values = learner.values
+        size = (max(int(box.width()), 2), max(int(box.height()), 2))
+        smooth = np.asarray(cv2.resize(values.astype(np.float32), size, interpolation=cv2.INTER_CUBIC), np.float32)
+        image = _tinted(smooth, QColor(colours.base), novelty=race.setup.stream.kind is Kind.NOVELTY)
+        painter.drawImage(box.topLeft(), QImage(image.tobytes(), *size, 3 * size[0], QImage.Format.Format_RGB888))
+        painter.setPen(QPen(QColor(colours.text), 1.6))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        inside = np.where(smooth > 0, np.uint8(255), np.uint8(0))
+        outlines, _ = cv2.findContours(inside, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)
+        for outline in outlines:
+            points = np.asarray(outline).reshape(-1, 2)
+            path = QPainterPath(box.topLeft() + QPointF(float(points[0, 0]), float(points[0, 1])))
+            for x, y in points[1:]:
+                path.lineTo(box.topLeft() + QPointF(float(x), float(y)))
+            path.closeSubpath()
+            painter.drawPath(path)
+        for place, sample in enumerate(race.recent):
+            colour = QColor(_PLUS if sample.y > 0 else _ODD if race.setup.stream.kind is Kind.NOVELTY else _MINUS)
+            colour.setAlphaF(0.25 + 0.75 * (place + 1) / len(race.recent))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colour)
+            painter.drawEllipse(self._place(box, race, *sample.x), 2.6, 2.6)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(colours.text), 1))
+        for x, y in learner.support:
+            painter.drawEllipse(self._place(box, race, float(x), float(y)), 4.5, 4.5)
+
+    def _curve(self, painter: QPainter, box: QRectF, race: RaceView, learner: LearnerView) -> None:
+        colours = self._theme.colours
+        left, right, bottom, _ = race.setup.stream.extent
+        across = np.linspace(left, right, len(learner.values))
+        for place, sample in enumerate(race.recent):
+            colour = QColor(_ODD if abs(sample.y - sample.truth) > 0.6 else _PLUS)
+            colour.setAlphaF(0.2 + 0.7 * (place + 1) / len(race.recent))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colour)
+            painter.drawEllipse(self._place(box, race, float(sample.x[0]), sample.y), 2.6, 2.6)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if race.target is not None:
+            painter.setPen(QPen(QColor(colours.faint), 1.5, Qt.PenStyle.DashLine))
+            painter.drawPath(self._path(box, race, across, race.target))
+        painter.setPen(QPen(QColor(colours.text), 2.2))
+        painter.drawPath(self._path(box, race, across, learner.values))
+        painter.setPen(QPen(QColor(colours.curve_b), 1.5))
+        for (x,) in learner.support:
+            at = self._place(box, race, float(x), bottom)
+            painter.drawLine(at, at - QPointF(0, 9))
+
+    def _path(
+        self, box: QRectF, race: RaceView, across: NDArray[np.float64], values: NDArray[np.float64]
+    ) -> QPainterPath:
+        path = QPainterPath(self._place(box, race, float(across[0]), float(values[0])))
+        for x, y in zip(across[1:], values[1:], strict=True):
+            path.lineTo(self._place(box, race, float(x), float(np.clip(y, -50, 50))))
+        return path
+
+
+def _tinted(values: NDArray[np.float32], base: QColor, *, novelty: bool) -> NDArray[np.uint8]:
+    """Colour a decision function, (H, W), as (H, W, 3) RGB: one hue a sign, stronger further from 0."""
+    scale = max(float(np.percentile(np.abs(values), 95)), 1e-9)
+    strength = (np.clip(np.abs(values) / scale, 0, 1) ** 0.7 * 0.55)[..., np.newaxis]
+    plus, minus = QColor(_PLUS), QColor(_ODD if novelty else _MINUS)
+
+    def channels(colour: QColor) -> NDArray[np.float64]:
+        return np.array([colour.red(), colour.green(), colour.blue()], np.float64)
+
+    hue = np.where(values[..., np.newaxis] > 0, channels(plus), channels(minus))
+    return np.asarray(np.round(channels(base) * (1 - strength) + hue * strength), np.uint8)

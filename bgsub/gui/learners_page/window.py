@@ -1,0 +1,219 @@
+"""The page of the learners: several methods on one stream, live, with surfaces, support vectors and mistakes."""
+
+from dataclasses import replace
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QCloseEvent, QHideEvent, QShowEvent
+from PyQt6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QGridLayout,
+    QGroupBox,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from bgsub.gui.engine.mailbox import Mailbox
+from bgsub.gui.learners_page.race import METHODS, LearningThread, RaceView, Setup
+from bgsub.gui.learners_page.streams import STREAMS, Kind
+from bgsub.gui.learners_page.surface_view import SurfaceView
+from bgsub.gui.widgets.curve_plot import CurvePlot
+from bgsub.gui.widgets.theme import Theme
+
+__all__ = ["LearnersWindow"]
+
+_SPEEDS = (20.0, 50.0, 200.0, 500.0, 2000.0)
+_CHECKED = 6
+_COLOURS = ("curve_a", "curve_b", "#2f9e44", "#ae3ec9", "#e03131", "#1098ad", "#868e96", "#f08c00", "#c2255c")
+
+
+class LearnersWindow(QWidget):
+    """The page.
+
+    Parameters
+    ----------
+    theme : Theme
+        Colours.
+    """
+
+    _ready = pyqtSignal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setWindowTitle("Learners - bgsub")
+        self._theme = theme
+        self._setup = Setup()
+        self.view: RaceView | None = None
+        """The newest view."""
+        self.stream = QComboBox()
+        for stream in STREAMS:
+            self.stream.addItem(stream.name)
+        self.stream.currentIndexChanged.connect(self._choose_stream)
+        self.methods = QListWidget()
+        self.methods.itemChanged.connect(lambda _: self.restart())
+        self.sigma = QDoubleSpinBox()
+        self.sigma.setRange(0.05, 10)
+        self.sigma.setSingleStep(0.05)
+        self.sigma.setValue(self._setup.sigma)
+        self.sigma.setKeyboardTracking(False)
+        self.sigma.setToolTip("Width of the kernel: exp(-|x - s|² / (2 sigma²)); a change begins anew")
+        self.sigma.valueChanged.connect(lambda _: self.restart())
+        self.speed = QComboBox()
+        for rate in _SPEEDS:
+            self.speed.addItem(f"{rate:.0f} samples/s", rate)
+        self.speed.setCurrentIndex(_SPEEDS.index(self._setup.rate_hz))
+        self.speed.currentIndexChanged.connect(lambda _: self._thread.set_rate(self.speed.currentData()))
+        self.measure = QComboBox()
+        self.measure.addItems(["of the last 200", "cumulated"])
+        self.measure.setToolTip("What the curves below tell")
+        self.measure.currentIndexChanged.connect(lambda _: self._draw())
+        self.pause = QPushButton("Pause")
+        self.pause.setCheckable(True)
+        self.pause.toggled.connect(lambda on: self._thread.pause(on))
+        self.again = QPushButton("Begin anew")
+        self.again.clicked.connect(self.restart)
+        self.count = QLabel("Preparing the methods; the first time they are compiled, which takes a while.")
+        self.count.setWordWrap(True)
+        self.count.setProperty("faint", True)
+        self.surfaces: list[SurfaceView] = []
+        """One a method."""
+        self._arranged: tuple[int, Kind] = (0, Kind.CLASSES)
+        self.curves = CurvePlot(theme, "mistakes", ["NORMA"], ["curve_a"])
+        self._grid = QGridLayout()
+        self._grid.setSpacing(8)
+        self._lay_out()
+        self._ready.connect(self._look)
+        self._mailbox: Mailbox[RaceView] = Mailbox(self._ready.emit)
+        self._list_methods()
+        self._setup = self._wanted()
+        self._thread = LearningThread(self._mailbox.put, self._setup)
+        self.resize(1180, 820)
+
+    def restart(self) -> None:
+        """Begin anew with what is chosen."""
+        self._setup = self._wanted()
+        self._thread.start(self._setup)
+
+    def _wanted(self) -> Setup:
+        chosen = []
+        for row in range(self.methods.count()):
+            item = self.methods.item(row)
+            if item is not None and item.checkState() == Qt.CheckState.Checked:
+                chosen.append(item.text())
+        return replace(
+            self._setup,
+            stream=STREAMS[self.stream.currentIndex()],
+            methods=tuple(chosen),
+            sigma=self.sigma.value(),
+            rate_hz=self.speed.currentData(),
+        )
+
+    def _lay_out(self) -> None:
+        side = QVBoxLayout()
+        form = QFormLayout()
+        form.addRow("stream", self.stream)
+        form.addRow("kernel width", self.sigma)
+        form.addRow("speed", self.speed)
+        form.addRow("curves", self.measure)
+        box = QGroupBox("Methods")
+        inner = QVBoxLayout(box)
+        inner.addWidget(self.methods)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.pause)
+        buttons.addWidget(self.again)
+        legend = QLabel(
+            "Circles are support vectors, the line is the decision (of a regression: the prediction, dashes the "
+            "truth, ticks the support vectors). Pink marks outliers."
+        )
+        legend.setWordWrap(True)
+        legend.setProperty("faint", True)
+        side.addLayout(form)
+        side.addWidget(box, 1)
+        side.addLayout(buttons)
+        side.addWidget(self.count)
+        side.addWidget(legend)
+        panel = QWidget()
+        panel.setLayout(side)
+        panel.setFixedWidth(270)
+        self._right = QVBoxLayout()
+        self._right.addLayout(self._grid, 3)
+        self._right.addWidget(self.curves, 1)
+        layout = QHBoxLayout(self)
+        layout.addWidget(panel)
+        layout.addLayout(self._right, 1)
+
+    def _choose_stream(self) -> None:
+        if STREAMS[self.stream.currentIndex()].kind is not self._setup.stream.kind:
+            self._list_methods()
+        self.restart()
+
+    def _list_methods(self) -> None:
+        self.methods.blockSignals(True)
+        self.methods.clear()
+        for place, name in enumerate(METHODS[STREAMS[self.stream.currentIndex()].kind]):
+            item = QListWidgetItem(name, self.methods)
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            item.setCheckState(Qt.CheckState.Checked if place < _CHECKED else Qt.CheckState.Unchecked)
+        self.methods.blockSignals(False)
+
+    def _look(self) -> None:
+        view = self._mailbox.take()
+        if view is not None and view.setup is self._setup:
+            self.view = view
+            self._draw()
+
+    def _draw(self) -> None:
+        view = self.view
+        if view is None:
+            return
+        kind = view.setup.stream.kind
+        if (len(view.learners), kind) != self._arranged:
+            self._arranged = (len(view.learners), kind)
+            self._arrange(len(view.learners))
+        for surface, learner in zip(self.surfaces, view.learners, strict=True):
+            surface.show_learner(view, learner)
+        self.count.setText(f"{view.t} samples")
+        names = [learner.name for learner in view.learners]
+        self.curves.set_names(names, _COLOURS[: len(names)])
+        lately = self.measure.currentIndex() == 0
+        scale = 100.0 if lately and view.setup.stream.kind is not Kind.REGRESSION else 1.0
+        self.curves.set_label(
+            "error" if view.setup.stream.kind is Kind.REGRESSION else "mistakes, %" if lately else "mistakes"
+        )
+        self.curves.show_curves(
+            view.times, *(scale * (learner.lately if lately else learner.errors) for learner in view.learners)
+        )
+
+    def _arrange(self, count: int) -> None:
+        for surface in self.surfaces:
+            self._grid.removeWidget(surface)
+            surface.deleteLater()
+        self.surfaces = [SurfaceView(self._theme) for _ in range(count)]
+        flat = self._setup.stream.kind is Kind.REGRESSION
+        columns = min(count, 2 if flat or count in (2, 4) else 3)
+        for place, surface in enumerate(self.surfaces):
+            self._grid.addWidget(surface, place // columns, place % columns)
+        rows = -(-count // max(columns, 1))
+        self._right.setStretch(0, 2 if rows == 1 else 3)
+
+    def showEvent(self, a0: QShowEvent | None) -> None:
+        self._thread.pause(self.pause.isChecked())
+        super().showEvent(a0)
+
+    def hideEvent(self, a0: QHideEvent | None) -> None:
+        self._thread.pause(True)
+        super().hideEvent(a0)
+
+    def finish(self) -> None:
+        """Stop learning for good."""
+        self._thread.close()
+
+    def closeEvent(self, a0: QCloseEvent | None) -> None:
+        self._thread.pause(True)
+        super().closeEvent(a0)

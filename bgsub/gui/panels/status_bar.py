@@ -1,0 +1,87 @@
+"""The line at the bottom: frame, time, size, speed, losses, the pixel under the mouse, and what is going on."""
+
+from PyQt6.QtWidgets import QLabel, QStatusBar
+
+from bgsub.gui.messages import View
+from bgsub.gui.panels.transport import clock
+from bgsub.gui.session import Session
+
+__all__ = ["StatusLine"]
+
+
+class StatusLine(QStatusBar):
+    """The line.
+
+    Parameters
+    ----------
+    session : Session
+        Whose frames.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.state, self.pixel = QLabel(), QLabel()
+        self.frame, self.size_label, self.speed, self.ms, self.dropped = (QLabel() for _ in range(5))
+        self.addWidget(self.state)
+        self.addWidget(self.pixel, 1)
+        for label in (self.frame, self.size_label, self.speed, self.ms, self.dropped):
+            self.addPermanentWidget(label)
+        self.frame.setToolTip("Number and time of the frame")
+        self.size_label.setToolTip("Size of the frames in pixels")
+        self.speed.setToolTip("Frames processed a second")
+        self.ms.setToolTip("Milliseconds a frame of each detector, with post-processing")
+        self.dropped.setToolTip("Frames of a camera or stream that came too fast")
+        session.viewed.connect(self._show)
+        self._hovered = (-1, -1)
+        self._show()
+
+    def hover(self, row: int, column: int) -> None:
+        """Tell of the pixel under the mouse; -1, -1 for none."""
+        self._hovered = (row, column)
+        self._show_pixel()
+
+    def _show(self) -> None:
+        view = self._session.view
+        self.state.setText(_state(view, bool(self._session.source)))
+        result = view.result
+        if result is None:
+            for label in (self.frame, self.size_label, self.speed, self.ms, self.dropped):
+                label.setText("")
+            return
+        packet = result.packet
+        height, width = result.mask.shape
+        self.frame.setText(f"frame {packet.number}   {clock(packet.time_s)}")
+        self.size_label.setText(f"{width}x{height}")
+        self.speed.setText(f"{view.rate_hz:.0f} frames/s")
+        self.ms.setText("   ".join(f"{lane.name} {lane.ms:.1f} ms" for lane in view.lanes))
+        self.dropped.setText(f"{view.dropped} dropped")
+        self._show_pixel()
+
+    def _show_pixel(self) -> None:
+        row, column = self._hovered
+        result = self._session.view.result
+        if row < 0 or result is None or row >= result.mask.shape[0] or column >= result.mask.shape[1]:
+            self.pixel.setText("")
+            return
+        values = result.packet.frame[row, column]
+        colour = " ".join(f"{float(value):.4g}" for value in reversed(values)) if values.ndim else f"{values:.4g}"
+        score = "" if result.score is None else f"   score {result.score[row, column]:.2f}"
+        kind = "foreground" if result.mask[row, column] else "background"
+        self.pixel.setText(f"x {column}, y {row}:  {colour}   {kind}{score}")
+
+
+def _state(view: View, is_open: bool) -> str:
+    """Return in a word or two what is going on."""
+    if view.trouble is not None:
+        return f"⚠ {view.trouble}"
+    if view.opening:
+        return "Opening…"
+    if view.preparing and view.playing:
+        return "Preparing the detector…"
+    if not is_open:
+        return "Nothing open"
+    if not view.lanes:
+        return "No picture"
+    going = "Playing" if view.playing else "Paused"
+    return going if view.recorded is None else f"{going}, ● recorded {view.recorded} frames"

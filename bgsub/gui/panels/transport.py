@@ -1,0 +1,199 @@
+"""Play, pause, step, seek, speed and loop: the bar below the pictures."""
+
+from PyQt6.QtCore import QEvent, QPointF, Qt, pyqtSignal
+from PyQt6.QtGui import QMouseEvent
+from PyQt6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QSlider,
+    QStyle,
+    QStyleOptionSlider,
+    QToolButton,
+    QToolTip,
+    QWidget,
+)
+
+from bgsub.gui.messages import AS_FAST_AS_POSSIBLE
+from bgsub.gui.session import Session
+from bgsub.gui.widgets.icons import icon
+from bgsub.gui.widgets.theme import Theme
+
+__all__ = ["SPEEDS", "SeekSlider", "Transport", "clock"]
+
+SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, AS_FAST_AS_POSSIBLE)
+"""Times real time."""
+
+
+def clock(time_s: float) -> str:
+    """Write a time as `M:SS.s`, with hours where there are some.
+
+    Examples
+    --------
+    >>> clock(62.55), clock(3723)
+    ('1:02.5', '1:02:03.0')
+    """
+    tenths = int(max(time_s, 0) * 10 + 1e-6)
+    minutes, rest = divmod(tenths, 600)
+    hours, minutes = divmod(minutes, 60)
+    seconds = f"{rest // 10:02d}.{rest % 10}"
+    return f"{hours}:{minutes:02d}:{seconds}" if hours else f"{minutes}:{seconds}"
+
+
+def speed_text(speed: float) -> str:
+    """Return how a speed is shown."""
+    return "max" if speed == AS_FAST_AS_POSSIBLE else f"{speed:g}x"
+
+
+class SeekSlider(QSlider):
+    """A slider that jumps to where it is clicked and tells the time under the mouse."""
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.rate_hz = 25.0
+        """To turn places into times."""
+        self.setMouseTracking(True)
+
+    def mousePressEvent(self, ev: QMouseEvent | None) -> None:
+        if ev is not None and ev.button() == Qt.MouseButton.LeftButton:
+            self.setSliderDown(True)
+            self.setSliderPosition(self._place(ev.position()))
+            self.sliderMoved.emit(self.sliderPosition())
+
+    def mouseMoveEvent(self, ev: QMouseEvent | None) -> None:
+        if ev is None:
+            return
+        place = self._place(ev.position())
+        if self.isSliderDown():
+            self.setSliderPosition(place)
+            self.sliderMoved.emit(place)
+        text = f"{clock(place / self.rate_hz)}  frame {place + 1}"
+        QToolTip.showText(ev.globalPosition().toPoint(), text, self)
+
+    def mouseReleaseEvent(self, ev: QMouseEvent | None) -> None:
+        self.setSliderDown(False)
+
+    def event(self, event: QEvent | None) -> bool:
+        if event is not None and event.type() == QEvent.Type.ToolTip:
+            return True
+        return super().event(event)
+
+    def _place(self, at: QPointF) -> int:
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        style = self.style()
+        handle = 0 if style is None else style.pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
+        span = max(self.width() - handle, 1)
+        return QStyle.sliderValueFromPosition(self.minimum(), self.maximum(), round(at.x() - handle / 2), span)
+
+
+class Transport(QWidget):
+    """The bar.
+
+    Parameters
+    ----------
+    session : Session
+        What it controls.
+    theme : Theme
+        Colours of the icons.
+    """
+
+    seeked = pyqtSignal(int)
+    """The person goes to a 0-based place."""
+
+    def __init__(self, session: Session, theme: Theme) -> None:
+        super().__init__()
+        self._session, self._theme = session, theme
+        self.play = self._button("Play or pause (Space)", session.toggle)
+        self.back = self._button("One frame back (,)", lambda: session.step(-1))
+        self.forward = self._button("One frame on (.)", lambda: session.step(1))
+        self.slider = SeekSlider()
+        self.slider.setEnabled(False)
+        self.slider.sliderMoved.connect(session.seek)
+        self.slider.actionTriggered.connect(self._keyed)
+        self.time = QLabel("0:00.0")
+        self.time.setToolTip("Time of the frame, and length of the file")
+        self.loop = self._button("Begin again at the end (L)", self._loop)
+        self.loop.setCheckable(True)
+        self.speed = QComboBox()
+        self.speed.setToolTip("Speed of a file, in times real time; every frame is processed at any speed")
+        for speed in SPEEDS:
+            self.speed.addItem(speed_text(speed), speed)
+        self.speed.setCurrentText("1x")
+        self.speed.currentIndexChanged.connect(lambda: session.change(speed=self.speed.currentData()))
+        self.jump = QComboBox()
+        self.jump.setToolTip("What becomes of the model after a jump in a file")
+        self.jump.addItem("keep model", True)
+        self.jump.addItem("reset model", False)
+        self.jump.currentIndexChanged.connect(lambda: session.change(keep_model=self.jump.currentData()))
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(6, 0, 6, 2)
+        for widget in (self.back, self.play, self.forward, self.slider, self.time, self.loop, self.speed):
+            layout.addWidget(widget, 1 if widget is self.slider else 0)
+        layout.addWidget(QLabel("jump:"))
+        layout.addWidget(self.jump)
+        session.viewed.connect(self._show)
+        session.opened.connect(self._open)
+        session.changed.connect(self._take)
+        theme.changed.connect(self._paint)
+        self._paint()
+        self._take()
+
+    def change_speed(self, by: int) -> None:
+        """Take the next faster (1) or slower (-1) speed."""
+        self.speed.setCurrentIndex(min(max(self.speed.currentIndex() + by, 0), len(SPEEDS) - 1))
+
+    def _button(self, tip: str, action: object) -> QToolButton:
+        button = QToolButton()
+        button.setToolTip(tip)
+        button.setAutoRaise(True)
+        button.clicked.connect(lambda: action())  # type: ignore[operator]
+        return button
+
+    def _loop(self) -> None:
+        self._session.change(loop=self.loop.isChecked())
+
+    def _keyed(self, _action: int) -> None:
+        if not self.slider.isSliderDown():
+            self._session.seek(self.slider.sliderPosition())
+
+    def _open(self) -> None:
+        info = self._session.info
+        can_seek = info is not None and not info.live and bool(info.count)
+        self.slider.setEnabled(can_seek)
+        self.back.setEnabled(can_seek)
+        live = info is not None and info.live
+        for widget in (self.speed, self.loop, self.jump):
+            widget.setEnabled(not live)
+        self.slider.rate_hz = (info.rate_hz if info is not None else None) or 25.0
+        self.slider.setRange(0, max((info.count or 1) - 1, 0) if info is not None else 0)
+
+    def _show(self) -> None:
+        view, info = self._session.view, self._session.info
+        self.play.setIcon(self._pause_icon if view.playing else self._play_icon)
+        if info is None:
+            return
+        rate_hz = info.rate_hz or 25.0
+        if not self.slider.isSliderDown():
+            self.slider.blockSignals(True)
+            self.slider.setValue(view.position)
+            self.slider.blockSignals(False)
+        if info.live:
+            self.time.setText("live")
+        else:
+            length = f" / {clock(info.count / rate_hz)}" if info.count else ""
+            self.time.setText(f"{clock(view.position / rate_hz)}{length}")
+
+    def _take(self) -> None:
+        settings = self._session.settings
+        self.loop.setChecked(settings.loop)
+        self.speed.setCurrentText(speed_text(settings.speed))
+        self.jump.setCurrentIndex(0 if settings.keep_model else 1)
+
+    def _paint(self) -> None:
+        colour = self._theme.colours.text
+        self._play_icon, self._pause_icon = icon("play", colour), icon("pause", colour)
+        self.play.setIcon(self._pause_icon if self._session.view.playing else self._play_icon)
+        self.back.setIcon(icon("back", colour))
+        self.forward.setIcon(icon("forward", colour))
+        self.loop.setIcon(icon("loop", colour))

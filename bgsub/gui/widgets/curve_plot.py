@@ -1,0 +1,124 @@
+"""Live curves: pyqtgraph, imported when the first one is seen, in the colours of the theme."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PyQt6.QtGui import QColor, QShowEvent
+from PyQt6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from bgsub.gui.widgets.theme import Theme
+
+__all__ = ["CurvePlot"]
+
+
+class CurvePlot(QWidget):
+    """A plot of several curves over time, made when it is first shown.
+
+    Parameters
+    ----------
+    theme : Theme
+        Colours.
+    label : str
+        Of the vertical axis.
+    names : sequence of str
+        Of the curves, for the legend.
+    colours : sequence of str
+        Names of fields of `Colours`.
+    from_zero : bool
+        Whether the vertical axis always begins at 0.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        label: str,
+        names: Sequence[str],
+        colours: Sequence[str],
+        *,
+        from_zero: bool = True,
+    ) -> None:
+        super().__init__()
+        self._theme, self._label, self._from_zero = theme, label, from_zero
+        self._names, self._colours = list(names), list(colours)
+        self._plot: Any = None
+        self.curves: list[Any] = []
+        """pyqtgraph's curves; empty before the plot was seen."""
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._waiting = QLabel("")
+        self._layout.addWidget(self._waiting)
+        self.setMinimumHeight(90)
+        theme.changed.connect(self._paint)
+
+    def showEvent(self, a0: QShowEvent | None) -> None:
+        if self._plot is None:
+            self._make()
+        super().showEvent(a0)
+
+    def set_names(self, names: Sequence[str], colours: Sequence[str]) -> None:
+        """Draw other curves from now on."""
+        if (list(names), list(colours)) == (self._names, self._colours):
+            return
+        self._names, self._colours = list(names), list(colours)
+        if self._plot is not None:
+            self._add_curves()
+            self._paint()
+
+    def set_label(self, label: str) -> None:
+        """Name the vertical axis anew."""
+        if label != self._label:
+            self._label = label
+            self._paint()
+
+    def show_curves(self, x: NDArray[np.float64], *curves: NDArray[np.float64], top: float | None = None) -> None:
+        """Draw the points (n,) of each curve; NaN leaves gaps. Nothing above `top` is shown, if it is given."""
+        if top is not None and self._plot is not None:
+            self._plot.setYRange(0, top, padding=0)
+        for curve, values in zip(self.curves, curves, strict=False):
+            curve.setData(x, values, connect="finite")
+
+    def _make(self) -> None:
+        import pyqtgraph
+
+        self._plot = pyqtgraph.PlotWidget()
+        for side in ("left", "bottom"):
+            self._plot.getAxis(side).enableAutoSIPrefix(False)  # before any value could make it choose one
+        self._plot.setMenuEnabled(False)
+        self._plot.hideButtons()
+        self._plot.setMouseEnabled(x=False, y=False)
+        if self._from_zero:
+            self._plot.setLimits(yMin=0)
+        self._plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # as high as there is room
+        self._legend = self._plot.addLegend(offset=(-6, 4), labelTextSize="8pt", verSpacing=-4)
+        self._layout.replaceWidget(self._waiting, self._plot)
+        self._waiting.deleteLater()
+        self._add_curves()
+        self._paint()
+
+    def _add_curves(self) -> None:
+        for curve in self.curves:
+            self._plot.removeItem(curve)
+        self._legend.setColumnCount(max(len(self._names), 1))
+        self.curves = [self._plot.plot(name=name if len(self._names) > 1 else None) for name in self._names]
+        for curve in self.curves:
+            curve.setClipToView(True)
+            curve.setDownsampling(auto=True, method="peak")
+
+    def _paint(self) -> None:
+        if self._plot is None:
+            return
+        colours = self._theme.colours
+        self._plot.setBackground(colours.base)
+        for side in ("left", "bottom"):
+            axis = self._plot.getAxis(side)
+            axis.setPen(QColor(colours.line))
+            axis.setTextPen(QColor(colours.faint))
+        self._plot.getAxis("left").setLabel(self._label, color=colours.faint)
+        self._plot.getAxis("left").setWidth(56)
+        self._legend.setLabelTextColor(QColor(colours.text))
+        for curve, name in zip(self.curves, self._colours, strict=True):
+            curve.setPen({"color": QColor(getattr(colours, name, name)), "width": 1.5})
+        for _, label in self._legend.items:
+            label.setText(label.text, color=colours.text)

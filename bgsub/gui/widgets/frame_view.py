@@ -1,0 +1,336 @@
+"""One pane: paints a picture sharply at every zoom, with its marks, and tells where the person clicks."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from PyQt6.QtCore import QPointF, QRect, QRectF, QSize, QSizeF, Qt, pyqtSignal
+from PyQt6.QtGui import QColor, QCursor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PyQt6.QtWidgets import QSizePolicy, QWidget
+
+from bgsub._opencv import cv2
+from bgsub.frames import Frame
+from bgsub.gui.engine.render import HEAT_RANGE, ONLY_A, ONLY_B, heat_colours
+from bgsub.gui.messages import Pane
+from bgsub.gui.widgets.viewport import Viewport
+
+__all__ = ["FrameView", "Overlay", "shrink", "to_qimage"]
+
+_CLICK_PX = 4  # a mouse that moves further drags
+_SHARP_FROM = 3.0  # device pixels an image pixel, from which on pixels are shown as squares
+PIN_COLOURS = ("#ff3df2", "#19e3ff", "#ffe100", "#7dff4d", "#ff8a1f", "#b78bff")
+"""Marks of pinned pixels, in their order."""
+
+
+class Overlay(Protocol):
+    """Something drawn over the picture that may also want the mouse, such as an editor of regions."""
+
+    def paint(self, painter: QPainter, to_pane: Callable[[QPointF], QPointF]) -> None:
+        """Draw, given how points of the image lie in the pane."""
+
+    def press(self, at: QPointF, reach: float, event: QMouseEvent) -> bool:
+        """Take a press at a point of the image; `reach` is how far a mouse can miss, in image pixels."""
+
+    def move(self, at: QPointF, reach: float) -> bool:
+        """Take a move; True while something is dragged."""
+
+    def release(self) -> None:
+        """Take the end of a drag."""
+
+    def double_click(self, at: QPointF) -> bool:
+        """Take a double click."""
+
+
+def shrink(image: Frame, width: int, height: int) -> Frame:
+    """Make a picture smaller without aliasing: whole halvings by mean, which is fast, then linearly."""
+    while image.shape[1] >= 2 * width and image.shape[0] >= 2 * height:
+        image = np.asarray(
+            cv2.resize(image, (image.shape[1] // 2, image.shape[0] // 2), interpolation=cv2.INTER_AREA), np.uint8
+        )
+    if image.shape[1] == width and image.shape[0] == height:
+        return image
+    return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_LINEAR), np.uint8)
+
+
+def to_qimage(image: Frame) -> QImage:
+    """Wrap (H, W, 3) BGR or (H, W) grey uint8 pixels; the array must outlive the image, which does not copy."""
+    height, width = image.shape[:2]
+    kind = QImage.Format.Format_Grayscale8 if image.ndim == 2 else QImage.Format.Format_BGR888
+    wrapped: QImage = QImage(image.data, width, height, image.strides[0], kind)  # type: ignore[call-overload]
+    return wrapped
+
+
+class FrameView(QWidget):
+    """A pane.
+
+    Parameters
+    ----------
+    viewport : Viewport
+        Which part is seen; shared by all panes.
+    canvas : str
+        Colour around the picture.
+    """
+
+    clicked = pyqtSignal(int, int)
+    """A pixel (row, column) was clicked."""
+    hovered = pyqtSignal(int, int)
+    """The mouse is over a pixel (row, column); -1, -1 when it leaves."""
+    painted = pyqtSignal()
+    """A picture is on its way to the screen."""
+
+    def __init__(self, viewport: Viewport, canvas: str = "#202020") -> None:
+        super().__init__()
+        self._viewport = viewport
+        self._canvas = QColor(canvas)
+        self._image: Frame | None = None
+        self._pane = Pane.INPUT
+        self._hint = ""
+        self._pins: tuple[tuple[int, int], ...] = ()
+        self._selected: tuple[int, int] | None = None
+        self._cache: tuple[tuple[object, ...], tuple[Frame, Frame], QImage] | None = None
+        self._pressed: QPointF | None = None
+        self._dragging = False
+        self.overlay: Overlay | None = None
+        """Drawn above the picture; asked first about the mouse."""
+        self.rest_cursor = Qt.CursorShape.ArrowCursor
+        """Shown while nothing is dragged."""
+        viewport.changed.connect(self.update)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(QSize(120, 90))
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+
+    @property
+    def pane(self) -> Pane:
+        """What is shown."""
+        return self._pane
+
+    @property
+    def image(self) -> Frame | None:
+        """The picture shown."""
+        return self._image
+
+    def show_pane(self, pane: Pane) -> None:
+        """Show something else from the next picture on."""
+        self._pane, self._image = pane, None
+        self.update()
+
+    def show_image(self, image: Frame | None, hint: str = "") -> None:
+        """Show a picture, (H, W, 3) BGR or (H, W) grey uint8; where there is none, a hint what to do."""
+        if image is self._image and hint == self._hint:
+            return
+        self._image, self._hint = image, hint
+        self.update()
+
+    def show_pins(self, pins: tuple[tuple[int, int], ...], selected: tuple[int, int] | None) -> None:
+        """Mark pixels (row, column)."""
+        if (pins, selected) != (self._pins, self._selected):
+            self._pins, self._selected = pins, selected
+            self.update()
+
+    def set_canvas(self, colour: str) -> None:
+        """Change the colour around the picture."""
+        self._canvas = QColor(colour)
+        self.update()
+
+    # Geometry
+
+    def picture(self) -> QRectF:
+        """Where the picture lies, in the pane's coordinates; empty where there is none."""
+        if self._image is None:
+            return QRectF()
+        return self._viewport.picture(self._size(), QSizeF(self.size()))
+
+    def to_image(self, at: QPointF) -> QPointF:
+        """Turn a point of the pane into one of the image, in pixels."""
+        picture, size = self.picture(), self._size()
+        if picture.isEmpty():
+            return QPointF(-1, -1)
+        return QPointF(
+            (at.x() - picture.left()) / picture.width() * size.width(),
+            (at.y() - picture.top()) / picture.height() * size.height(),
+        )
+
+    def to_pane(self, at: QPointF) -> QPointF:
+        """Turn a point of the image, in pixels, into one of the pane."""
+        picture, size = self.picture(), self._size()
+        return QPointF(
+            picture.left() + at.x() / size.width() * picture.width(),
+            picture.top() + at.y() / size.height() * picture.height(),
+        )
+
+    def _size(self) -> QSizeF:
+        return QSizeF(1, 1) if self._image is None else QSizeF(self._image.shape[1], self._image.shape[0])
+
+    def _reach(self) -> float:
+        """How far a mouse can miss a point, in image pixels."""
+        picture = self.picture()
+        return 9.0 * self._size().width() / max(picture.width(), 1.0)
+
+    # Painting
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._canvas)
+        if self._image is None:
+            self._paint_hint(painter)
+        else:
+            self._paint_image(painter, self._image)
+            self._paint_pins(painter)
+            if self.overlay is not None:
+                self.overlay.paint(painter, self.to_pane)
+            self._paint_legend(painter)
+        painter.end()
+        if self._image is not None:
+            self.painted.emit()
+
+    def _paint_image(self, painter: QPainter, image: Frame) -> None:
+        """Draw only what is seen, in device pixels: a smaller picture is made before, so that drawing is a copy."""
+        ratio = self.devicePixelRatioF()
+        picture = self.picture()
+        scale = picture.width() / image.shape[1] * ratio
+        seen = picture.intersected(QRectF(self.rect()))
+        if seen.isEmpty():
+            return
+        first, last = self.to_image(seen.topLeft()), self.to_image(seen.bottomRight())
+        left, top = max(0, int(first.x())), max(0, int(first.y()))
+        right = min(image.shape[1], int(np.ceil(last.x() - 1e-6)))
+        bottom = min(image.shape[0], int(np.ceil(last.y() - 1e-6)))
+        if right <= left or bottom <= top:
+            return
+        corner, opposite = self.to_pane(QPointF(left, top)), self.to_pane(QPointF(right, bottom))
+        target = QRectF(corner, opposite)
+        small = scale < 1
+        size = (max(1, round(target.width() * ratio)), max(1, round(target.height() * ratio)))
+        key = (id(image), left, top, right, bottom, size if small else None)
+        if self._cache is None or self._cache[0] != key:
+            part = np.ascontiguousarray(image[top:bottom, left:right])
+            pixels = np.ascontiguousarray(shrink(part, *size)) if small else part
+            self._cache = key, (image, pixels), to_qimage(pixels)  # held: the key has the id of the first
+        if small:  # pixel by pixel: it has been made to fit
+            shown = self._cache[2]
+            shown.setDevicePixelRatio(ratio)
+            painter.drawImage(QPointF(round(target.left() * ratio) / ratio, round(target.top() * ratio) / ratio), shown)
+            return
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, 1 < scale < _SHARP_FROM)
+        painter.drawImage(target, self._cache[2])
+
+    def _paint_pins(self, painter: QPainter) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for place, (row, column) in enumerate(self._pins):
+            at = self.to_pane(QPointF(column + 0.5, row + 0.5))
+            chosen = (row, column) == self._selected
+            for colour, width in ((QColor("black"), 4.0), (QColor(PIN_COLOURS[place % len(PIN_COLOURS)]), 2.0)):
+                painter.setPen(QPen(colour, width))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                radius = 9 if chosen else 6
+                painter.drawEllipse(at, radius, radius)
+                if chosen:
+                    for x, y in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+                        painter.drawLine(at + QPointF(x * 9, y * 9), at + QPointF(x * 14, y * 14))
+
+    def _paint_hint(self, painter: QPainter) -> None:
+        dark = self._canvas.lightness() < 128
+        painter.setPen(QColor("#98a2ad" if dark else "#57606a"))
+        box = self.rect().adjusted(16, 16, -16, -16)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self._hint)
+
+    def _paint_legend(self, painter: QPainter) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self._viewport.zoom != 1:
+            text = f"{self._viewport.zoom:.1f}x"
+            width = painter.fontMetrics().horizontalAdvance(text) + 14
+            box = QRect(8, self.height() - 30, width, 22)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(0, 0, 0, 150))
+            painter.drawRoundedRect(box, 4, 4)
+            painter.setPen(QColor("white"))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+        if self._pane in (Pane.SCORE, Pane.SCORE_B):
+            self._paint_heat_legend(painter)
+        elif self._pane is Pane.DIFFERENCE:
+            self._paint_difference_legend(painter)
+
+    def _paint_heat_legend(self, painter: QPainter) -> None:
+        colours = heat_colours()
+        width, left, top = 128, self.width() - 128 - 34, 10
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(0, 0, 0, 150))
+        painter.drawRoundedRect(QRect(left - 16, top - 4, width + 42, 34), 4, 4)
+        for x in range(width):
+            blue, green, red = (int(value) for value in colours[x * 255 // (width - 1)])
+            painter.fillRect(left + x, top, 1, 10, QColor(red, green, blue))
+        painter.setPen(QColor("white"))
+        low, high = HEAT_RANGE
+        for value in (low, 0.0, high):
+            x = left + round((value - low) / (high - low) * width)
+            painter.drawText(QRect(x - 20, top + 11, 40, 16), Qt.AlignmentFlag.AlignCenter, f"{value:g}")
+
+    def _paint_difference_legend(self, painter: QPainter) -> None:
+        right = self.width() - 10
+        for text, (blue, green, red) in (("only B", ONLY_B), ("only A", ONLY_A)):
+            width = painter.fontMetrics().horizontalAdvance(text) + 26
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(0, 0, 0, 150))
+            painter.drawRoundedRect(QRect(right - width, 8, width, 22), 4, 4)
+            painter.fillRect(right - width + 6, 14, 10, 10, QColor(red, green, blue))
+            painter.setPen(QColor("white"))
+            painter.drawText(QRect(right - width + 20, 8, width - 20, 22), Qt.AlignmentFlag.AlignVCenter, text)
+            right -= width + 6
+
+    # Mouse
+
+    def mousePressEvent(self, a0: QMouseEvent | None) -> None:
+        if a0 is None or self._image is None:
+            return
+        if self.overlay is not None and self.overlay.press(self.to_image(a0.position()), self._reach(), a0):
+            self.update()
+            return
+        self._pressed, self._dragging = a0.position(), False
+
+    def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:
+        if a0 is None or self._image is None:
+            return
+        at = self.to_image(a0.position())
+        inside = 0 <= at.x() < self._image.shape[1] and 0 <= at.y() < self._image.shape[0]
+        self.hovered.emit(*((int(at.y()), int(at.x())) if inside else (-1, -1)))
+        if self.overlay is not None and self.overlay.move(at, self._reach()):
+            self.update()
+            return
+        if self._pressed is None:
+            return
+        moved = a0.position() - self._pressed
+        if self._dragging or moved.manhattanLength() > _CLICK_PX:
+            self._dragging = True
+            self.setCursor(QCursor(Qt.CursorShape.ClosedHandCursor))
+            self._viewport.pan(moved, self._size(), QSizeF(self.size()))
+            self._pressed = a0.position()
+
+    def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
+        if self.overlay is not None:
+            self.overlay.release()
+        pressed, self._pressed = self._pressed, None
+        self.setCursor(self.rest_cursor)
+        if a0 is None or pressed is None or self._dragging or self._image is None:
+            return
+        at = self.to_image(a0.position())
+        row, column = int(at.y()), int(at.x())
+        inside = 0 <= at.x() < self._image.shape[1] and 0 <= at.y() < self._image.shape[0]
+        if inside and a0.button() == Qt.MouseButton.LeftButton:
+            self.clicked.emit(row, column)
+
+    def mouseDoubleClickEvent(self, a0: QMouseEvent | None) -> None:
+        if a0 is None or self._image is None:
+            return
+        if self.overlay is not None and self.overlay.double_click(self.to_image(a0.position())):
+            self.update()
+
+    def wheelEvent(self, a0: QWheelEvent | None) -> None:
+        if a0 is None or self._image is None:
+            return
+        factor = 1.0015 ** a0.angleDelta().y()
+        self._viewport.zoom_by(factor, a0.position(), self._size(), QSizeF(self.size()))
+
+    def leaveEvent(self, a0: object) -> None:
+        self.hovered.emit(-1, -1)

@@ -1,0 +1,253 @@
+"""What all classifiers share: labels, margins and scikit-learn's interface; two classes or many."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from bgsub.learners._base.kernel_learner import KernelLearner
+from bgsub.learners._base.learner import OnlineLearner, scalar
+from bgsub.learners._jit import rules
+from bgsub.learners._jit.stream import learn_rows_multiclass, multiclass_step
+from bgsub.learners.hypotheses.kernels import Array, Kernel
+
+__all__ = ["Classifier", "ClassifierLearner", "KernelClassifier", "MulticlassLearner", "StreamClassifier"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
+    """A classifier of two classes: the second one in sorted order where f(x) + b > 0."""
+
+    _many: ClassVar[bool] = False
+
+    def fit(self, X: Array, y: Array) -> Self:  # noqa: N803
+        """Forget everything, then learn each row of X in order.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            Samples, finite.
+        y : (n,) array
+            Their classes.
+
+        Returns
+        -------
+        self
+        """
+        samples, labels = self._valid_pair(X, y, reset=True)
+        self._begin_classes(samples.shape[1], samples, self._known_classes(labels))
+        return self._learn_all(samples, self._targets(labels))
+
+    def _known_classes(self, labels: Array, *, named: bool = False) -> Array:
+        """Return the classes of labels, or those that were named, which are no sample of anything."""
+        if not named:
+            check_classification_targets(labels)
+        classes = np.unique(column_or_1d(labels))
+        name = type(self).__name__
+        if len(classes) < 2:
+            raise ValueError(f"{name} needs at least 2 classes, got 1 class only: {classes[0]!r}; name all as classes")
+        if len(classes) > 2 and not self._many:
+            kind = type_of_target(labels, input_name="y")
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}. "
+                f"For more classes use sklearn.multiclass.OneVsRestClassifier({name}())"
+            )
+        return classes
+
+    def _targets(self, labels: Array, classes: Array | None = None) -> Array:
+        """Return -1 and +1, or the number of the class where there are more than two."""
+        known = self.classes_ if classes is None else classes
+        unknown = np.setdiff1d(labels, known)
+        if len(unknown):
+            raise ValueError(f"y must hold only the classes {known} of the first call, got {unknown[0]!r} as well")
+        numbers = np.searchsorted(known, labels).astype(np.float64)
+        return 2 * numbers - 1 if len(known) == 2 else numbers
+
+    def _begin_classes(self, n_features: int, samples: Array | None, classes: Array) -> None:
+        self._begin(n_features, samples, len(classes) if len(classes) > 2 else None)
+        self._name(classes)
+
+    def _name(self, classes: Array) -> None:
+        self.classes_ = classes
+        numbers = range(len(classes)) if len(classes) > 2 else (-1, 1)
+        self._target_of = dict(zip(classes.tolist(), map(float, numbers), strict=True))
+
+    def score_one(self, x: Array) -> Any:
+        """Return what `decision_function` gives for one sample (d,), without checks.
+
+        Before the first sample was learned it is 0.
+        """
+        return self.expansion_.value(x, self._weights()) + self._bias() if self._started else 0.0
+
+    def predict_one(self, x: Array) -> Any:
+        """Return the class of one sample (d,), without checks."""
+        check_is_fitted(self)
+        score = self.score_one(x)
+        return self.classes_[int(np.argmax(score)) if len(self.classes_) > 2 else int(score > 0)]
+
+    def decision_function(self, X: Array) -> Array:  # noqa: N803
+        """Score of each row of X (n, d), positive for the second class: (n,), or (n, classes) of more than two."""
+        check_is_fitted(self)
+        samples = self._valid(X, reset=False)
+        result: Array = self.expansion_.values(samples, self._weights()) + self._bias()
+        return result
+
+    def predict(self, X: Array) -> Array:  # noqa: N803
+        """Class of each row of X (n, d): an (n,) array."""
+        scores = self.decision_function(X)
+        result: Array = self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)]
+        return result
+
+    @property
+    def intercept_(self) -> Array:
+        """The constant b that is added to f: a (1,) array, or one number a class."""
+        check_is_fitted(self)
+        return np.atleast_1d(np.asarray(self._bias(), np.float64))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._many
+        return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelClassifier(Classifier, KernelLearner):
+    """A classifier whose f is a kernel expansion."""
+
+    def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
+        super()._resume(kernel, n_features, arrays)
+        self._name(arrays["classes_"])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StreamClassifier(Classifier):
+    """A classifier that learns sample by sample."""
+
+    n_mistakes_ = scalar(rules.MISTAKES, int, "Number of samples that were wrong, or tied, before they were learned.")
+    n_violations_ = scalar(rules.VIOLATIONS, int, "Number of samples that missed their margin and changed f.")
+
+    def partial_fit(self, X: Array, y: Array, classes: Array | None = None) -> Self:  # noqa: N803
+        """Learn each row of X in order, on top of what is known; nothing of it where anything is wrong.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            Samples, finite.
+        y : (n,) array
+            Their classes.
+        classes : array, optional
+            All classes, on the first call, where y does not hold them all.
+
+        Returns
+        -------
+        self
+        """
+        samples, labels = self._valid_pair(X, y, reset=not self._started)
+        check_classification_targets(labels)
+        if self._started:
+            if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+                raise ValueError(f"classes must be those of the first call, {self.classes_}, got {classes}")
+            targets = self._targets(labels)
+            self._refresh()
+            return self._learn_all(samples, targets)
+        known = self._known_classes(labels if classes is None else np.asarray(classes), named=classes is not None)
+        self._targets(labels, known)
+        self._begin_classes(samples.shape[1], samples, known)
+        return self._learn_all(samples, self._targets(labels))
+
+    def learn_one(self, x: Array, y: Any) -> float:
+        """Learn one sample; the fast way, without scikit-learn's checks.
+
+        Where nothing was learned before, the classes are -1 and +1.
+
+        Parameters
+        ----------
+        x : (d,) array
+            One sample.
+        y : label
+            Its class.
+
+        Returns
+        -------
+        float
+            The score before learning: what `score_one` gives without averaging, or with more than two classes the
+            lead of the class y over the best other one.
+
+        Raises
+        ------
+        ValueError
+            If x is not finite or of another length, or y is not known (nothing is learned), or a parameter is
+            wrong at the first sample.
+        """
+        if not self._started:
+            if not isinstance(y, Hashable) or y not in (-1, 1):
+                raise ValueError(f"y must be -1 or 1 unless classes are named in partial_fit, got {y!r}")
+            self._begin_one(x)
+        target = self._target_of.get(y) if isinstance(y, Hashable) else None
+        if target is None:
+            raise ValueError(f"y must be one of {list(self._target_of)}, got {y!r}")
+        self._learn(x, target)
+        return float(self._s[rules.LAST])
+
+    def _begin_one(self, x: Array) -> None:
+        if not np.isfinite(x).all():
+            raise ValueError(f"x must be finite, got {x}")
+        self._begin_classes(len(x), None, np.array([-1, 1]))
+        self.n_features_in_ = len(x)
+
+    def start(self, n_features: int, classes: Any) -> Self:
+        """Forget everything and name the classes, for `learn_one` with others than -1 and +1.
+
+        Parameters
+        ----------
+        n_features : int
+            Length of a sample.
+        classes : array
+            All classes.
+
+        Returns
+        -------
+        self
+        """
+        self._begin_classes(n_features, None, self._known_classes(np.asarray(classes), named=True))
+        self.n_features_in_ = n_features
+        return self
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClassifierLearner(StreamClassifier, KernelClassifier):
+    """A classifier that learns a kernel expansion sample by sample."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MulticlassLearner(ClassifierLearner):
+    """A classifier that knows an update for more than two classes: up for the right, down for the best wrong one."""
+
+    _many: ClassVar[bool] = True
+
+    def _set_up(self, kernel: Kernel, n_features: int, outputs: int | None) -> None:
+        super()._set_up(kernel, n_features, outputs)
+        self._scores = np.zeros(outputs or 0)
+
+    def _run(self, first: int, samples: Array, targets: Array) -> int:
+        if not len(self._scores):
+            return super()._run(first, samples, targets)
+        arrays = self.expansion_.arrays()
+        return int(learn_rows_multiclass(first, self._plan, self._p, self._s, *arrays, samples, targets, self._scores))
+
+    def _learn_plainly(self, x: Array, y: float) -> None:
+        if not len(self._scores):
+            super()._learn_plainly(x, y)
+            return
+        scores, right = self.expansion_.combine(self.expansion_.row(x)), int(y)
+        others = scores.copy()
+        others[right] = -np.inf
+        rival = int(np.argmax(others))
+        a = multiclass_step(self._p, self._s, float(scores[right] - scores[rival]), self.expansion_.kernel.diag(x))
+        coefficient = np.zeros(len(scores))
+        coefficient[right], coefficient[rival] = a, -a
+        self._apply(x, 1.0, coefficient)

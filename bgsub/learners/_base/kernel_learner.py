@@ -1,0 +1,145 @@
+"""Learners whose hypothesis is a kernel expansion."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from bgsub.learners._base.learner import OnlineLearner
+from bgsub.learners._checks import check_choice, check_integer
+from bgsub.learners._jit import rules
+from bgsub.learners._jit.stream import learn_rows
+from bgsub.learners.hypotheses.expansion import POLICIES, KernelExpansion, rounded
+from bgsub.learners.hypotheses.kernels import Array, Kernel, resolve_kernel
+
+__all__ = ["Evicting", "KernelLearner"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Evicting:
+    """Parameters of learners that can choose which vector a full store replaces."""
+
+    evict: str = "oldest"
+    random_state: Any = None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelLearner(OnlineLearner):
+    """A learner whose state is a kernel expansion and a few scalars."""
+
+    kernel: Any = "gaussian"
+    gamma: float | str | None = None
+    sigma: float | None = None
+    width: float | None = None
+    degree: int = 3
+    coef0: float = 1.0
+    dtype: str = "float64"
+    budget: Any = None
+
+    _rule: ClassVar[int]
+
+    def _eviction(self) -> str:
+        evict = getattr(self, "evict", "oldest")
+        check_choice("evict", evict, POLICIES)
+        return str(evict)
+
+    def _capacity(self, kernel: Kernel) -> int | None:
+        """Most support vectors to keep, or None."""
+        if self.budget is None:
+            return None
+        check_integer("budget", self.budget, "be None or an integer of at least 1", least=1)
+        return int(self.budget)
+
+    def _begin(self, n_features: int, samples: Array | None, outputs: int | None = None) -> None:
+        """Make the empty state; nothing of it is set where a parameter is wrong."""
+        kernel = resolve_kernel(
+            self.kernel,
+            gamma=self.gamma,
+            sigma=self.sigma,
+            width=self.width,
+            degree=self.degree,
+            coef0=self.coef0,
+            n_features=n_features,
+            samples=samples,
+        )
+        self._set_up(kernel, n_features, outputs)
+
+    def _set_up(self, kernel: Kernel, n_features: int, outputs: int | None) -> None:
+        parameters = self._prepare()
+        expansion = self._expansion(kernel, n_features, self._capacity(kernel), outputs)
+        self._plan = expansion.plan(self._rule)
+        self._adopt(expansion, parameters)
+
+    def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
+        return KernelExpansion(kernel, n_features, budget, outputs, self._eviction(), self._seed(), self.dtype)
+
+    def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
+        """Go on with a saved state."""
+        classes = arrays.get("classes_")
+        self._set_up(kernel, n_features, None if classes is None or len(classes) == 2 else len(classes))
+        self._restore(n_features, arrays)
+
+    def _seed(self) -> int:
+        given = getattr(self, "random_state", None)
+        # A learner that draws nothing must not disturb a generator that others use.
+        return int(check_random_state(given).randint(1, 2**31 - 1)) if self._eviction() == "random" else 1
+
+    def _bounded(self, samples: Array) -> Array:
+        return rounded(super()._bounded(samples), "float32" if self.dtype == "float32" else "float64")
+
+    def _run(self, first: int, samples: Array, targets: Array) -> int:
+        return int(learn_rows(first, self._plan, self._p, self._s, *self.expansion_.arrays(), samples, targets))
+
+    def _learn_plainly(self, x: Array, y: float) -> None:
+        expansion = self.expansion_
+        diagonal = expansion.kernel.diag(x)
+        value = float(expansion.combine(expansion.row(x)))
+        factor, coefficient = rules.update(self._rule, self._p, self._s, value, y, diagonal, expansion.mass())
+        self._apply(x, factor, coefficient)
+
+    def _apply(self, x: Array, factor: float, coefficient: Any) -> None:
+        """Forget by `factor`, then store x with `coefficient`."""
+        self.expansion_.decay(factor)
+        self.expansion_.append(x, coefficient)
+        self.expansion_.count_step()
+        self._s[rules.OFFSET_SUM] += self._s[rules.OFFSET]
+
+    @property
+    def _averaging(self) -> bool:
+        return bool(getattr(self, "average", False))
+
+    def _weights(self) -> Array | None:
+        """Coefficients that decide, in slot order; None for those of the latest hypothesis."""
+        return self.expansion_.averaged(int(self._s[rules.T])) if self._averaging else None
+
+    def _bias(self) -> float:
+        """Return the constant that is added to the expansion where it decides."""
+        if self._averaging:
+            return float(self._s[rules.OFFSET_SUM] / max(self._s[rules.T], 1))
+        return float(self._s[rules.OFFSET])
+
+    @property
+    def n_support_(self) -> int:
+        """Number of stored support vectors."""
+        check_is_fitted(self)
+        return int(self.expansion_.size)
+
+    @property
+    def support_vectors_(self) -> Array:
+        """(n, d) support vectors, oldest first (in no order where not the oldest are replaced)."""
+        check_is_fitted(self)
+        result: Array = self.expansion_.support_vectors()
+        return result
+
+    @property
+    def dual_coef_(self) -> Array:
+        """(1, n) coefficients of the support vectors that decide, one row a class where several share them."""
+        check_is_fitted(self)
+        weights = self._weights()
+        decide: Array = self.expansion_.coefficients() if weights is None else self.expansion_.by_age(weights)
+        return decide[None, :] if decide.ndim == 1 else decide.T
+
+    def value_one(self, x: Array) -> float:
+        """Return the hypothesis f(x) at one sample (d,), without offset; 0 before the first one was learned."""
+        return self.expansion_.value(x) if self._started else 0.0

@@ -1,0 +1,162 @@
+"""What all learners share: a hypothesis and a few scalars behind scikit-learn's interface."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from bgsub.errors import DependencyError
+from bgsub.learners._jit import rules
+from bgsub.learners.hypotheses.expansion import writable
+from bgsub.learners.hypotheses.kernels import Array
+
+try:
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise DependencyError(f"the learners need scikit-learn ({error}); run: pip install 'bgsub[learners]'") from error
+
+__all__ = ["OnlineLearner", "scalar"]
+
+
+def scalar(index: int, kind: type, text: str) -> Any:
+    """Make a read-only attribute out of a place in the state of a learner."""
+
+    def read(self: "OnlineLearner") -> Any:
+        check_is_fitted(self)
+        return kind(self._s[index])
+
+    return property(read, doc=text)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
+    """An estimator that learns sample by sample: a hypothesis, `expansion_`, and a few scalars.
+
+    Parameters are stored unchecked and resolved when learning starts; what `set_params` changes counts from
+    the next `partial_fit` on, what shapes the hypothesis from the next `fit`.
+    """
+
+    _state_size: ClassVar[int] = rules.STATE_SIZE
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(writable(state))
+
+    @abstractmethod
+    def _prepare(self) -> list[float]:
+        """Check the learner's own parameters and return what its update rule needs of them."""
+
+    @abstractmethod
+    def _begin(self, n_features: int, samples: Array | None, outputs: int | None = None) -> None:
+        """Make the empty state; nothing of it is set where a parameter is wrong."""
+
+    @abstractmethod
+    def _run(self, first: int, samples: Array, targets: Array) -> int:
+        """Learn rows from `first` on in a compiled loop; return the row reached, an earlier one if arrays must grow."""
+
+    @abstractmethod
+    def _learn_plainly(self, x: Array, y: float) -> None:
+        """Learn one sample by numpy alone, with any kernel; the reference for the compiled loop."""
+
+    def _start(self) -> None:
+        """Set the learner's own state as it is before the first sample; all zeros already."""
+
+    def _adopt(self, hypothesis: Any, parameters: list[float]) -> None:
+        """Start from an empty hypothesis."""
+        self._p, self._s = np.array(parameters, np.float64), np.zeros(self._state_size)
+        self.expansion_: Any = hypothesis
+        self._target = np.zeros(1)
+        self._start()
+
+    def _restore(self, n_features: int, arrays: dict[str, Any]) -> None:
+        """Go on with a saved state, after an empty one was made."""
+        self._s[:] = arrays["scalars"]
+        prefix = "expansion_"
+        self.expansion_.restore({k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)})
+        self.n_features_in_ = n_features
+        if "feature_names_in_" in arrays:
+            self.feature_names_in_ = arrays["feature_names_in_"].astype(object)
+
+    def _refresh(self) -> None:
+        """Take parameters that were changed since learning started."""
+        self._p = np.array(self._prepare(), np.float64)
+
+    @property
+    def _started(self) -> bool:
+        return "expansion_" in self.__dict__
+
+    def _valid(self, X: Any, *, reset: bool) -> Array:  # noqa: N803
+        """Return finite float64 rows."""
+        return self._bounded(validate_data(self, X, dtype=np.float64, reset=reset))
+
+    def _valid_pair(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> tuple[Array, Array]:  # noqa: N803
+        """Return finite float64 rows and their targets."""
+        samples, targets = validate_data(self, X, y, dtype=np.float64, reset=reset, **checks)
+        return self._bounded(samples), targets
+
+    def _bounded(self, samples: Array) -> Array:
+        if not np.isfinite(np.einsum("ij,ij->i", samples, samples)).all():
+            raise ValueError("X must be scaled: the square of a row is infinity")
+        return samples
+
+    def _learn_all(self, samples: Array, targets: Array) -> Self:
+        """Learn rows in order, in one compiled loop where the kernel allows."""
+        if not self._compiled():
+            self._learn_all_plainly(samples, targets)
+            return self
+        rows = np.require(samples, np.float64, ["C", "W", "E"])
+        wanted = np.require(targets, np.float64, ["C", "W", "E"])
+        done = self._run(0, rows, wanted)
+        while done < len(rows):
+            self.expansion_.grow()
+            done = self._run(done, rows, wanted)
+        return self
+
+    def _learn_all_plainly(self, samples: Array, targets: Array) -> None:
+        known, state = self.expansion_.state(), self._s.copy()
+        try:
+            for x, y in zip(samples, targets, strict=True):
+                self._learn_plainly(x, float(y))
+        except BaseException:  # a kernel that is a Python function can raise at any sample
+            self.expansion_.restore(known)
+            self._s = state
+            raise
+
+    def _compiled(self) -> bool:
+        return bool(self.expansion_.compiled)
+
+    def _learn(self, x: Array, y: float) -> None:
+        """Learn one sample."""
+        held = self.expansion_.hold(x)
+        if self._compiled():
+            self._target[0] = y
+            if not self._run(0, held, self._target):
+                self.expansion_.grow()
+                self._run(0, held, self._target)
+        else:
+            self._learn_plainly(held[0].copy(), y)
+
+    def _begin_one(self, x: Array) -> None:
+        """Begin with the first of single samples."""
+        if not np.isfinite(x).all():
+            raise ValueError(f"x must be finite, got {x}")
+        self._begin(len(x), None)
+        self.n_features_in_ = len(x)
+
+    def _weights(self) -> Array | None:
+        """Coefficients that decide, in slot order; None for those of the latest hypothesis."""
+        return None
+
+    def _bias(self) -> Any:
+        """Return the constant that is added to the hypothesis where it decides."""
+        return 0.0
+
+    @property
+    def t_(self) -> int:
+        """Number of samples learned."""
+        check_is_fitted(self)
+        return int(self._s[rules.T])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._started

@@ -1,0 +1,128 @@
+"""What all novelty learners share."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from sklearn.base import OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bgsub.learners._base.kernel_learner import KernelLearner
+from bgsub.learners._base.learner import scalar
+from bgsub.learners._jit import rules
+from bgsub.learners.hypotheses.kernels import Array
+
+__all__ = ["NoveltyLearner"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NoveltyLearner(OutlierMixin, KernelLearner):  # type: ignore[misc]
+    """An online outlier detector: a sample is novel where its score falls below a threshold that adapts."""
+
+    last_value_ = scalar(rules.LAST, float, "f of the sample learned last, before it was learned.")
+    last_novel_ = scalar(rules.LAST_NOVEL, bool, "Whether the sample learned last was novel, before it was learned.")
+
+    @abstractmethod
+    def _threshold(self) -> float:
+        """Return the score below which a sample is novel."""
+
+    def _score(self, x: Array) -> float:
+        """Return the score of a sample: f(x) unless a subclass knows better."""
+        return float(self.expansion_.value(x))
+
+    def _scores(self, samples: Array) -> Array:
+        result: Array = self.expansion_.values(samples)
+        return result
+
+    def fit(self, X: Array, y: object = None) -> Self:  # noqa: N803
+        """Forget everything, then learn each row of X in order.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            Samples, finite.
+        y : ignored
+            Present for scikit-learn's interface.
+
+        Returns
+        -------
+        self
+        """
+        samples = self._valid(X, reset=True)
+        self._begin(samples.shape[1], samples)
+        return self._learn_all(samples, np.zeros(len(samples)))
+
+    def partial_fit(self, X: Array, y: object = None) -> Self:  # noqa: N803
+        """Learn each row of X in order, on top of what is known.
+
+        Where X is not finite or of another width, nothing of it is learned. The first call resolves
+        `gamma="scale"`.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            Samples, finite.
+        y : ignored
+            Present for scikit-learn's interface.
+
+        Returns
+        -------
+        self
+        """
+        samples = self._valid(X, reset=not self._started)
+        if self._started:
+            self._refresh()
+        else:
+            self._begin(samples.shape[1], samples)
+        return self._learn_all(samples, np.zeros(len(samples)))
+
+    def learn_one(self, x: Array) -> bool:
+        """Judge one sample, then learn it; the fast way, without scikit-learn's checks.
+
+        Parameters
+        ----------
+        x : (d,) array
+            One sample.
+
+        Returns
+        -------
+        bool
+            True if the sample was novel to what was known before it.
+
+        Raises
+        ------
+        ValueError
+            If x is not finite or of another length (nothing is learned), or a parameter is wrong at the first
+            sample.
+        """
+        if not self._started:
+            self._begin_one(x)
+        self._learn(x, 0.0)
+        return bool(self._s[rules.LAST_NOVEL])
+
+    def score_one(self, x: Array) -> float:
+        """Return what `decision_function` gives for one sample (d,), without checks: negative is novel.
+
+        Before the first sample was learned it is 0.
+        """
+        return self._score(x) - self._threshold() if self._started else 0.0
+
+    def score_samples(self, X: Array) -> Array:  # noqa: N803
+        """Score of each row of X (n, d), higher is more normal; an (n,) float64 array."""
+        check_is_fitted(self)
+        return self._scores(self._valid(X, reset=False))
+
+    @property
+    def offset_(self) -> float:
+        """The threshold: `decision_function` is `score_samples` minus this."""
+        check_is_fitted(self)
+        return self._threshold()
+
+    def decision_function(self, X: Array) -> Array:  # noqa: N803
+        """Score of each row of X (n, d) above the threshold: negative is novel; an (n,) float64 array."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Array) -> Array:  # noqa: N803
+        """+1 for each normal, -1 for each novel row of X (n, d); an (n,) integer array."""
+        return np.where(self.decision_function(X) < 0, -1, 1)

@@ -1,0 +1,112 @@
+"""What all regressors share: targets and scikit-learn's interface."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bgsub.learners._base.kernel_learner import KernelLearner
+from bgsub.learners._jit import rules
+from bgsub.learners.hypotheses.kernels import Array
+
+__all__ = ["KernelRegressor", "RegressorLearner"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
+    """A regressor f(x) + b."""
+
+    def fit(self, X: Array, y: Array) -> Self:  # noqa: N803
+        """Forget everything, then learn each row of X in order.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            Samples, finite.
+        y : (n,) array
+            Their targets, finite.
+
+        Returns
+        -------
+        self
+        """
+        samples, targets = self._valid_pair(X, y, reset=True, y_numeric=True)
+        self._begin(samples.shape[1], samples)
+        return self._learn_all(samples, targets)
+
+    def predict(self, X: Array) -> Array:  # noqa: N803
+        """Return f(x) + b of each row of X (n, d): an (n,) float64 array."""
+        check_is_fitted(self)
+        result: Array = self.expansion_.values(self._valid(X, reset=False), self._weights()) + self._bias()
+        return result
+
+    def score_one(self, x: Array) -> float:
+        """Return what `predict` gives for one sample (d,), without checks; 0 before the first one was learned."""
+        return float(self.expansion_.value(x, self._weights())) + self._bias() if self._started else 0.0
+
+    def predict_one(self, x: Array) -> float:
+        """Return the same as `score_one`."""
+        return self.score_one(x)
+
+    @property
+    def intercept_(self) -> Array:
+        """The constant b that is added to f: a (1,) array."""
+        check_is_fitted(self)
+        return np.array([self._bias()])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RegressorLearner(KernelRegressor):
+    """A regressor that learns sample by sample."""
+
+    def partial_fit(self, X: Array, y: Array) -> Self:  # noqa: N803
+        """Learn each row of X in order, on top of what is known; nothing of it where anything is wrong.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            Samples, finite.
+        y : (n,) array
+            Their targets, finite.
+
+        Returns
+        -------
+        self
+        """
+        samples, targets = self._valid_pair(X, y, reset=not self._started, y_numeric=True)
+        if self._started:
+            self._refresh()
+        else:
+            self._begin(samples.shape[1], samples)
+        return self._learn_all(samples, targets)
+
+    def learn_one(self, x: Array, y: float) -> float:
+        """Learn one sample; the fast way, without scikit-learn's checks.
+
+        Parameters
+        ----------
+        x : (d,) array
+            One sample.
+        y : float
+            Its target.
+
+        Returns
+        -------
+        float
+            What was predicted before learning, without averaging.
+
+        Raises
+        ------
+        ValueError
+            If x or y is not finite or x of another length (nothing is learned), or a parameter is wrong at the
+            first sample.
+        """
+        if not math.isfinite(y):
+            raise ValueError(f"y must be finite, got {y}")
+        if not self._started:
+            self._begin_one(x)
+        self._learn(x, y)
+        return float(self._s[rules.LAST])

@@ -1,0 +1,1 @@
+"""Compiled rules and stores of the learners."""

@@ -1,0 +1,1 @@
+"""The functions that learners learn: kernel expansions, stored in different ways."""

@@ -1,0 +1,132 @@
+"""Masks as numbered images, and the learned background as one."""
+
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from bgsub._files import check_file, check_folder, failure, write_whole
+from bgsub._opencv import cv2
+from bgsub.errors import SinkError
+from bgsub.frames import Frame, Result
+from bgsub.video.sinks.base import Sink
+
+__all__ = ["BackgroundImage", "PngSequence", "save_image"]
+
+
+class PngSequence(Sink):
+    """Masks as numbered images, in the layout of the change-detection benchmark.
+
+    Parameters
+    ----------
+    folder : str or path
+        Where to; it is created if its parent exists.
+    pattern : str
+        printf pattern of the names, filled with the number of the frame.
+    force : bool
+        Overwrite existing images.
+
+    Raises
+    ------
+    SinkError
+        If the folder cannot be written or holds such images already.
+    ValueError
+        If the pattern has not exactly one number, or does not end in .png.
+    """
+
+    any_thread = True
+
+    def __init__(self, folder: str | PathLike[str], pattern: str = "bin%06d.png", *, force: bool = False) -> None:
+        self._folder, self._pattern = Path(folder), pattern
+        try:
+            name = pattern % 1
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"pattern must hold one number like %06d, got {pattern!r}") from error
+        if name == pattern % 2 or not name.endswith(".png") or Path(name).name != name:
+            raise ValueError(f"pattern must be a file name with one number that ends in .png, got {pattern!r}")
+        if not self._folder.exists():
+            check_folder(self._folder.parent)
+            return
+        check_folder(self._folder)
+        first, _, last = pattern.partition("%")
+        ending = last.partition("d")[2]
+        taken = any(file.name.startswith(first) and file.name.endswith(ending) for file in self._folder.iterdir())
+        if taken and not force:
+            raise SinkError(f"{self._folder} holds such images already; choose another folder or force overwriting")
+
+    def write(self, result: Result) -> None:
+        """Write the mask under the number of its frame."""
+        path = self._folder / (self._pattern % result.packet.number)
+        try:
+            self._folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise failure(self._folder, error.strerror) from error
+        write_whole(path, _png(path, result.mask))
+
+    def close(self) -> None:
+        """Do nothing: every image is complete."""
+
+
+class BackgroundImage(Sink):
+    """The background a detector has learned, written when the run ends, even by an error.
+
+    Parameters
+    ----------
+    path : str or path
+        A name ending in .png.
+    image : callable
+        Returns the (H, W) or (H, W, 3) uint8 or uint16 image, such as a detector's `background_image`.
+    force : bool
+        Overwrite an existing file.
+
+    Raises
+    ------
+    SinkError
+        If the output exists or cannot be written.
+    """
+
+    def __init__(self, path: str | PathLike[str], image: Callable[[], Frame], *, force: bool = False) -> None:
+        self._path, self._image = Path(path), image
+        check_file(self._path, (".png",), force)
+        self._due = False
+
+    def write(self, result: Result) -> None:
+        """Note that there is something to write at the end."""
+        self._due = True
+
+    def close(self) -> None:
+        """Write the image if any frame was seen."""
+        if not self._due:
+            return
+        self._due = False
+        write_whole(self._path, _png(self._path, self._image()))
+
+
+def save_image(path: str | PathLike[str], image: Frame) -> None:
+    """Write one picture as PNG, whole or not at all; an existing file is overwritten.
+
+    Parameters
+    ----------
+    path : str or path
+        A name ending in .png.
+    image : (H, W) or (H, W, 3) array of uint8 or uint16
+        Grey or BGR.
+
+    Raises
+    ------
+    SinkError
+        If it cannot be written.
+    """
+    path = Path(path)
+    check_file(path, (".png",), force=True)
+    write_whole(path, _png(path, image))
+
+
+def _png(path: Path, image: Frame) -> bytes:
+    if image.dtype not in (np.uint8, np.uint16):
+        raise SinkError(f"cannot write {path}: a PNG cannot hold {image.dtype} pixels; run on frames of 8 or 16 bits")
+    done, data = cv2.imencode(".png", image)
+    if not done:
+        raise SinkError(f"cannot write {path}: OpenCV cannot store an array of shape {image.shape} as PNG")
+    return data.tobytes()

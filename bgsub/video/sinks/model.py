@@ -1,0 +1,45 @@
+"""The learned model as a file."""
+
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+
+from bgsub._files import check_file
+from bgsub.frames import Result
+from bgsub.video.sinks.base import Sink
+
+__all__ = ["SavedModel"]
+
+
+class SavedModel(Sink):
+    """The model a detector has learned, saved when the run ends, even by an error.
+
+    Parameters
+    ----------
+    path : str or path
+        A name ending in .npz.
+    save : callable
+        Writes the model to a path, such as a detector's `save`.
+    force : bool
+        Overwrite an existing file.
+
+    Raises
+    ------
+    SinkError
+        If the output exists or cannot be written.
+    """
+
+    def __init__(self, path: str | PathLike[str], save: Callable[[Path], None], *, force: bool = False) -> None:
+        self._path, self._save = Path(path), save
+        check_file(self._path, (".npz",), force)
+        self._due = False
+
+    def write(self, result: Result) -> None:
+        """Note that there is something to save at the end."""
+        self._due = True
+
+    def close(self) -> None:
+        """Save the model if any frame was seen."""
+        if self._due:
+            self._due = False
+            self._save(self._path)

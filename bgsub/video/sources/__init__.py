@@ -1,0 +1,25 @@
+"""Where frames come from: files, streams, cameras, images, generated scenes."""
+
+from bgsub.video.sources.base import FrameSource, Grab, LazySource
+from bgsub.video.sources.camera import Camera
+from bgsub.video.sources.file import VideoFile
+from bgsub.video.sources.images import ImageSequence
+from bgsub.video.sources.open import open_source
+from bgsub.video.sources.position import Position, parse_position
+from bgsub.video.sources.slice import Slice
+from bgsub.video.sources.stream import NetworkStream, public_name
+
+__all__ = [
+    "Camera",
+    "FrameSource",
+    "Grab",
+    "ImageSequence",
+    "LazySource",
+    "NetworkStream",
+    "Position",
+    "Slice",
+    "VideoFile",
+    "open_source",
+    "parse_position",
+    "public_name",
+]

@@ -1,0 +1,110 @@
+"""What every source of frames has in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from bgsub.frames import Frame, Packet, VideoInfo
+from bgsub.video.sources.position import Position
+
+__all__ = ["FrameSource", "Grab", "LazySource"]
+
+
+@dataclass(frozen=True, slots=True)
+class Grab:
+    """One frame a source stepped to, whose pixels are made only when asked for."""
+
+    number: int
+    time_s: float
+    retrieve: Callable[[], Frame]
+    """Convert the frame; to be called at most once, before the next frame is grabbed."""
+
+
+class FrameSource(ABC):
+    """One video, image sequence, stream or camera, read frame by frame on one thread.
+
+    A subclass provides `info` and `read`, and `close` if there is something to release. The other methods
+    have defaults that are right, if not the fastest, for every source.
+    """
+
+    @property
+    @abstractmethod
+    def info(self) -> VideoInfo:
+        """Name, frame size, rate and number of frames, as far as they are known."""
+
+    @property
+    def trouble(self) -> str | None:
+        """What keeps a live source from delivering, such as a lost camera; None while all is well.
+
+        Like `interrupt` it may be used from any thread.
+        """
+        return None
+
+    @abstractmethod
+    def read(self) -> Packet | None:
+        """Return the next frame, or None at the end.
+
+        Raises
+        ------
+        SourceError
+            If the source is damaged or lost; the frames before were delivered.
+        """
+
+    def close(self) -> None:  # noqa: B027 - a source without resources has nothing to close
+        """Release file or device. Closing twice does no harm."""
+
+    def interrupt(self) -> None:  # noqa: B027 - a source that never waits need not listen
+        """Ask a `read` that waits in another thread to give up soon and return None.
+
+        Besides `trouble` this is all that may be used from a thread other than the reader's.
+        """
+
+    def grab(self) -> Grab | None:
+        """Step to the next frame without paying for its pixels where that is possible; None at the end."""
+        packet = self.read()
+        return None if packet is None else Grab(packet.number, packet.time_s, lambda: packet.frame)
+
+    def seek(self, start: Position) -> None:  # noqa: B027 - reading on from here is always right
+        """Move to the frame at `start` or to one before it; to be called before the first `read`."""
+
+    def count_between(self, start: Position | None, end: Position | None) -> int | None:
+        """Return how many frames lie from `start` to `end`, both included, or None if that is not known."""
+        count, rate = self.info.count, self.info.rate_hz
+        last = count if end is None else end.estimate_number(rate)
+        first = 1 if start is None else start.estimate_number(rate)
+        if first is None or last is None:
+            return None
+        return max(0, (last if count is None else min(last, count)) - max(first, 1) + 1)
+
+    def __iter__(self) -> Iterator[Packet]:
+        while (packet := self.read()) is not None:
+            yield packet
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class LazySource(FrameSource):
+    """A source that implements `grab` and gets `read` from it."""
+
+    _delivered = 0
+
+    @abstractmethod
+    def grab(self) -> Grab | None:
+        """Step to the next frame; None at the end."""
+
+    def read(self) -> Packet | None:
+        """Return the next frame, or None at the end."""
+        grab = self.grab()
+        if grab is None:
+            return None
+        packet = Packet(index=self._delivered, time_s=grab.time_s, frame=grab.retrieve(), number=grab.number)
+        self._delivered += 1
+        return packet

@@ -1,0 +1,212 @@
+"""Video files through PyAV: exact times, exact seeking, and damage reported instead of passed over."""
+
+import logging
+from collections import deque
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import av
+from av.container import InputContainer
+
+from bgsub.errors import SourceError
+from bgsub.video._pyav import describe, video_stream
+from bgsub.video.sources.base import Grab
+from bgsub.video.sources.container import missing_bytes
+from bgsub.video.sources.decoded import Decoded
+from bgsub.video.sources.position import Position
+
+__all__ = ["VideoFile"]
+
+logger = logging.getLogger(__name__)
+
+_REORDER = 64  # packets; the standards let pictures overtake at most 16 others between file and screen
+_HIDDEN_FRAMES = ("vp8",)  # codecs with packets that show nothing: packets cannot be counted as frames
+
+
+class VideoFile(Decoded):
+    """A video file, decoded by PyAV.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Raises
+    ------
+    SourceError
+        If the file is missing, empty, no video, or without one frame that can be decoded.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(str(path))
+        self._path = path
+        self._address = f"file:{path}"  # else FFmpeg takes what stands before a colon for a protocol
+        self._container: InputContainer | None = None
+        self._ahead: deque[av.VideoFrame] = deque()
+        try:
+            self._open()
+            first = next(self._pictures, None)
+            if first is None:
+                raise SourceError(f"{self._name} holds no frame that can be decoded; convert it with ffmpeg")
+        except BaseException:
+            self.close()
+            raise
+        self._ahead.append(first)
+        rate = self._stream.average_rate or self._stream.guessed_rate
+        self._begin(first, rate, self._count(rate))
+
+    def grab(self) -> Grab | None:
+        """Decode the next picture."""
+        picture = self._ahead.popleft() if self._ahead else next(self._pictures, None)
+        if picture is None:
+            return None
+        return self._deliver(picture)
+
+    def seek(self, start: Position) -> None:
+        """Go to the keyframe before `start` if the container's times allow to number its frame exactly."""
+        numbers = self._number_frames(start)
+        if numbers is None:
+            return
+        key, by_pts = numbers
+        self._close_container()
+        container = self._open()
+        try:
+            container.seek(key, stream=self._stream)
+            picture = next(self._pictures, None)
+        except (av.FFmpegError, SourceError):
+            picture = None  # read from the start, the damage is reported where it is
+        number = None if picture is None or picture.pts is None else by_pts.get(picture.pts)
+        if picture is None or number is None or start.is_before(number, self._time_of(picture)):
+            logger.debug("%s cannot be searched; decoding from its start", self._name)
+            self._close_container()
+            self._open()
+            self._ahead.clear()
+            return
+        self._ahead = deque([picture])
+        self._number = number - 1
+
+    def close(self) -> None:
+        """Close the file; `read` returns None from here on."""
+        self._close_container()
+        self._ahead.clear()
+        self._pictures: Iterator[av.VideoFrame] = iter(())
+
+    def _open(self) -> InputContainer:
+        try:
+            if self._path.stat().st_size == 0:
+                raise SourceError(f"{self._name} is empty; record or copy it again")
+            self._container = container = av.open(self._address)
+            stream = video_stream(container)
+        except FileNotFoundError:
+            raise SourceError(f"cannot open {self._name}: no such file; check the path") from None
+        except (av.FFmpegError, OSError) as error:
+            reason = describe(error) if isinstance(error, av.FFmpegError) else error.strerror
+            self._refuse_torn()
+            raise SourceError(f"cannot open {self._name}: {reason}; it may be damaged or no video") from error
+        if stream is None:
+            self._refuse_torn()
+            raise SourceError(f"{self._name} has no video stream; it may be a sound recording")
+        self._stream = stream
+        self._pictures = self._decode(container)
+        return container
+
+    def _refuse_torn(self) -> None:
+        """Name the damage where the part of the file that is left tells nothing of its contents."""
+        try:
+            missing = missing_bytes(self._path)
+        except OSError:
+            return  # the caller knows why
+        if missing:
+            raise SourceError(f"cannot open {self._name}: {missing} bytes are missing at its end; copy the file again")
+
+    def _close_container(self) -> None:
+        if self._container is not None:
+            self._container.close()
+            self._container = None
+
+    def _decode(self, container: InputContainer) -> Iterator[av.VideoFrame]:
+        """Yield every picture; where the file is damaged, all pictures before, then raise."""
+        stream, seen = self._stream, False
+        try:
+            for packet in container.demux(stream):
+                if packet.is_corrupt and seen:
+                    break
+                if packet.size == 0 and packet.dts is not None:
+                    continue  # a dropped frame in an AVI; the decoder would take it for the end
+                try:
+                    pictures = packet.decode()
+                except av.FFmpegError:
+                    if seen:
+                        raise
+                    continue  # a recording may begin between two keyframes
+                seen = seen or bool(pictures)
+                yield from pictures
+            else:
+                missing = missing_bytes(self._path)
+                if not missing:
+                    return
+                raise SourceError(self._damage(f"{missing} bytes are missing at its end"))
+            reason = "a packet is incomplete"
+        except av.FFmpegError as error:
+            reason = describe(error)
+        try:
+            yield from stream.decode(None)
+        except av.FFmpegError as error:
+            logger.debug("%s: %s while the decoder was emptied", self._name, describe(error))
+        raise SourceError(self._damage(reason))
+
+    def _damage(self, reason: str) -> str:
+        return (
+            f"{self._name} is damaged after frame {self._number} ({reason}); the frames before it were read, "
+            f"copy the file again or end before frame {self._number + 1}"
+        )
+
+    def _count(self, rate: Fraction | None) -> int | None:
+        if self._stream.frames:
+            return self._stream.frames
+        if self._stream.duration and self._stream.time_base:
+            duration_s = float(self._stream.duration * self._stream.time_base)
+        elif self._container is not None and self._container.duration:
+            duration_s = self._container.duration / av.time_base
+        else:
+            return None
+        return round(duration_s * rate) if rate else None
+
+    def _number_frames(self, start: Position) -> tuple[int, dict[int, int]] | None:
+        """Read packets, without decoding, up to `start`.
+
+        Returns
+        -------
+        tuple of int and dict, or None
+            Time stamp of the last keyframe at or before `start`, and frame numbers by time stamp; None where
+            packets and frames may not be one to one: only decoding from the start numbers these rightly.
+        """
+        stamps: list[int] = []
+        keys: list[int] = []
+        beyond = 0
+        with av.open(self._address) as container:
+            stream = container.streams.video[0]
+            base = stream.time_base
+            if base is None or stream.codec_context.name in _HIDDEN_FRAMES:
+                return None
+            try:
+                for packet in container.demux(stream):
+                    if packet.size == 0 or packet.is_discard:
+                        continue
+                    if packet.pts is None or packet.is_corrupt or not (keys or packet.is_keyframe):
+                        return None
+                    stamps.append(packet.pts)
+                    if packet.is_keyframe:
+                        keys.append(packet.pts)
+                    beyond += start.is_before(len(stamps), float(packet.pts * base))
+                    if beyond > _REORDER:
+                        break
+            except av.FFmpegError:
+                return None  # decoding will meet the damage and report it
+        order = sorted(stamps)
+        if not order or keys[0] != order[0] or len(set(order)) != len(order):
+            return None
+        by_pts = {pts: number for number, pts in enumerate(order, 1)}
+        reached = [key for key in keys if not start.is_before(by_pts[key], float(key * base))]
+        return (max(reached), by_pts) if reached and max(reached) > order[0] else None

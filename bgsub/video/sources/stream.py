@@ -1,0 +1,183 @@
+"""Network streams through PyAV: stall timeout, reconnection, and names without credentials."""
+
+import errno
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import av
+from av.container import InputContainer
+
+from bgsub.errors import SourceError
+from bgsub.video._pyav import describe, video_stream
+from bgsub.video.sources.base import Grab
+from bgsub.video.sources.decoded import Decoded
+from bgsub.video.sources.reconnect import Reconnector
+
+__all__ = ["SCHEMES", "NetworkStream", "public_name"]
+
+logger = logging.getLogger(__name__)
+
+SCHEMES = ("rtsp", "rtsps", "http", "https", "rtmp", "rtmps", "udp")
+
+
+def public_name(url: str) -> str:
+    """Return what may be shown of an address: scheme, host and a path that cannot hold a secret.
+
+    User, password and query never appear, nor a path with "=" or the like (cameras put passwords there), nor
+    that of rtmp, where it is the key to publish.
+
+    Examples
+    --------
+    >>> public_name("rtsp://admin:secret@10.0.0.7:554/live/1?token=abc")
+    'rtsp://10.0.0.7:554/live/1'
+    """
+    scheme, _, rest = url.partition("://")
+    scheme = scheme.lower()
+    before_query = re.split(r"[?#]", rest, maxsplit=1)[0]
+    if "@" in rest and "@" not in before_query:
+        return f"{scheme}://..."  # a question mark in a password, or an at sign in a query: who can tell
+    host, slash, path = before_query.rpartition("@")[2].partition("/")
+    if scheme.startswith("rtmp") or re.search(r"[=&@%;:]", path):
+        path = "..." if path else ""
+    return f"{scheme}://{host}{slash}{path}"
+
+
+class NetworkStream(Decoded):
+    """A live stream, or a file served over HTTP, decoded by PyAV.
+
+    A stream that stalls, breaks off or ends is opened again, and its times go on with the wall clock. A file
+    has a duration, so its end is an end; after a break it continues behind the last frame delivered.
+
+    Parameters
+    ----------
+    url : str
+        Address with one of the schemes rtsp, rtsps, http, https, rtmp, rtmps or udp.
+    stall_timeout_s : float
+        Longest silence, while connecting or reading, before the stream counts as lost.
+    reconnects : int
+        Attempts in a row to connect again.
+    wait : callable, optional
+        Replaces the pauses between attempts, see `Reconnector`.
+
+    Raises
+    ------
+    SourceError
+        If the first connection fails; its text and cause are free of credentials.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        stall_timeout_s: float = 5.0,
+        reconnects: int = 8,
+        wait: Callable[[float], bool] | None = None,
+    ) -> None:
+        if not 0 < stall_timeout_s < float("inf"):
+            raise ValueError(f"stall_timeout_s must be positive, got {stall_timeout_s}")
+        super().__init__(public_name(url))
+        self._url = url
+        self._stall_timeout_s = stall_timeout_s
+        self._stop = threading.Event()
+        self._link = Reconnector(self._name, self._connect, reconnects, self._stop, wait)
+        self._offset_s = 0.0
+        self._seen_s = time.monotonic()
+        self._container: InputContainer | None = None
+        self._pictures: Iterator[av.VideoFrame] = iter(())
+        self._ahead: av.VideoFrame | None = None
+        first = self._connect()
+        self._ahead = first
+        rate = self._stream.average_rate or self._stream.guessed_rate
+        self._begin(first, rate, self._stream.frames or None, live=not self._finite)
+
+    @property
+    def trouble(self) -> str | None:
+        """That the connection is lost, while it is."""
+        return self._link.trouble
+
+    def grab(self) -> Grab | None:
+        """Decode the next picture, connecting again as often as it takes."""
+        while not self._stop.is_set():
+            picture, loss = self._next()
+            if loss is not None and (picture := self._link.reopen(loss)) is not None:
+                self._resume(picture)
+            if picture is None:
+                return None
+            if self._finite and self._time_s is not None and self._time_of(picture) <= self._time_s:
+                continue  # delivered before the connection broke
+            self._link.succeeded()
+            self._seen_s = time.monotonic()
+            return self._deliver(picture, self._offset_s)
+        return None
+
+    def interrupt(self) -> None:
+        """End a pause between attempts at once and a silent connection after the stall timeout."""
+        self._stop.set()
+
+    def close(self) -> None:
+        """Disconnect; `read` returns None from here on."""
+        self._stop.set()
+        self._disconnect()
+
+    def _next(self) -> tuple[av.VideoFrame | None, str | None]:
+        """Return the next picture, or None at the end, and why the connection is lost if it is."""
+        picture, self._ahead = self._ahead, None
+        if picture is not None:
+            return picture, None
+        try:
+            picture = next(self._pictures, None)
+        except av.FFmpegError as error:
+            return None, self._reason(error)
+        return (picture, None) if picture is not None or self._finite else (None, "the stream ended")
+
+    def _resume(self, picture: av.VideoFrame) -> None:
+        """Let the times of a live stream go on with the wall clock, whatever the new connection counts."""
+        if self._time_s is not None and not self._finite:
+            silence_s = time.monotonic() - self._seen_s
+            self._offset_s = self._time_s + silence_s - self._time_of(picture)
+
+    def _connect(self) -> av.VideoFrame:
+        """Open the stream and return its first picture."""
+        self._disconnect()
+        try:
+            options = {"rtsp_transport": "tcp"} if self._url.lower().startswith("rtsp") else {}
+            self._container = av.open(self._url, timeout=self._stall_timeout_s, options=options)
+            stream = video_stream(self._container)
+            if stream is not None:
+                self._stream = stream
+                self._finite = self._container.duration is not None
+                self._pictures = self._decode(self._container)
+                if (first := next(self._pictures, None)) is not None:
+                    return first
+            reason = "it has no video"
+        except av.FFmpegError as error:
+            reason = self._reason(error)
+        # Raised outside the handler: not even its context may hold the address with the password.
+        raise SourceError(f"cannot open {self._name}: {reason}; check address, password and network")
+
+    def _disconnect(self) -> None:
+        self._pictures = iter(())
+        self._ahead = None
+        if self._container is not None:
+            self._container.close()
+            self._container = None
+
+    def _decode(self, container: InputContainer) -> Iterator[av.VideoFrame]:
+        """Yield what can be decoded: on a network a damaged packet is everyday."""
+        for packet in container.demux(self._stream):
+            if packet.is_corrupt and self._finite:
+                raise av.InvalidDataError(errno.EIO, "a packet is incomplete")
+            if packet.size == 0 and packet.dts is not None:
+                continue
+            try:
+                yield from packet.decode()
+            except av.InvalidDataError as error:
+                logger.debug("%s: packet dropped: %s", self._name, describe(error))
+
+    def _reason(self, error: av.FFmpegError) -> str:
+        if isinstance(error, av.ExitError):
+            return f"silent for {self._stall_timeout_s:g} s"
+        return describe(error)

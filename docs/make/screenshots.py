@@ -1,0 +1,117 @@
+"""Render docs/viewer-*.png, the pictures of the viewer in the README, on the bundled clip.
+
+Run from anywhere, with the extras gui and learners: QT_QPA_PLATFORM=offscreen python samples/make_screenshots.py
+"""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import cv2
+from PyQt6.QtCore import QElapsedTimer, QEvent, QSettings, QSize, QThread
+from PyQt6.QtGui import QImage
+from PyQt6.QtWidgets import QApplication, QWidget
+
+import bgsub
+from bgsub.evaluation.protocol import GroundTruth
+from bgsub.gui.main_window import MainWindow
+from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Pane, Settings
+from bgsub.gui.qt_process import release_cv2_qt
+from bgsub.gui.session import Session
+from bgsub.gui.widgets.theme import Theme, ThemeChoice
+
+ROOT = Path(__file__).resolve().parents[2]
+CLIP = ROOT / "samples" / "walkers.mp4"
+SHOWN = 131  # 0-based frame
+LOOKED_AT = (135, 30)  # row and column of a pixel on the nearest walker
+
+
+def write_labels(folder: Path) -> None:
+    """Unpack the labels of the clip into numbered images."""
+    with bgsub.open_source(ROOT / "samples" / "walkers_truth.mkv") as source:
+        for packet in source:
+            cv2.imwrite(str(folder / f"gt{packet.number:06d}.png"), packet.frame)
+
+
+def wait_until(application: QApplication, done: Callable[[], bool], longest_ms: int = 60_000) -> None:
+    """Let the window live until something is so."""
+    clock = QElapsedTimer()
+    clock.start()
+    while not done() and clock.elapsed() < longest_ms:
+        application.processEvents()
+        QThread.msleep(2)  # the model must not wait for Python's lock
+
+
+def save(widget: QWidget, name: str) -> None:
+    """Write a picture of a window."""
+    image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
+    image.save(str(ROOT / "docs" / f"viewer-{name}.png"), "PNG", 0)  # 0 compresses most
+
+
+def main(application: QApplication) -> None:
+    """Play the clip to one frame and take the pictures."""
+    with tempfile.TemporaryDirectory() as parent:
+        folder = f"{parent}/groundtruth"
+        Path(folder).mkdir()
+        write_labels(Path(folder))
+        session = Session(settings=Settings(speed=AS_FAST_AS_POSSIBLE, truth=GroundTruth(folder)))
+        kept = QSettings(f"{parent}/kept.ini", QSettings.Format.IniFormat)
+        window = MainWindow(session, Theme(application), kept)
+        window.resize(QSize(1160, 730))
+        window.show()
+
+        def play_to(place: int) -> None:
+            while session.view.position < place:
+                before = session.view.position
+                session.step(1)
+                wait_until(application, lambda before=before: session.view.position > before)
+
+        def settle() -> None:
+            wait_until(application, lambda: False, 900)  # curves are drawn a few times a second
+
+        def begin() -> None:
+            session.open(str(CLIP))
+            session.pause()
+            wait_until(application, lambda: session.info is not None)
+            session.step(1)
+            wait_until(application, lambda: session.view.processed == 1)
+
+        window.choose_theme(ThemeChoice.LIGHT)
+        window.grid.choose((Pane.OVERLAY, Pane.MASK, Pane.SCORE, Pane.BACKGROUND))
+        begin()
+        play_to(SHOWN)
+        settle()
+        save(window, "main")
+
+        window.choose_theme(ThemeChoice.DARK)
+        window.grid.choose((Pane.OVERLAY, Pane.SCORE))
+        begin()
+        window.click(*LOOKED_AT)
+        play_to(SHOWN)
+        settle()
+        save(window, "inspector")
+
+        window.choose_theme(ThemeChoice.LIGHT)
+        window.compare.enabled.setChecked(True)
+        window.compare.difference.click()
+        window.show_dock("Compare")
+        begin()
+        play_to(SHOWN)
+        settle()
+        save(window, "compare")
+
+        window.choose_theme(ThemeChoice.DARK)
+        window.show_learners()
+        page = window.learners
+        page.resize(QSize(980, 620))
+        wait_until(application, lambda: page.view is not None and page.view.t > 1500, 300_000)
+        save(page, "learners")
+        window.close()
+        window.deleteLater()
+        application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+if __name__ == "__main__":
+    release_cv2_qt()
+    APPLICATION = QApplication(["bgsub"])  # outlives every widget
+    main(APPLICATION)

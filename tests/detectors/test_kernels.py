@@ -1,0 +1,166 @@
+"""The arithmetic below the banks: exp2, bands, and the kernels against plain numpy."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from bgsub._numba import JIT_ENABLED, bands, exp2_nonpositive, kernel, run_bands
+from bgsub.detectors import create
+from tests.detectors.reference import noisy_video
+from tests.overlap import checked
+
+
+@kernel
+def _exponentials(first_row, last_row, values, results):
+    for y in range(first_row, last_row):
+        for x in range(values.shape[1]):
+            results[y, x] = exp2_nonpositive(values[y, x])
+
+
+def test_exp2_is_right_to_5e_6_and_stays_at_its_lowest_below():
+    values = np.concatenate([-np.geomspace(1e-7, 100, 3000), [0.0, -100.0, -101.0, -1e4, -1e9]]).astype(np.float32)
+    results = np.empty((1, values.size), np.float32)
+    _exponentials(0, 1, values[None], results)
+    exact = np.exp2(values.astype(np.float64))
+    seen = values >= -100
+    assert (np.abs(results[0][seen] / exact[seen] - 1) < 5e-6).all()
+    np.testing.assert_allclose(results[0][~seen], 2.0**-100, rtol=5e-6)
+    assert results[0, 3000] == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (17, 64), (240, 320)])
+@pytest.mark.parametrize("threads", [1, 2, 7, 0])
+@pytest.mark.parametrize("pieces", [1, 3])
+def test_bands_cover_every_row_once(shape, threads, pieces, monkeypatch):
+    monkeypatch.setattr(bands, "_MIN_PIXELS_PER_BAND", 1)
+    rows = np.zeros(shape[0], int)
+
+    def count(first, last, target):
+        target[first:last] += 1
+
+    run_bands(count, shape, threads, rows, pieces=pieces)
+    assert (rows == 1).all()
+
+
+def test_no_band_is_at_work_when_the_call_returns(monkeypatch):
+    monkeypatch.setattr(bands, "_MIN_PIXELS_PER_BAND", 1)
+    at_work = []
+
+    def idle(first, last):
+        at_work.append(first)
+        if first > 0:
+            time.sleep(0.0003)
+        at_work.remove(first)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for _ in range(1000):
+            run_bands(idle, (8, 8), 4)
+            assert not at_work
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_an_error_in_a_band_reaches_the_caller_after_all_bands_ended(monkeypatch):
+    monkeypatch.setattr(bands, "_MIN_PIXELS_PER_BAND", 1)
+    ended = []
+
+    def fail_late(first, last):
+        ended.append(first)
+        if last == 8:
+            raise ZeroDivisionError("in a band")
+
+    with pytest.raises(ZeroDivisionError, match="in a band"):
+        run_bands(fail_late, (8, 8), 4)
+    assert len(ended) == 4
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 5), (7, 33)])
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_scores_equal_plain_numpy(size, channels, dtype):
+    model = create("norma", slots=4, width=40, learn_every=1, warmup=0)
+    factor = {np.uint8: 1, np.uint16: 257, np.float32: 1 / 255}[dtype]
+    video = (noisy_video(12, size, channels).astype(np.float64) * factor).astype(dtype)
+    for frame in video[:-1]:
+        model.apply(frame)
+    frame = video[-1].astype(np.float64).reshape(*size, channels)
+    white = {np.uint8: 255, np.uint16: 65535, np.float32: 1}[dtype]
+    colours = model._arrays["colours"].astype(np.float64)  # (H, D, B, W)
+    square = ((colours - frame.transpose(0, 2, 1)[:, :, None]) ** 2).sum(1)
+    coefficients = model._arrays["coefficients"] * model._scalars["scale"]
+    f = (coefficients * np.exp(-square / (40 * white / 255) ** 2)).sum(1)
+    level = 0.25 * model._arrays["rho"].astype(np.float64)
+    expected = np.where(level > 0, 1 - f / level, -1e6)
+    np.testing.assert_allclose(model.score(video[-1]), expected, rtol=2e-5, atol=2e-5)
+
+
+def test_background_image_equals_plain_numpy():
+    model = create("olk", slots=6, width=25, learn_every=1, warmup=0)
+    for frame in noisy_video(20, (5, 7)):
+        model.apply(frame)
+    colours = model._arrays["colours"].astype(np.float64)
+    coefficients = model._arrays["coefficients"].astype(np.float64)
+    square = ((colours[:, :, :, None] - colours[:, :, None]) ** 2).sum(1)  # (H, i, j, W)
+    f = (coefficients[:, None] * np.exp(-square / 25**2)).sum(2)
+    best = f.argmax(1)
+    rows, columns = np.indices(best.shape)
+    expected = colours[rows, :, best, columns]
+    chosen = model.background_image()
+    second = np.sort(f, axis=1)[:, -2]
+    clear = f.max(1) - second > 1e-5 * f.max(1)
+    assert clear.mean() > 0.5
+    assert (chosen[clear] == expected[clear]).all()
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT")
+def test_kernels_work_where_no_cache_can_be_written(tmp_path):
+    program = (
+        "import numpy as np, numba.core.caching as caching\n"
+        "def refuse(self): raise OSError('read-only')\n"
+        "caching._CacheLocator.ensure_cache_path = refuse\n"
+        "import bgsub\n"
+        "model = bgsub.create('norma', threads=1)\n"
+        "assert model.apply(np.zeros((4, 5, 3), np.uint8)).shape == (4, 5)\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=120, cwd=tmp_path)
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT")
+def test_the_inner_loop_is_vectorised_with_all_bits_of_a_register(tmp_path):
+    from llvmlite import binding
+
+    # a process and a cache of its own, because the assembly of cached code cannot be seen
+    program = (
+        "import numpy as np, bgsub\n"
+        "from bgsub.detectors._jit.norma import step\n"
+        "bgsub.create('norma', threads=1).apply(np.zeros((4, 64, 3), np.uint8))\n"
+        "print(next(iter(step.inspect_asm().values())))\n"
+    )
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, timeout=120)
+    packed = re.findall(r"(?:v?mulps|v?fn?m(?:add|sub)(?:132|213|231)ps|fmul\s+v|fml[as]\s+v).*", done.stdout)
+    assert packed, done.stderr
+    if binding.get_host_cpu_features().get("avx512f"):
+        assert any("zmm" in line for line in packed)
+
+
+def test_kernels_that_write_to_arguments_that_overlap_are_noticed():
+    numbers = np.arange(10.0)
+    shift = checked(lambda target, origin: np.copyto(target, origin))
+    shift(numbers[:5], numbers[5:])
+    with pytest.raises(AssertionError, match="target and origin overlap"):
+        shift(numbers[:5], numbers[1:6])
+
+
+@pytest.mark.skipif(JIT_ENABLED, reason="compiled kernels are not checked")
+def test_plain_kernels_are_checked_for_overlaps():
+    numbers = -np.ones((1, 3), np.float32)
+    with pytest.raises(AssertionError, match="values and results overlap"):
+        _exponentials(0, 1, numbers, numbers)
