@@ -1,6 +1,6 @@
 """Render the bundled clip: walkers.mp4, and walkers_truth.mkv with its labels, frame by frame the same.
 
-Run from anywhere: python samples/make_clip.py
+Run from anywhere: python docs/make/clip.py
 """
 
 from fractions import Fraction

@@ -1,6 +1,6 @@
 """Render docs/triptych.png, the picture of the README: input, mask and overlay of the bundled clip.
 
-Run from anywhere: python samples/make_picture.py
+Run from anywhere: python docs/make/picture.py
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Render docs/viewer-*.png, the pictures of the viewer in the README, on the bundled clip.
 
-Run from anywhere, with the extras gui and learners: QT_QPA_PLATFORM=offscreen python samples/make_screenshots.py
+Run from anywhere, with the extras gui and learners: QT_QPA_PLATFORM=offscreen python docs/make/screenshots.py
 """
 
 import tempfile
