@@ -58,7 +58,7 @@ class Config:
     def __post_init__(self) -> None:
         if not isinstance(self.detector, str):
             raise ValueError(f"detector must be a name, got {self.detector!r}")
-        create(self.detector, **self.parameters)
+        detector_class(self.detector).check_parameters(self.parameters)
         if isinstance(self.learning_rate, bool) or not isinstance(self.learning_rate, int | float):
             raise ValueError(f"learning_rate must be a number, got {self.learning_rate!r}")
         if not (self.learning_rate == -1 or 0 <= self.learning_rate <= 1):
@@ -199,11 +199,11 @@ class Config:
             If the model cannot be read.
         """
         if model is not None:
-            changed: dict[str, Any] = {} if threads is None else {"threads": threads}
-            loaded = load(model, **changed)
-            raw = bool(self.parameters.get("raw", False))
-            if loaded.parameters.get("raw", raw) != raw:
-                loaded = load(model, **changed, raw=raw)
+            loaded = load(model)
+            changed = {"threads": threads, "raw": bool(self.parameters.get("raw", False))}
+            loaded.change(
+                **{name: value for name, value in changed.items() if name in loaded.parameters and value is not None}
+            )
             return loaded
         known = {parameter.name for parameter in detector_class(self.detector).PARAMETERS}
         given = {"rate_hz": rate_hz, "threads": threads, "warmup": self.warmup}

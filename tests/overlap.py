@@ -3,7 +3,7 @@
 import functools
 import inspect
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def run(*arguments: Any) -> Any:
-        arrays = [each for each in zip(names, arguments, strict=False) if isinstance(each[1], np.ndarray)]
+        arrays = [each for name, value in zip(names, arguments, strict=False) for each in _arrays(name, value)]
         shared = [
             (name + " and " + other_name, one, one.copy(), other, other.copy())
             for (name, one), (other_name, other) in itertools.combinations(arrays, 2)
@@ -30,6 +30,15 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     return run
+
+
+def _arrays(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
+    """Return the arrays in an argument, with their names: itself, or the fields of a named tuple."""
+    if isinstance(value, np.ndarray):
+        yield name, value
+    elif isinstance(value, tuple):
+        for field, part in zip(value._fields, value, strict=True):  # type: ignore[attr-defined]
+            yield from _arrays(f"{name}.{field}", part)
 
 
 def check_plain_kernels() -> None:

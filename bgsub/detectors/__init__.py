@@ -1,24 +1,59 @@
 """Per-pixel detectors over whole frames, by name."""
 
 import importlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bgsub._plugins import find_plugins, load_plugin
 from bgsub.detectors import model_file
-from bgsub.detectors.base import Detector
-from bgsub.detectors.kernel_bank import KernelBank
-from bgsub.errors import ModelFileError
+from bgsub.detectors.base import Detector, Learning
+from bgsub.detectors.parameters import Parameter, param
+from bgsub.detectors.two_step import TwoStepDetector
+from bgsub.errors import DependencyError, ModelFileError
 
-__all__ = ["DETECTORS", "Detector", "create", "detector_class", "load"]
+__all__ = [
+    "DETECTORS",
+    "Detector",
+    "Learning",
+    "Parameter",
+    "TwoStepDetector",
+    "create",
+    "detector_class",
+    "load",
+    "param",
+]
 
-DETECTORS = {
+_BUILT_IN = {
     "adaptive": "bgsub.detectors.adaptive.detector:Adaptive",
     "norma": "bgsub.detectors.norma:Norma",
     "olk": "bgsub.detectors.olk:Olk",
     "mog2": "bgsub.detectors.opencv:Mog2",
     "knn": "bgsub.detectors.opencv:Knn",
 }
-"""Name of each detector and where its class is; imported when first asked for."""
+_GROUP = "bgsub.detectors"
+
+
+class _Registry(Mapping[str, str]):
+    """Names of detectors and where their classes are: our own first, then those of other packages."""
+
+    def __getitem__(self, name: str) -> str:
+        return _BUILT_IN[name] if name in _BUILT_IN else find_plugins(_GROUP)[name].value
+
+    def __iter__(self) -> Iterator[str]:
+        yield from _BUILT_IN
+        yield from (name for name in find_plugins(_GROUP) if name not in _BUILT_IN)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+DETECTORS: Mapping[str, str] = _Registry()
+"""Name of each detector and where its class is, imported when first asked for; other packages add theirs by entry
+points of the group `bgsub.detectors`."""
 
 
 def detector_class(name: str) -> type[Detector]:
@@ -28,12 +63,19 @@ def detector_class(name: str) -> type[Detector]:
     ------
     ValueError
         If there is none of that name.
+    DependencyError
+        If another package promises it, but it cannot be imported or is no detector of that name.
     """
+    if name in _BUILT_IN:
+        module, _, attribute = _BUILT_IN[name].partition(":")
+        found: type[Detector] = getattr(importlib.import_module(module), attribute)
+        return found
     if name not in DETECTORS:
         raise ValueError(f"detector must be one of {', '.join(DETECTORS)}, got {name!r}")
-    module, _, attribute = DETECTORS[name].partition(":")
-    found: type[Detector] = getattr(importlib.import_module(module), attribute)
-    return found
+    loaded = load_plugin(find_plugins(_GROUP)[name])
+    if not (isinstance(loaded, type) and issubclass(loaded, Detector) and getattr(loaded, "name", None) == name):
+        raise DependencyError(f"{DETECTORS[name]} is no detector called {name}; update or uninstall its package")
+    return loaded
 
 
 def create(name: str = "adaptive", **parameters: Any) -> Detector:
@@ -41,8 +83,9 @@ def create(name: str = "adaptive", **parameters: Any) -> Detector:
 
     Parameters
     ----------
-    name : {"adaptive", "norma", "olk", "mog2", "knn"}
-        Which one; `bgsub detectors` describes them.
+    name : str
+        One of `DETECTORS`: adaptive, norma, olk, mog2, knn, and those that other packages add; `bgsub detectors`
+        describes them.
     **parameters
         Of its constructor.
 
@@ -62,14 +105,9 @@ def create(name: str = "adaptive", **parameters: Any) -> Detector:
     4
     >>> create("norma", slot=4)
     Traceback (most recent call last):
-    ValueError: norma has no parameter 'slot'; it has slots, width, learn_every, ...
+    ValueError: norma has no parameter 'slot'; it has slots, ...
     """
-    found = detector_class(name)
-    known = [parameter.name for parameter in found.PARAMETERS]
-    for parameter in parameters:
-        if parameter not in known:
-            raise ValueError(f"{name} has no parameter {parameter!r}; it has {', '.join(known)}")
-    return found(**parameters)
+    return detector_class(name)(**parameters)
 
 
 def load(path: str | Path, **changed: Any) -> Detector:
@@ -100,12 +138,12 @@ def load(path: str | Path, **changed: Any) -> Detector:
         detector = create(header["detector"], **header["parameters"])
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(f"{path} is not a valid model ({error}); learn and save it again") from error
+    if not detector.can_save:
+        raise ModelFileError(f"{path} is not a valid model: {detector.name} cannot be saved; learn and save it again")
     if changed:
         detector = create(header["detector"], **(header["parameters"] | changed))
-    if not isinstance(detector, KernelBank):
-        raise ModelFileError(f"{path} is not a valid model: {detector.name} cannot be saved; learn and save it again")
     try:
-        detector.restore(path, header, arrays)
+        model_file.restore(detector, path, header, arrays)
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(f"{path} is not a valid model ({error}); learn and save it again") from error
     return detector

@@ -1,49 +1,71 @@
-"""What every detector is: a drop-in for cv2.BackgroundSubtractor that also scores, freezes and is checked."""
+"""The contract of a detector: a drop-in for cv2.BackgroundSubtractor that also scores, freezes and is checked."""
 
 import abc
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bgsub.detectors.parameters import Parameter, check_parameters
+from bgsub.detectors import model_file
+from bgsub.detectors.parameters import Parametrized
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.errors import BgsubError, UnsupportedError
 from bgsub.frames import Frame, Mask, Score, check_frame, check_mask
 
-__all__ = ["LOWEST_SCORE", "Detector"]
+__all__ = ["LOWEST_SCORE", "Detector", "Learning"]
 
 LOWEST_SCORE = np.float32(-1e6)
 """Score where a pixel can only be background: its threshold is not positive, or it lies outside the region."""
 
+_WHITE = {"B": 255.0, "H": 65535.0, "f": 1.0}  # by dtype.char, which is quicker to get than a name
 
-class Detector(abc.ABC):
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """How a frame is to be learned."""
+
+    rate: float | None = None
+    """Share of the model that this frame replaces, in (0, 1); None for the detector's own pace."""
+    where: Mask | None = None
+    """(H, W) uint8, 255 at pixels that may learn; None for all. The region of interest is taken into account."""
+
+
+class Detector(Parametrized, abc.ABC):
     """Base of all detectors.
 
     A constructor checks its keyword parameters and allocates nothing; the state appears at the first frame, and
     every later frame must have the same shape and dtype until `reset`.
+
+    A subclass declares its parameters with `param`, sets `name`, and implements `background_image`, `_start` and
+    `_step`; one that scores a frame first and then learns it is shorter as a `TwoStepDetector`. It keeps its state in
+    `self._arrays` and `self._scalars`; then saving, loading, resetting and the size in memory need no further code.
+    The base class checks frames, applies the region of interest, `where` and the value of white, and makes masks empty
+    in the first frames if there is a parameter called `warmup`. `bgsub.testing.check_detector` tests all that a
+    detector promises.
     """
 
     name: ClassVar[str]
+    """How the detector is called on the command line and in files."""
     can_save: ClassVar[bool] = True
-    """Whether `save` is possible at all."""
+    """Whether `save` is possible."""
     can_freeze: ClassVar[bool] = True
     """Whether a learning rate of 0 is possible."""
+    can_score: ClassVar[bool] = True
+    """Whether `score` is possible, which reads only."""
+    can_learn_where: ClassVar[bool] = True
+    """Whether single pixels can be kept from learning, by `where` or by the region of interest."""
+    can_inspect: ClassVar[bool] = False
+    """Whether `inspect` is possible."""
     own_postprocess: ClassVar[bool] = False
     """Whether masks are final as they come, so that a pipeline need not clean them."""
-    PARAMETERS: ClassVar[tuple[Parameter, ...]]
 
     def __init__(self, **parameters: Any) -> None:
-        self._parameters = check_parameters(self.PARAMETERS, parameters)
+        super().__init__(**parameters)
         self._roi: Mask | None = None
-        self._shape: tuple[int, ...] | None = None
-        self._dtype: np.dtype[Any] | None = None
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters as given, or their defaults."""
-        return dict(self._parameters)
+        self._forget()
 
     @property
     def reports_shadows(self) -> bool:
@@ -63,7 +85,7 @@ class Detector(abc.ABC):
         ValueError
             If a value is out of range, or one changes that shapes the state of a model that has seen a frame.
         """
-        checked = type(self)(**(self._parameters | parameters)).parameters
+        checked = self.check_parameters(self._parameters | parameters)
         for item in self.PARAMETERS:
             if item.shapes_state and self._shape is not None and checked[item.name] != self._parameters[item.name]:
                 raise ValueError(
@@ -71,6 +93,8 @@ class Detector(abc.ABC):
                     "while a model is kept; call reset() first"
                 )
         self._parameters = checked
+
+    # What was seen
 
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -81,6 +105,21 @@ class Detector(abc.ABC):
     def dtype(self) -> np.dtype[Any] | None:
         """Type of the frames; None before the first."""
         return self._dtype
+
+    @property
+    def frames_seen(self) -> int:
+        """Frames offered for learning since the start or the last reset."""
+        return int(self._scalars.get("frames", 0))
+
+    @property
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The arrays of the model by name, not copied; scalars are (1,) float64. Empty before the first frame."""
+        return self._arrays | {name: np.array([value], np.float64) for name, value in self._scalars.items()}
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """Size of the model's state in bytes, 0 before the first frame; None where it is not known."""
+        return sum(array.nbytes for array in self._arrays.values())
 
     @property
     def roi(self) -> Mask | None:
@@ -94,6 +133,8 @@ class Detector(abc.ABC):
             return
         shape = self._shape[:2] if self._shape is not None else np.shape(region)[:2]
         self._roi = check_mask(region, (shape[0], shape[1]) if len(shape) == 2 else (0, 0), "roi")
+
+    # Frames in, masks out
 
     def apply(
         self,
@@ -112,7 +153,7 @@ class Detector(abc.ABC):
         fgmask : (H, W) uint8 array, optional
             Written and returned if it fits; else a new mask is returned, as OpenCV does.
         learningRate : float
-            -1 learns at the detector's own pace, 0 not at all (the model keeps its very bits), 1 starts anew from
+            -1 learns at the detector's own pace, 0 not at all (the model keeps its very bits), 1 starts again from
             this frame; between, the share of the model that one frame replaces: 0.01 remembers about 100 frames.
         score : (H, W) float32 array, optional
             Receives the scores too, see `score`.
@@ -126,8 +167,12 @@ class Detector(abc.ABC):
         ------
         ValueError
             If the frame is of another shape or dtype than the first, is not finite, or the rate is above 1.
+        UnsupportedError
+            If the rate is 0 and the detector cannot be frozen.
         """
         rate = _check_rate(learningRate)
+        if rate == 0 and not self.can_freeze:
+            raise UnsupportedError(f"{self.name} cannot be frozen; use adaptive, norma or olk")
         if rate == 1.0:
             self.reset()
         frame = self._accept(image, "image")
@@ -139,7 +184,9 @@ class Detector(abc.ABC):
         mask = fgmask if fgmask is not None and fits else np.empty(frame.shape[:2], np.uint8)
         if any(out is not None and np.may_share_memory(frame, out) for out in (mask, score)):
             frame = frame.copy()  # kernels write results while they still read the frame
-        self._step(frame, -1.0 if rate == 1.0 else rate, None, mask, score)
+        own_pace = rate in (-1.0, 1.0)
+        learning = None if rate == 0 else Learning(None if own_pace else rate, self._allowed(None))
+        self._run(frame, mask, score, learning)
         return mask
 
     def score(self, frame: Frame) -> Score:
@@ -159,10 +206,14 @@ class Detector(abc.ABC):
         ------
         ValueError
             As `apply`.
+        UnsupportedError
+            If the detector cannot score without learning.
         """
         frame = self._accept(frame, "frame")
+        if not self.can_score:
+            raise UnsupportedError(f"{self.name} cannot score without learning; use adaptive, norma or olk")
         score = np.empty(frame.shape[:2], np.float32)
-        self._step(frame, 0.0, None, None, score)
+        self._run(frame, None, score, None)
         return score
 
     def learn(self, frame: Frame, where: Any = None) -> None:
@@ -179,10 +230,14 @@ class Detector(abc.ABC):
         ------
         ValueError
             As `apply`.
+        UnsupportedError
+            If `where` is given and the detector can only learn whole frames.
         """
         frame = self._accept(frame, "frame")
+        if where is not None and not self.can_learn_where:
+            raise UnsupportedError(f"{self.name} cannot learn only a part of the frame; leave out where")
         chosen = None if where is None else check_mask(where, frame.shape[:2], "where")
-        self._step(frame, -1.0, chosen, None, None)
+        self._run(frame, None, None, Learning(None, self._allowed(chosen)))
 
     def inspect(self, frame: Frame, row: int, column: int) -> PixelState:
         """Return what the model knows of one pixel and how it judges the pixel's colour; reads only.
@@ -226,54 +281,112 @@ class Detector(abc.ABC):
 
     def reset(self) -> None:
         """Forget everything that was learned; parameters and region stay."""
-        self._shape = self._dtype = None
+        self._forget()
 
     def clear(self) -> None:
         """Forget everything, under the name OpenCV gives it."""
         self.reset()
 
-    @abc.abstractmethod
+    # Saving
+
     def save(self, path: str | Path) -> None:
         """Write the whole model to an npz file, atomically; `bgsub.load` continues with the same bits.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, by habit `*.npz`; an existing one is replaced when the new one is complete.
 
         Raises
         ------
         BgsubError
-            If no frame was seen yet, or the file cannot be written.
+            If no frame was seen yet, the file cannot be written, or the detector cannot be saved.
         """
+        if not self.can_save:
+            raise UnsupportedError(f"{self.name} cannot save what it learned; use adaptive, norma or olk")
+        self._need_state()
+        model_file.save(self, Path(path))
 
-    @property
-    @abc.abstractmethod
-    def memory_bytes(self) -> int | None:
-        """Size of the model's state in bytes, 0 before the first frame; None where it cannot be told."""
+    # For subclasses to implement
 
     @abc.abstractmethod
     def _start(self, frame: Frame) -> None:
-        """Allocate the state for frames like this one."""
+        """Fill `_arrays` and `_scalars` with the state for frames like this one, which is not yet learned."""
 
     @abc.abstractmethod
-    def _step(self, frame: Frame, rate: float, where: Mask | None, mask: Mask | None, score: Score | None) -> None:
-        """Fill mask and score from the present state, then learn (rate: -1 own pace, 0 not, else as `apply`)."""
+    def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
+        """Fill mask and score, where not None, from the present state, then learn, unless learning is None.
 
-    def _accept(self, image: Any, argument: str) -> Frame:
-        frame = check_frame(image, argument)
-        if self._shape is None:
-            if self._roi is not None and self._roi.shape != frame.shape[:2]:
-                raise ValueError(f"roi must have the frame's shape {frame.shape[:2]}, got {self._roi.shape}")
-            self._start(frame)
-            self._shape, self._dtype = frame.shape, frame.dtype
-        elif frame.shape != self._shape or frame.dtype != self._dtype:
-            raise ValueError(
-                f"{argument} must stay {self._dtype} {self._shape} as the first frame was, "
-                f"got {frame.dtype} {frame.shape}; call reset() to start anew"
-            )
-        return frame
+        Parameters
+        ----------
+        frame : (H, W, 3) or (H, W) array
+            Checked, C-contiguous, of the shape and dtype that `_start` was given.
+        mask : (H, W) uint8 array or None
+            To be filled with 0 and 255.
+        score : (H, W) float32 array or None
+            To be filled as `score` says.
+        learning : Learning or None
+            How to learn; None keeps the state as it is.
+        """
+
+    def _forget(self) -> None:
+        """Drop the state; called by the constructor, too."""
+        self._shape: tuple[int, ...] | None = None
+        self._dtype: np.dtype[Any] | None = None
+        self._arrays: dict[str, NDArray[Any]] = {}
+        self._scalars: dict[str, float] = {}
+
+    # For subclasses to use
+
+    def _white(self, dtype: np.dtype[Any]) -> float:
+        """Return the value of white: of a parameter called `white`, else 255, 65535 or 1.0 by the frames' dtype."""
+        return float(self._parameters.get("white") or _WHITE[dtype.char])
+
+    def _confine(self, mask: Mask | None, score: Score | None) -> None:
+        """Make everything outside the region of interest background."""
+        if self._roi is None:
+            return
+        if mask is not None:
+            np.bitwise_and(mask, self._roi, out=mask)
+        if score is not None:
+            score[self._roi == 0] = LOWEST_SCORE
 
     def _need_state(self) -> tuple[tuple[int, ...], np.dtype[Any]]:
         """Return shape and dtype of the frames, or raise BgsubError where none was seen."""
         if self._shape is None or self._dtype is None:
             raise BgsubError(f"the {self.name} model is empty: show it a frame first")
         return self._shape, self._dtype
+
+    def _allowed(self, where: Mask | None) -> Mask | None:
+        """Return the pixels that may learn: those asked for, inside the region; None for all."""
+        if self._roi is None or not self.can_learn_where:
+            return where
+        return self._roi if where is None else np.asarray(np.bitwise_and(where, self._roi), np.uint8)
+
+    def _accept(self, image: Any, argument: str) -> Frame:
+        """Check a frame, and start the state with the first."""
+        frame = check_frame(image, argument)
+        if self._shape is None:
+            if self._roi is not None and self._roi.shape != frame.shape[:2]:
+                raise ValueError(f"roi must have the frame's shape {frame.shape[:2]}, got {self._roi.shape}")
+            self._scalars["frames"] = 0
+            self._start(frame)
+            self._shape, self._dtype = frame.shape, frame.dtype
+        elif frame.shape != self._shape or frame.dtype != self._dtype:
+            raise ValueError(
+                f"{argument} must stay {self._dtype} {self._shape} as the first frame was, "
+                f"got {frame.dtype} {frame.shape}; call reset() to start again"
+            )
+        return frame
+
+    def _run(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
+        """Do one step within the region of interest, and count it."""
+        self._step(frame, mask, score, learning)
+        if mask is not None and self.frames_seen < self._parameters.get("warmup", 0):
+            mask[:] = 0
+        self._confine(mask, score)
+        if learning is not None:
+            self._scalars["frames"] += 1
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in self._parameters.items())

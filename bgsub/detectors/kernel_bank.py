@@ -1,75 +1,56 @@
-"""What the banks of kernel expansions share: state arrays, background, saving."""
+"""What detectors have in common that keep one kernel expansion per pixel: coefficients, inspection, background."""
 
 import abc
-import json
 import math
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
-from bgsub.detectors import model_file
-from bgsub.detectors._jit.background import modes
-from bgsub.detectors.base import LOWEST_SCORE, Detector
-from bgsub.detectors.parameters import Parameter
+from bgsub.detectors._jit.background import densest_colours
+from bgsub.detectors.base import Detector
+from bgsub.detectors.parameters import param, template
 from bgsub.detectors.pixel_state import PixelState
-from bgsub.errors import ModelFileError
-from bgsub.frames import Frame, Mask, Score
+from bgsub.frames import Frame
 
-__all__ = ["RATE", "SLOTS", "THREADS", "WHITE", "WIDTH", "KernelBank"]
+__all__ = ["RATE", "SLOTS", "WIDTH", "Judgement", "KernelBank"]
 
-SLOTS = Parameter("slots", int, "support vectors a pixel", 1, 254, shapes_state=True)
-WIDTH = Parameter(
-    "width", float, "width of the kernel over all channels, where 255 is white", 0, low_open=True, unit="grey levels"
-)
-RATE = Parameter("rate_hz", float, "frame rate, to turn seconds into frames", 0, low_open=True, unit="frames/s")
-WHITE = Parameter(
-    "white",
-    float,
-    "value of white; by default 255, 65535 or 1.0 for uint8, uint16 or float32",
-    0,
-    low_open=True,
-    optional=True,
-)
-THREADS = Parameter("threads", int, "threads to use, 0 for one a processor", 0, 1024)
+SLOTS = template("support vectors per pixel", "[1, 254]", shapes_state=True)
+WIDTH = template("width of the kernel over all channels, where 255 is white", "(0, inf)", unit="grey levels")
+RATE = template("frame rate, which turns seconds into frames", "(0, inf)", unit="frames/s", group="expert")
 
-_WHITE = {"B": 255.0, "H": 65535.0, "f": 1.0}  # by dtype.char, as finding a name takes long
 _SMALLEST_SCALE = 1e-6
 
 
-class KernelBank(Detector):
-    """One small kernel expansion a pixel: f(x) = sum_j a_j exp(-|s_j - x|^2 / width^2) over B slots.
+class Judgement(NamedTuple):
+    """What decides whether a pixel is foreground."""
 
-    Subclasses name their arrays in `_arrays` and scalars in `_scalars`; these, the parameters and the region are
-    the whole model, and what `save` writes.
+    symbol: Literal["f", "g"]
+    """What is compared: f(x), or the density g(x), which is f(x) divided by the sum of all coefficients."""
+    threshold: float
+    """Below it the colour is foreground."""
+    threshold_symbol: str
+    """How the threshold is called."""
+
+
+class KernelBank(Detector):
+    """One small kernel expansion per pixel: f(x) = sum_j a_j exp(-|s_j - x|^2 / width^2) over `slots` colours s_j.
+
+    The coefficients in `_arrays` are to be multiplied by the scalar `scale`, so that all can fade at no cost.
     """
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._arrays: dict[str, NDArray[Any]] = {}
-        self._scalars: dict[str, float] = {}
-
-    @property
-    def frames_seen(self) -> int:
-        """Frames offered for learning since the start or the last reset."""
-        return int(self._scalars.get("frames", 0))
-
-    def _allowed(self, where: Mask | None) -> Mask | None:
-        """Return the pixels that may learn: those asked for, inside the region; None for all."""
-        if self._roi is None:
-            return where
-        return self._roi if where is None else np.asarray(np.bitwise_and(where, self._roi), np.uint8)
-
-    def _confine(self, mask: Mask | None, score: Score | None) -> None:
-        """Make everything outside the region background."""
-        if self._roi is None:
-            return
-        if mask is not None:
-            np.bitwise_and(mask, self._roi, out=mask)
-        if score is not None:
-            score[self._roi == 0] = LOWEST_SCORE
+    can_inspect = True
+    white: float | None = param(
+        None,
+        "value of white",
+        "(0, inf)",
+        note="By default 255, 65535 or 1.0 for uint8, uint16 or float32 frames.",
+        group="expert",
+    )
+    threads: int = param(
+        0, "threads to use, 0 for one per CPU", "[0, 1024]", note="Results do not depend on it.", group="expert"
+    )
 
     def _fade(self, factor: float) -> None:
         """Multiply all coefficients by a factor: in the common scale, folded in before it gets small."""
@@ -83,14 +64,11 @@ class KernelBank(Detector):
         self._arrays["coefficients"] *= np.float32(self._scalars["scale"])
 
     def _gain(self, dtype: np.dtype[Any]) -> np.float32:
-        """Factor from squared distance to the exponent of two: -log2(e) / width^2, width in units of the frame."""
+        """Return the factor from squared distance to the exponent of two: -log2(e) / width^2, in units of the frame."""
         return np.float32(-math.log2(math.e) / (self._parameters["width"] * self._white(dtype) / 255.0) ** 2)
 
-    def _white(self, dtype: np.dtype[Any]) -> float:
-        return float(self._parameters["white"] or _WHITE[dtype.char])
-
     def _expansion(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the colours (H, D, B, W) and the coefficients (H, B, W), or all pixels in other rows than these."""
+        """Return the colours (rows, D, B, columns) and coefficients (rows, B, columns); by default rows of pixels."""
         return self._arrays["colours"], self._arrays["coefficients"]
 
     def inspect(self, frame: Frame, row: int, column: int) -> PixelState:
@@ -107,17 +85,17 @@ class KernelBank(Detector):
         squares = ((colours.astype(np.float64) - colour.astype(np.float64)) ** 2).sum(1)
         kernel = np.exp2(squares * float(self._gain(dtype)) / factor**2)
         f, mass = float(coefficients @ kernel), float(coefficients.sum())
-        symbol, threshold, name = self._judgement(row, column)
+        judgement = self._judgement(row, column)
         order = np.argsort(-coefficients, kind="stable")[: np.count_nonzero(coefficients)]
         return PixelState(
             colour=colour.copy(),
             support=colours[order].copy(),
             coefficients=coefficients[order],
             kernel=kernel[order],
-            value=f if symbol == "f" else f / mass if mass > 0 else 1.0,
-            symbol=symbol,
-            threshold=threshold,
-            threshold_symbol=name,
+            value=f if judgement.symbol == "f" else f / mass if mass > 0 else 1.0,
+            symbol=judgement.symbol,
+            threshold=judgement.threshold,
+            threshold_symbol=judgement.threshold_symbol,
             width=self._parameters["width"] * factor,
             white=self._white(dtype),
         )
@@ -127,11 +105,11 @@ class KernelBank(Detector):
         return self._arrays["colours"][row, :, :, column].T, self._arrays["coefficients"][row, :, column]
 
     @abc.abstractmethod
-    def _judgement(self, row: int, column: int) -> tuple[str, float, str]:
-        """Return what is compared ("f" or "g", the density), the threshold of a pixel and the threshold's name."""
+    def _judgement(self, row: int, column: int) -> Judgement:
+        """Return what decides at a pixel."""
 
     def _width_factor(self, row: int, column: int) -> float:
-        """Return what the width is multiplied by at a pixel."""
+        """Return the factor that the width is multiplied by at a pixel."""
         return 1.0
 
     def background_image(self) -> Frame:
@@ -154,7 +132,7 @@ class KernelBank(Detector):
         rows, channels, _, columns = colours.shape
         background = np.empty((rows, columns, channels), dtype)
         run_bands(
-            modes,
+            densest_colours,
             (rows, columns),
             self._parameters["threads"],
             colours,
@@ -163,69 +141,3 @@ class KernelBank(Detector):
             background,
         )
         return background.reshape(-1)[: math.prod(shape)].reshape(shape)
-
-    @property
-    def memory_bytes(self) -> int:
-        """Size of the model's arrays in bytes, 0 before the first frame."""
-        return sum(array.nbytes for array in self._arrays.values())
-
-    def reset(self) -> None:
-        """Forget everything that was learned; parameters and region stay."""
-        super().reset()
-        self._arrays, self._scalars = {}, {}
-
-    # Saving
-
-    def save(self, path: str | Path) -> None:
-        """Write the whole model to an npz file, atomically; `bgsub.load` continues with the same bits.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file, by habit `*.npz`; an existing one is replaced when the new one is complete.
-
-        Raises
-        ------
-        BgsubError
-            If no frame was seen yet, or the file cannot be written.
-        """
-        shape, dtype = self._need_state()
-        header = {
-            "detector": self.name,
-            "parameters": self._parameters,
-            "scalars": self._scalars,
-            "shape": list(shape),
-            "dtype": dtype.name,
-        }
-        arrays = {f"state_{name}": array for name, array in self._arrays.items()}
-        if self._roi is not None:
-            arrays["roi"] = self._roi
-        model_file.write(Path(path), json.dumps(header), arrays)
-
-    def restore(self, path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        """Take over the state that `save` wrote; called by `bgsub.load`.
-
-        Raises
-        ------
-        ModelFileError
-            If the arrays are not those of a model with these parameters.
-        """
-        shape, dtype = tuple(header["shape"]), np.dtype(header["dtype"])
-        colours = arrays.get("state_colours")
-        slots, channels = header["parameters"].get("slots"), shape[2] if len(shape) == 3 else 1
-        # Before anything of the size that the header claims is allocated.
-        size = colours.size if colours is not None and colours.dtype == dtype else 0
-        if not 0 <= size - math.prod(shape) * slots < 4096 * slots * channels:
-            raise ModelFileError(f"{path} is not a valid model: its arrays do not fit its header; save it again")
-        self._accept(np.zeros(shape, dtype), "frame")
-        for name, array in self._arrays.items():
-            saved = arrays.get(f"state_{name}")
-            if saved is None or saved.shape != array.shape or saved.dtype != array.dtype:
-                raise ModelFileError(
-                    f"{path} is not a valid model: the array {name!r} is missing or wrong; save it again"
-                )
-            array[...] = saved  # keeps where the array lies in memory
-        if set(header["scalars"]) != set(self._scalars):
-            raise ModelFileError(f"{path} is not a valid model: its scalars are incomplete; save it again")
-        self._scalars = dict(header["scalars"])
-        self.roi = arrays.get("roi")

@@ -1,20 +1,24 @@
 """Model files: a versioned npz archive with a JSON header, no pickle, written atomically."""
 
 import json
+import math
 import os
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bgsub.errors import ModelFileError
 
-__all__ = ["FORMAT", "read", "write"]
+if TYPE_CHECKING:
+    from bgsub.detectors.base import Detector
 
-FORMAT = 1
+__all__ = ["FORMAT", "read", "restore", "save", "write"]
+
+FORMAT = 2
 """Version of the file layout; a reader refuses every other."""
 
 
@@ -82,3 +86,49 @@ def _unpack(path: Path, archive: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
         )
     arrays = {name: archive[name] for name in archive.files if name not in ("bgsub_format", "header")}
     return json.loads(str(archive["header"])), arrays
+
+
+def save(detector: "Detector", path: Path) -> None:
+    """Write parameters, state and region of a detector that has seen a frame.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be written.
+    """
+    header = {
+        "detector": detector.name,
+        "parameters": detector.parameters,
+        "scalars": detector._scalars,
+        "shape": list(detector.shape or ()),
+        "dtype": str(detector.dtype),
+    }
+    arrays = {f"state_{name}": array for name, array in detector._arrays.items()}
+    if detector.roi is not None:
+        arrays["roi"] = detector.roi
+    write(path, json.dumps(header), arrays)
+
+
+def restore(detector: "Detector", path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    """Give an empty detector the state that `save` wrote.
+
+    Raises
+    ------
+    ModelFileError
+        If the arrays are not those of a model with these parameters.
+    """
+    shape, dtype = tuple(header["shape"]), np.dtype(header["dtype"])
+    # A header may claim any size. Every model has an array with a number for each pixel, so no more is allocated
+    # here than the file itself holds, times the bytes that a pixel takes.
+    if math.prod(shape[:2]) > max((array.size for array in arrays.values()), default=0):
+        raise ModelFileError(f"{path} is not a valid model: its arrays do not fit its header; save it again")
+    detector._accept(np.zeros(shape, dtype), "frame")
+    for name, array in detector._arrays.items():
+        saved = arrays.get(f"state_{name}")
+        if saved is None or saved.shape != array.shape or saved.dtype != array.dtype:
+            raise ModelFileError(f"{path} is not a valid model: the array {name!r} is missing or wrong; save it again")
+        array[...] = saved  # keeps where the array lies in memory
+    if set(header["scalars"]) != set(detector._scalars):
+        raise ModelFileError(f"{path} is not a valid model: its scalars are incomplete; save it again")
+    detector._scalars = dict(header["scalars"])
+    detector.roi = arrays.get("roi")

@@ -5,9 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub.detectors._jit import norma as kernels
-from bgsub.detectors.parameters import Parameter
-from bgsub.detectors.ring_bank import RING_PARAMETERS, RingBank
+from bgsub.detectors._jit.norma import Rule, step
+from bgsub.detectors._jit.norma_boxes import SEGMENT, Boxes, BoxRule, Expansion, write_mask_by_boxes
+from bgsub.detectors._jit.ring import Outputs, Ring
+from bgsub.detectors.kernel_bank import SLOTS, WIDTH, Judgement
+from bgsub.detectors.parameters import param
+from bgsub.detectors.ring_bank import LEARN_EVERY, RingBank
 from bgsub.frames import Frame, Mask, Score
 
 __all__ = ["Norma"]
@@ -15,11 +18,11 @@ __all__ = ["Norma"]
 _BOXES_PAY = 8
 """Least learn_every with which it pays to look for boxes of background colours."""
 _RENEWAL = 8
-"""Frames from one time that boxes are renewed to the next."""
+"""Boxes are renewed every so many frames."""
 
 
 class Norma(RingBank):
-    """Bank of NORMA nu-novelty detectors, one a pixel.
+    """One NORMA nu-novelty detector per pixel.
 
     Each pixel keeps f(x) = sum_j a_j exp(-|s_j - x|^2 / width^2) over a ring of `slots` colours and a threshold
     rho. A colour x is *novel* when f(x) < rho and *foreground* when f(x) < kappa rho. A learned frame shrinks all
@@ -30,33 +33,8 @@ class Norma(RingBank):
     The sign of rho's update is that of the gradient, opposite to the printed one, under which |rho| diverges.
     `kappa` separates the alarm from the update; kappa = 1 is the paper.
 
-    Parameters
-    ----------
-    slots : int
-        Support vectors a pixel, 1 to 254. The state takes slots * (channels + 4) + 5 bytes a pixel: 61 for 8
-        slots in colour, and 6 more for the boxes that make frames cheap that are not learned.
-    width : float
-        Kernel width in grey levels over all channels, on a scale where white is 255.
-    eta : float
-        Step size: the coefficient of a new support vector. Keep it at most nu / 5.
-    lam : float
-        Regulariser: a learned frame shrinks coefficients by 1 - eta lam. eta * lam must be below 1.
-    nu : float
-        Share of learned colours that count as novel, in (0, 1). Large for video: small ones model rare colours.
-    kappa : float
-        Foreground is f < kappa rho.
-    learn_every : int
-        One frame in so many is learned; all are scored.
-    memory_s : float, optional
-        About how many seconds a colour is remembered; sets learn_every.
-    rate_hz : float
-        Frames per second, needed only for memory_s.
-    warmup : int
-        So many first frames are all learned and reported as background.
-    white : float, optional
-        Value of white; by default 255, 65535 or 1.0 for uint8, uint16 or float32.
-    threads : int
-        Threads to use; 0 for one a processor. Results do not depend on it.
+    The state takes slots * (channels + 4) + 5 bytes per pixel: 61 for 8 slots in colour, and 6 more for the boxes that
+    make frames cheap that are not learned.
 
     Raises
     ------
@@ -78,77 +56,52 @@ class Norma(RingBank):
     """
 
     name = "norma"
-    PARAMETERS = (
-        *RING_PARAMETERS,
-        Parameter("eta", float, "step size, the coefficient of a new support vector", 0, low_open=True),
-        Parameter("lam", float, "regulariser; a learned frame shrinks coefficients by 1 - eta lam", 0),
-        Parameter("nu", float, "share of learned colours that count as novel", 0, 1, low_open=True, high_open=True),
-        Parameter("kappa", float, "foreground is f < kappa rho", 0, 1, low_open=True),
+    slots: int = SLOTS(8)
+    width: float = WIDTH(30.0)
+    eta: float = param(
+        0.05, "step size, the coefficient of a new support vector", "(0, inf)", note="Keep it at most nu / 5."
     )
+    lam: float = param(
+        1.0,
+        "regulariser; a learned frame shrinks coefficients by 1 - eta lam",
+        "[0, inf)",
+        note="eta * lam must be below 1.",
+    )
+    nu: float = param(
+        0.5,
+        "share of learned colours that count as novel",
+        "(0, 1)",
+        note="Large for video: small ones model rare colours.",
+    )
+    kappa: float = param(0.25, "foreground is f < kappa rho", "(0, 1]")
+    learn_every: int = LEARN_EVERY(32)
 
-    def __init__(
-        self,
-        *,
-        slots: int = 8,
-        width: float = 30.0,
-        eta: float = 0.05,
-        lam: float = 1.0,
-        nu: float = 0.5,
-        kappa: float = 0.25,
-        learn_every: int = 32,
-        memory_s: float | None = None,
-        rate_hz: float = 25.0,
-        warmup: int = 32,
-        white: float | None = None,
-        threads: int = 0,
-    ) -> None:
-        super().__init__(
-            slots=slots,
-            width=width,
-            eta=eta,
-            lam=lam,
-            nu=nu,
-            kappa=kappa,
-            learn_every=learn_every,
-            memory_s=memory_s,
-            rate_hz=rate_hz,
-            warmup=warmup,
-            white=white,
-            threads=threads,
-        )
-        if self._parameters["eta"] * self._parameters["lam"] >= 1:
-            raise ValueError(f"eta * lam must be below 1, got {eta} * {lam}")
-
-        self._boxes: tuple[Frame, Frame] | None = None
-        self._boxes_known = False
+    @classmethod
+    def _check_combination(cls, values: dict[str, Any]) -> None:
+        if values["eta"] * values["lam"] >= 1:
+            raise ValueError(f"eta * lam must be below 1, got {values['eta']} * {values['lam']}")
 
     def change(self, **parameters: Any) -> None:
         """Change parameters of a running model; see `Detector.change`."""
         super().change(**parameters)
         self._boxes_known = False
 
-    def reset(self) -> None:
-        """Forget everything that was learned; parameters and region stay."""
-        super().reset()
-        self._boxes = None
+    def _forget(self) -> None:
+        super()._forget()
+        self._boxes: Boxes | None = None
+        self._boxes_known = False
 
     @property
     def memory_bytes(self) -> int:
         """Size of the model's arrays and of the boxes in bytes, 0 before the first frame."""
-        return super().memory_bytes + sum(array.nbytes for array in self._boxes or ())
+        return sum(array.nbytes for array in (*self._arrays.values(), *(self._boxes or ())))
 
-    def _start(self, frame: Frame) -> None:
-        super()._start(frame)
-        self._boxes, self._boxes_known = None, False
-
-    def _initial_arrays(self, shape: tuple[int, int], colours: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    def _initial_arrays(self, size: tuple[int, int]) -> dict[str, NDArray[Any]]:
         # rho starts between two values it can take, so that no decision is a tie (f of an unseen colour is 0).
-        return super()._initial_arrays(shape, colours) | {
-            "rho": np.full(shape, self._parameters["eta"] * self._parameters["nu"] / 2, np.float32)
-        }
+        return {"rho": np.full(size, self._parameters["eta"] * self._parameters["nu"] / 2, np.float32)}
 
-    def _judgement(self, row: int, column: int) -> tuple[str, float, str]:
-        return "f", self._parameters["kappa"] * float(self._arrays["rho"][row, column]), "kappa rho"
+    def _judgement(self, row: int, column: int) -> Judgement:
+        return Judgement("f", self._parameters["kappa"] * float(self._arrays["rho"][row, column]), "kappa rho")
 
     @property
     def _memory_in_steps(self) -> float:
@@ -156,54 +109,43 @@ class Norma(RingBank):
         ring = self._parameters["slots"] / self._parameters["nu"]
         return float(min(ring, 1.0 / fading)) if fading > 0 else float(ring)
 
-    def _run(self, frame: Frame, learn: bool, where: Mask, mask: Mask, score: Score) -> None:
+    def _run_ring(self, frame: Frame, learn: bool, where: Mask, mask: Mask, score: Score) -> None:
         only_mask = not learn and mask.size > 0 and score.size == 0
-        wide = frame.shape[1] >= kernels.SEGMENT
+        wide = frame.shape[1] >= SEGMENT
         if only_mask and wide and frame.dtype != np.float32 and self.learn_interval >= _BOXES_PAY:
-            self._look(frame, mask)
+            self._write_mask_by_boxes(frame, mask)
             return
-        eta, scale = self._parameters["eta"], self._scalars["scale"]
+        arrays, eta, scale = self._arrays, self._parameters["eta"], self._scalars["scale"]
         decay = 1.0 - eta * self._parameters["lam"]
-        self._run_kernel(
-            kernels.step,
-            frame,
-            self._arrays["colours"],
-            self._arrays["coefficients"],
-            self._arrays["heads"],
-            self._arrays["rho"],
-            where,
-            self._gain(frame.dtype),
-            np.float32(scale),
-            np.float32(self._parameters["kappa"]),
-            learn,
-            np.float32(eta),
-            np.float32(self._parameters["nu"]),
-            np.float32(decay),
-            np.float32(eta / (scale * decay)),
-            mask,
-            score,
+        rule = Rule(
+            learn=learn,
+            gain=self._gain(frame.dtype),
+            scale=np.float32(scale),
+            kappa=np.float32(self._parameters["kappa"]),
+            eta=np.float32(eta),
+            nu=np.float32(self._parameters["nu"]),
+            decay=np.float32(decay),
+            new_coefficient=np.float32(eta / (scale * decay)),
         )
+        ring = Ring(arrays["colours"], arrays["coefficients"], arrays["heads"])
+        self._run_kernel(step, frame, ring, arrays["rho"], where, rule, Outputs(mask, score))
         if learn:
             self._fade(decay)
             self._boxes_known = False
 
-    def _look(self, frame: Frame, mask: Mask) -> None:
+    def _write_mask_by_boxes(self, frame: Frame, mask: Mask) -> None:
         """Write the mask of a frame that is not learned; boxes are a cache, which masks do not depend on."""
         if self._boxes is None:
-            self._boxes = np.empty_like(frame), np.empty_like(frame)
-        self._run_kernel(
-            kernels.look,
-            frame,
-            self._arrays["colours"],
-            self._arrays["coefficients"],
-            self._arrays["rho"],
-            *self._boxes,
-            self._boxes_known,
-            not self._boxes_known or self.frames_seen % _RENEWAL == 0,
-            self._gain(frame.dtype),
-            np.float32(self._scalars["scale"]),
-            np.float32(self._parameters["kappa"]),
-            np.float32(np.iinfo(frame.dtype).max),
-            mask,
+            self._boxes = Boxes(np.empty_like(frame), np.empty_like(frame))
+        arrays = self._arrays
+        rule = BoxRule(
+            known=self._boxes_known,
+            renew=not self._boxes_known or self.frames_seen % _RENEWAL == 0,
+            gain=self._gain(frame.dtype),
+            scale=np.float32(self._scalars["scale"]),
+            kappa=np.float32(self._parameters["kappa"]),
+            top=np.float32(np.iinfo(frame.dtype).max),
         )
+        expansion = Expansion(arrays["colours"], arrays["coefficients"], arrays["rho"])
+        self._run_kernel(write_mask_by_boxes, frame, expansion, self._boxes, rule, mask)
         self._boxes_known = True

@@ -1,29 +1,27 @@
 """OLK_N: model-based online novelty detection with kernels, at every pixel."""
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub.detectors._jit import olk as kernels
-from bgsub.detectors.parameters import Parameter
-from bgsub.detectors.ring_bank import RING_PARAMETERS, RingBank
+from bgsub.detectors._jit.olk import FIXED, POOLED, PUBLISHED, QUANTILE, Rule, Thresholds, step
+from bgsub.detectors._jit.ring import Outputs, Ring
+from bgsub.detectors.kernel_bank import SLOTS, WIDTH, Judgement
+from bgsub.detectors.parameters import param
+from bgsub.detectors.ring_bank import LEARN_EVERY, RingBank
 from bgsub.frames import Frame, Mask, Score
 
 __all__ = ["Olk"]
 
-_RULES = {
-    "fixed": kernels.FIXED,
-    "published": kernels.PUBLISHED,
-    "quantile": kernels.QUANTILE,
-    "pooled": kernels.POOLED,
-}
+_RULES = {"fixed": FIXED, "published": PUBLISHED, "quantile": QUANTILE, "pooled": POOLED}
 _QUANTILE_WARMUP = 20  # samples before a pixel has a threshold of its own
+_NO_THETA, _NO_COUNTS = np.empty((0, 0), np.float32), np.empty((0, 0), np.int32)
 
 
 class Olk(RingBank):
-    """Bank of OLK_N novelty detectors, one a pixel.
+    """One OLK_N novelty detector per pixel.
 
     Each pixel keeps f(x) = sum_j a_j exp(-|s_j - x|^2 / width^2) over a ring of the last `slots` learned colours.
     A learned frame shrinks all a_j by 1 / (1 + r) and stores the colour with
@@ -31,41 +29,10 @@ class Olk(RingBank):
     q = f / sum_j a_j lies in [0, 1].
 
     Source: Li, Wen, Li, Zhang, Yang, Mao, Model-based online learning with kernels, IEEE Trans. Neural Networks and
-    Learning Systems 24(3), 2013, eq. 67. Its rule for the threshold, eq. 69, leaves it at 0 for ever; `rho_rule`
-    offers that ("published": foreground where f < 1 + r - C) and three that work on q.
+    Learning Systems 24(3), 2013, eq. 67. Its rule for the threshold, eq. 69, leaves it at 0 forever; `rho_rule`
+    offers that ("published") and three that work on q.
 
-    Parameters
-    ----------
-    slots : int
-        Support vectors a pixel, 1 to 254. The state takes slots * (channels + 4) + 1 bytes a pixel: 225 for 32
-        slots in colour.
-    width : float
-        Kernel width in grey levels over all channels, on a scale where white is 255.
-    r : float
-        Regulariser: a learned frame shrinks coefficients by 1 / (1 + r).
-    v, C : float
-        Least and largest new coefficient, 0 <= v < C.
-    rho_rule : {"fixed", "quantile", "pooled", "published"}
-        fixed: foreground where q < level. quantile: where q < theta, each pixel's theta adapted so that the share
-        nu of learned colours is below. pooled: one such theta for the whole frame, starting at level.
-    level : float
-        Threshold on q for rho_rule fixed.
-    nu : float
-        Share of learned colours to flag, for quantile and pooled.
-    eta_rho : float
-        Step size of theta in the long run.
-    learn_every : int
-        One frame in so many is learned; all are scored.
-    memory_s : float, optional
-        About how many seconds a colour is remembered; sets learn_every.
-    rate_hz : float
-        Frames per second, needed only for memory_s.
-    warmup : int
-        So many first frames are all learned and reported as background.
-    white : float, optional
-        Value of white; by default 255, 65535 or 1.0 for uint8, uint16 or float32.
-    threads : int
-        Threads to use; 0 for one a processor. Results do not depend on it.
+    The state takes slots * (channels + 4) + 1 bytes per pixel: 225 for 32 slots in colour.
 
     Raises
     ------
@@ -85,91 +52,48 @@ class Olk(RingBank):
     """
 
     name = "olk"
-    PARAMETERS = (
-        *RING_PARAMETERS,
-        Parameter("r", float, "regulariser; a learned frame shrinks coefficients by 1 / (1 + r)", 0),
-        Parameter("v", float, "least new coefficient, below C", 0),
-        Parameter("C", float, "largest new coefficient", 0, low_open=True),
-        Parameter("rho_rule", str, "what the threshold is", choices=tuple(_RULES), shapes_state=True),
-        Parameter(
-            "level",
-            float,
-            "threshold on the density, for rho_rule fixed and at the start of pooled",
-            0,
-            1,
-            low_open=True,
-        ),
-        Parameter(
-            "nu",
-            float,
-            "share of learned colours to flag, for quantile and pooled",
-            0,
-            1,
-            low_open=True,
-            high_open=True,
-        ),
-        Parameter("eta_rho", float, "step size of the threshold, for quantile and pooled", 0, 1, low_open=True),
+    slots: int = SLOTS(32)
+    width: float = WIDTH(30.0)
+    r: float = param(0.001, "regulariser; a learned frame shrinks coefficients by 1 / (1 + r)", "[0, inf)")
+    v: float = param(0.1, "least new coefficient, below C", "[0, inf)")
+    C: float = param(0.2, "largest new coefficient", "(0, inf)")
+    rho_rule: Literal["fixed", "published", "quantile", "pooled"] = param(
+        "fixed",
+        "rule for the threshold",
+        note="fixed: foreground where q < level. quantile: where q < theta, and the theta of each pixel adapts so that "
+        "the share nu of learned colours is below. pooled: one such theta for the whole frame, starting at level. "
+        "published: foreground where f < 1 + r - C.",
+        shapes_state=True,
     )
+    level: float = param(0.1, "threshold on the density, for rho_rule fixed and at the start of pooled", "(0, 1]")
+    nu: float = param(0.05, "share of learned colours to flag, for quantile and pooled", "(0, 1)")
+    eta_rho: float = param(0.05, "step size of the threshold in the long run, for quantile and pooled", "(0, 1]")
+    learn_every: int = LEARN_EVERY(16)
 
-    def __init__(
-        self,
-        *,
-        slots: int = 32,
-        width: float = 30.0,
-        r: float = 0.001,
-        v: float = 0.1,
-        C: float = 0.2,  # noqa: N803, the paper's and scikit-learn's name
-        rho_rule: str = "fixed",
-        level: float = 0.1,
-        nu: float = 0.05,
-        eta_rho: float = 0.05,
-        learn_every: int = 16,
-        memory_s: float | None = None,
-        rate_hz: float = 25.0,
-        warmup: int = 32,
-        white: float | None = None,
-        threads: int = 0,
-    ) -> None:
-        super().__init__(
-            slots=slots,
-            width=width,
-            r=r,
-            v=v,
-            C=C,
-            rho_rule=rho_rule,
-            level=level,
-            nu=nu,
-            eta_rho=eta_rho,
-            learn_every=learn_every,
-            memory_s=memory_s,
-            rate_hz=rate_hz,
-            warmup=warmup,
-            white=white,
-            threads=threads,
-        )
-        if self._parameters["v"] >= self._parameters["C"]:
-            raise ValueError(f"v must be below C, got v = {v} and C = {C}")
+    @classmethod
+    def _check_combination(cls, values: dict[str, Any]) -> None:
+        if values["v"] >= values["C"]:
+            raise ValueError(f"v must be below C, got v = {values['v']} and C = {values['C']}")
 
-    def _initial_arrays(self, shape: tuple[int, int], colours: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        arrays = super()._initial_arrays(shape, colours)
-        if self._parameters["rho_rule"] == "quantile":
-            arrays |= {"theta": np.zeros(shape, np.float32), "counts": np.zeros(shape, np.int32)}
-        return arrays
+    def _initial_arrays(self, size: tuple[int, int]) -> dict[str, NDArray[Any]]:
+        if self._parameters["rho_rule"] != "quantile":
+            return {}
+        return {"theta": np.zeros(size, np.float32), "counts": np.zeros(size, np.int32)}
 
     def _initial_scalars(self) -> dict[str, float]:
         # 1 while all pixels have learned the same frames, so that one slot is next everywhere
         return {"pooled_theta": self._parameters["level"], "uniform": 1}
 
-    def _judgement(self, row: int, column: int) -> tuple[str, float, str]:
+    def _judgement(self, row: int, column: int) -> Judgement:
         rule = self._parameters["rho_rule"]
         if rule == "published":
-            return "f", self._published_level, "1 + r - C"
+            return Judgement("f", self._published_level, "1 + r - C")
         if rule == "quantile":
             warm = int(self._arrays["counts"][row, column]) >= _QUANTILE_WARMUP
-            return "g", float(self._arrays["theta"][row, column]) if warm else 0.0, "theta"
+            return Judgement("g", float(self._arrays["theta"][row, column]) if warm else 0.0, "theta")
         if rule == "pooled":
-            return "g", float(self._scalars["pooled_theta"]), "theta"
-        return "g", self._parameters["level"], "level"
+            return Judgement("g", float(self._scalars["pooled_theta"]), "theta")
+        return Judgement("g", self._parameters["level"], "level")
 
     @property
     def _published_level(self) -> float:
@@ -180,46 +104,41 @@ class Olk(RingBank):
         slots, r = self._parameters["slots"], self._parameters["r"]
         return float(min(slots, 1.0 / r)) if r > 0 else float(slots)
 
-    def _run(self, frame: Frame, learn: bool, where: Mask, mask: Mask, score: Score) -> None:
-        rule, r, scale = self._parameters["rho_rule"], self._parameters["r"], self._scalars["scale"]
-        level = {"published": self._published_level, "pooled": self._scalars["pooled_theta"]}.get(
-            rule, self._parameters["level"]
-        )
-        pooled_learns = learn and rule == "pooled"
-        if pooled_learns and mask.size == 0:
+    def _run_ring(self, frame: Frame, learn: bool, where: Mask, mask: Mask, score: Score) -> None:
+        arrays, parameters = self._arrays, self._parameters
+        name, r, scale = parameters["rho_rule"], parameters["r"], self._scalars["scale"]
+        levels = {"published": self._published_level, "pooled": self._scalars["pooled_theta"]}
+        moves_pooled = learn and name == "pooled"
+        if moves_pooled and mask.size == 0:
             mask = np.empty(frame.shape[:2], np.uint8)  # theta is moved by the share of foreground
         if learn and where.size > 0:
             self._scalars["uniform"] = 0
-        none = np.empty((0, 0), np.float32)
-        self._run_kernel(
-            kernels.step,
-            frame,
-            self._arrays["colours"],
-            self._arrays["coefficients"],
-            self._arrays["heads"],
-            self._arrays.get("theta", none),
-            self._arrays.get("counts", np.empty((0, 0), np.int32)),
-            where,
-            self._gain(frame.dtype),
-            np.float32(scale),
-            np.int32(_RULES[rule]),
-            np.float32(level),
-            learn,
-            np.int32(self._arrays["heads"][0, 0] if self._scalars["uniform"] else -1),
-            np.float32(1.0 / scale),
-            np.float32(r),
-            np.float32(self._parameters["v"]),
-            np.float32(self._parameters["C"]),
-            np.float32(self._parameters["nu"]),
-            np.float32(self._parameters["eta_rho"]),
-            np.int32(_QUANTILE_WARMUP),
-            mask,
-            score,
+        rule = Rule(
+            learn=learn,
+            gain=self._gain(frame.dtype),
+            scale=np.float32(scale),
+            rule=np.int32(_RULES[name]),
+            level=np.float32(levels.get(name, parameters["level"])),
+            only_slot=np.int32(arrays["heads"][0, 0] if self._scalars["uniform"] else -1),
+            stored=np.float32(1.0 / scale),
+            r=np.float32(r),
+            v=np.float32(parameters["v"]),
+            C=np.float32(parameters["C"]),
+            nu=np.float32(parameters["nu"]),
+            eta_rho=np.float32(parameters["eta_rho"]),
+            warmup=np.int32(_QUANTILE_WARMUP),
         )
-        if pooled_learns:
-            chosen = mask if where.size == 0 else mask[where != 0]
-            if chosen.size > 0:
-                change = self._parameters["eta_rho"] * (self._parameters["nu"] - float((chosen != 0).mean()))
-                self._scalars["pooled_theta"] *= math.exp(change)
+        ring = Ring(arrays["colours"], arrays["coefficients"], arrays["heads"])
+        thresholds = Thresholds(arrays.get("theta", _NO_THETA), arrays.get("counts", _NO_COUNTS))
+        self._run_kernel(step, frame, ring, thresholds, where, rule, Outputs(mask, score))
+        if moves_pooled:
+            self._move_pooled_theta(mask, where)
         if learn:
             self._fade(1.0 / (1.0 + r))
+
+    def _move_pooled_theta(self, mask: Mask, where: Mask) -> None:
+        """Move the threshold of the whole frame by the share of foreground among the pixels that learned."""
+        chosen = mask if where.size == 0 else mask[where != 0]
+        if chosen.size > 0:
+            change = self._parameters["eta_rho"] * (self._parameters["nu"] - float((chosen != 0).mean()))
+            self._scalars["pooled_theta"] *= math.exp(change)

@@ -1,4 +1,4 @@
-"""What the banks with a ring of support vectors share: the published learners, learning every n-th frame."""
+"""What the detectors have in common that keep a ring of support vectors per pixel and learn every n-th frame."""
 
 import abc
 import math
@@ -8,30 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
-from bgsub.detectors.kernel_bank import RATE, SLOTS, THREADS, WHITE, WIDTH, KernelBank
-from bgsub.detectors.parameters import Parameter
+from bgsub.detectors.base import Learning
+from bgsub.detectors.kernel_bank import RATE, WIDTH, KernelBank
+from bgsub.detectors.parameters import param, template
 from bgsub.frames import Frame, Mask, Score
 
-__all__ = ["RING_PARAMETERS", "RingBank"]
+__all__ = ["LEARN_EVERY", "RingBank"]
 
-RING_PARAMETERS = (
-    SLOTS,
-    WIDTH,
-    Parameter("learn_every", int, "learn one frame in so many", 1, unit="frames"),
-    Parameter(
-        "memory_s",
-        float,
-        "about how long a colour is remembered; sets learn_every",
-        0,
-        low_open=True,
-        unit="s",
-        optional=True,
-    ),
-    RATE,
-    Parameter("warmup", int, "first frames, all learned and reported as background", 0, unit="frames"),
-    WHITE,
-    THREADS,
-)
+LEARN_EVERY = template("one frame in so many is learned; all are scored", "[1, inf)", unit="frames")
 
 _CACHE_LINE = 64  # bytes
 _EVERYWHERE = np.empty((0, 0), np.uint8)
@@ -40,11 +24,18 @@ _NO_SCORE = np.empty((0, 0), np.float32)
 
 
 class RingBank(KernelBank):
-    """A kernel bank whose new support vectors take the place of the oldest, pixel by pixel."""
+    """A kernel bank in which a new support vector takes the place of the oldest, pixel by pixel."""
+
+    width: float = WIDTH(30.0)
+    memory_s: float | None = param(
+        None, "about how long a colour is remembered; sets learn_every", "(0, inf)", unit="s"
+    )
+    rate_hz: float = RATE(25.0)
+    warmup: int = param(32, "first frames, all learned and reported as background", "[0, inf)", unit="frames")
 
     @abc.abstractmethod
-    def _run(self, frame: Frame, learn: bool, where: Mask, mask: Mask, score: Score) -> None:
-        """Run the kernel over the frame; arrays of shape (0, 0) stand for none."""
+    def _run_ring(self, frame: Frame, learn: bool, where: Mask, mask: Mask, score: Score) -> None:
+        """Run the kernel over the frame, (H, W, D); arrays of shape (0, 0) stand for none."""
 
     @property
     @abc.abstractmethod
@@ -54,16 +45,17 @@ class RingBank(KernelBank):
     def _start(self, frame: Frame) -> None:
         height, width = frame.shape[:2]
         channels, slots = (frame.shape[2] if frame.ndim == 3 else 1), self._parameters["slots"]
-        colours = _aligned_zeros((height, channels, slots, width), frame.dtype)
-        coefficients = _aligned_zeros((height, slots, width), np.dtype(np.float32))
-        self._arrays = {"colours": colours, "coefficients": coefficients} | self._initial_arrays(
-            (height, width), colours
-        )
-        self._scalars = {"frames": 0, "scale": 1.0} | self._initial_scalars()
+        self._arrays = {
+            "colours": _aligned_zeros((height, channels, slots, width), frame.dtype),
+            "coefficients": _aligned_zeros((height, slots, width), np.dtype(np.float32)),
+            "heads": np.zeros((height, width), np.uint8),
+            **self._initial_arrays((height, width)),
+        }
+        self._scalars |= {"scale": 1.0, **self._initial_scalars()}
 
-    def _initial_arrays(self, shape: tuple[int, int], colours: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """Return the initial arrays beyond colours and coefficients; colours is (H, D, B, W)."""
-        return {"heads": np.zeros(shape, np.uint8)}
+    def _initial_arrays(self, size: tuple[int, int]) -> dict[str, NDArray[Any]]:
+        """Return the initial arrays beyond colours, coefficients and heads, for frames of (height, width)."""
+        return {}
 
     def _initial_scalars(self) -> dict[str, float]:
         """Return the initial scalars beyond frames and scale."""
@@ -81,31 +73,29 @@ class RingBank(KernelBank):
         frames = float(memory_s * self._parameters["rate_hz"])
         return max(1, round(frames / self._memory_in_steps))
 
-    def _is_learned(self, rate: float) -> bool:
-        """Tell whether the present frame is learned; rate is the share of the memory that a frame replaces."""
-        if rate == 0:
+    def _is_learned(self, learning: Learning | None) -> bool:
+        """Return whether the present frame is one of those that are learned."""
+        if learning is None:
             return False
-        interval = self.learn_interval if rate < 0 else max(1, round(1.0 / (rate * self._memory_in_steps)))
+        if learning.rate is None:
+            interval = self.learn_interval
+        else:
+            interval = max(1, round(1.0 / (learning.rate * self._memory_in_steps)))
         return self.frames_seen < self._parameters["warmup"] or self.frames_seen % interval == 0
 
-    def _step(self, frame: Frame, rate: float, where: Mask | None, mask: Mask | None, score: Score | None) -> None:
-        where = self._allowed(where)
-        self._run(
+    def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
+        where = None if learning is None else learning.where
+        self._run_ring(
             frame[:, :, np.newaxis] if frame.ndim == 2 else frame,
-            self._is_learned(rate),
+            self._is_learned(learning),
             _EVERYWHERE if where is None else where,
             _NO_MASK if mask is None else mask,
             _NO_SCORE if score is None else score,
         )
-        if mask is not None and self.frames_seen < self._parameters["warmup"]:
-            mask[:] = 0
-        self._confine(mask, score)
-        if rate != 0:
-            self._scalars["frames"] += 1
 
 
 def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return zeros that begin with a cache line, where blocks of 64 numbers straddle none (a quarter of `look`)."""
+    """Return zeros that begin with a cache line, where blocks of 64 numbers straddle none (a quarter of the time)."""
     size = math.prod(shape) * dtype.itemsize
     memory = np.zeros(size + _CACHE_LINE, np.uint8)
     start = -memory.ctypes.data % _CACHE_LINE

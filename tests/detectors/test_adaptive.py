@@ -10,8 +10,8 @@ from bgsub._jit.majority import vote_twice
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
-from bgsub.detectors.adaptive._jit.blocks import BLOCK, SETTLED
-from bgsub.detectors.adaptive._jit.update import sort
+from bgsub.detectors.adaptive._jit.blocks import BLOCK, SETTLED, State
+from bgsub.detectors.adaptive._jit.update import sort_slots
 from bgsub.detectors.adaptive.block_images import as_image
 from bgsub.detectors.adaptive.final_mask import find_outlines, scaled_side
 from bgsub.detectors.adaptive.ghosts import find_ghosts
@@ -53,11 +53,11 @@ class Reference:
         self.shape = model.shape[:2]
         arrays = {name: array.astype(np.float64) for name, array in model._arrays.items()}
         self.a = np.stack([image(model, slot) for slot in arrays["coefficients"]]) * model._scalars["scale"]
-        self.s = np.stack([[image(model, plane) for plane in slot] for slot in arrays["colours"]])  # (B, D, H, W)
-        self.r = image(model, arrays["factors"]) / 8000
-        self.v = image(model, arrays["restless"]) * 0.025
-        self.d = image(model, arrays["distances"]) / 65535
-        self.previous, self.ages = (image(model, arrays[name]) for name in ("previous", "ages"))
+        self.s = np.stack([[image(model, poffset) for poffset in slot] for slot in arrays["colours"]])  # (B, D, H, W)
+        self.r = image(model, arrays["width_factors"]) / 8000
+        self.v = image(model, arrays["blink_rates"]) * 0.025
+        self.d = image(model, arrays["mean_distances"]) / 65535
+        self.previous, self.ages = (image(model, arrays[name]) for name in ("previous_raw", "foreground_ages"))
         self.gain = np.log(2) * float(model._gain(np.dtype(np.uint8)))
         self.threshold = model.parameters["threshold"]
         self.dominant = np.repeat(model._arrays["dominant"] != 0, BLOCK)[: self.r.size].reshape(self.shape)
@@ -112,7 +112,7 @@ def blocks_all(flags):
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("size", [(1, 1), (5, 7)] if SMALL else [(1, 1), (5, 7), (9, 33), (8, 48)])
 def test_kernels_equal_plain_numpy(size, channels):
-    model = create("adaptive", median=1, fill=False, ghosts=False, absorb_s=0.2, threads=1)
+    model = create("adaptive", smoothing=1, fill=False, ghosts=False, absorb_s=0.2, threads=1)
     video = noisy_video(70, size, channels, seed=5)
     if channels == 3:
         video[20:, size[0] // 2 :] = video[0, size[0] // 2 :]  # so that some blocks settle
@@ -121,33 +121,35 @@ def test_kernels_equal_plain_numpy(size, channels):
     settled_once = False
     for frame in video[1:]:
         reference = Reference(model)
-        frames, before = model._scalars["frames"], model._arrays["before"].copy()
+        frames, before = model._scalars["frames"], model._arrays["previous_mask"].copy()
         order = frames % 32
         score = np.empty(size, np.float32)
         mask = model.apply(frame if channels == 3 else frame[..., 0], score=score)
         density, slot, value, settled = reference.look(frame)
-        np.testing.assert_allclose(image(model, model._density), density, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(image(model, model._seen.density), density, rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(score, 1 - density / 0.18, rtol=1e-4, atol=1e-4)
-        np.testing.assert_allclose(image(model, model._values) / 255.0, value, atol=0.51 / 255)
+        np.testing.assert_allclose(image(model, model._seen.kernel_value) / 255.0, value, atol=0.51 / 255)
         if (mask != 0).mean() > 0.6:
             continue  # a flood, which has a test of its own
         settled &= blocks_all(mask == 0)
         settled_once |= bool(settled.any())
-        np.testing.assert_array_equal(np.repeat(model._settled, BLOCK)[: mask.size].reshape(size) == SETTLED, settled)
-        moving = image(model, model._moving)
-        recent = image(model, np.bitwise_or(model._arrays["before"], before))
+        np.testing.assert_array_equal(
+            np.repeat(model._seen.settled, BLOCK)[: mask.size].reshape(size) == SETTLED, settled
+        )
+        moving = image(model, model._near)
+        recent = image(model, np.bitwise_or(model._arrays["previous_mask"], before))
         np.testing.assert_array_equal(moving, cv2.dilate(recent, np.ones((7, 7), np.uint8)))
         rate = 0.02 * (1 + 19 * np.exp(-frames / 200))
-        reference.feed_back(image(model, model._raw), density, mask, moving, rate, 150)
+        reference.feed_back(image(model, model._seen.raw), density, mask, moving, rate, 150)
         arrays = model._arrays
-        np.testing.assert_allclose(image(model, arrays["restless"]) * 0.025, reference.v, atol=1e-6)
-        np.testing.assert_allclose(image(model, arrays["distances"]) / 65535, reference.d, atol=1e-4)
-        np.testing.assert_allclose(image(model, arrays["factors"]) / 8000, reference.r, atol=2e-3)
-        np.testing.assert_array_equal(image(model, arrays["ages"]), reference.ages)
-        np.testing.assert_array_equal(image(model, arrays["previous"]), image(model, model._raw))
+        np.testing.assert_allclose(image(model, arrays["blink_rates"]) * 0.025, reference.v, atol=1e-6)
+        np.testing.assert_allclose(image(model, arrays["mean_distances"]) / 65535, reference.d, atol=1e-4)
+        np.testing.assert_allclose(image(model, arrays["width_factors"]) / 8000, reference.r, atol=2e-3)
+        np.testing.assert_array_equal(image(model, arrays["foreground_ages"]), reference.ages)
+        np.testing.assert_array_equal(image(model, arrays["previous_raw"]), image(model, model._seen.raw))
         reference.learn(frame, slot, value, settled, mask != 0, 5, 1 - 1 / 1000, frames)
-        stored = np.stack([image(model, plane) for plane in arrays["coefficients"]]) * model._scalars["scale"]
-        colours = np.stack([[image(model, plane) for plane in slot] for slot in arrays["colours"]])
+        stored = np.stack([image(model, poffset) for poffset in arrays["coefficients"]]) * model._scalars["scale"]
+        colours = np.stack([[image(model, poffset) for poffset in slot] for slot in arrays["colours"]])
         blocks = np.arange(mask.size).reshape(size) // BLOCK
         for block in np.unique(blocks):
             here = blocks == block
@@ -164,28 +166,31 @@ def test_sorting_keeps_every_support_vector_and_brings_the_heaviest_up():
     colours = generator.integers(0, 255, (5, 3, 7, BLOCK)).astype(np.uint8)
     coefficients = generator.random((5, 7, BLOCK)).astype(np.float32)
     before_s, before_a = colours.copy(), coefficients.copy()
-    dominant = np.zeros(7, np.uint8)
+    dominant, unused = np.zeros(7, np.uint8), np.zeros((7, BLOCK), np.uint16)
+    raw = np.zeros((7, BLOCK), np.uint8)
+    state = State(colours, coefficients, dominant, unused, unused.copy(), unused.copy(), raw, unused.copy(), raw[:, 0])
     scratch = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.float32)
-    sort(0, 7, colours, coefficients, dominant, np.float32(0.0), np.int32(3), *scratch)
+    sort_slots(0, 7, state, np.float32(0.0), np.int32(3), *scratch)
     assert (coefficients[0, 3] == before_a[:, 3].max(0)).all()
     assert dominant.tolist() == [0, 0, 0, 1, 0, 0, 0]
     others = [0, 1, 2, 4, 5, 6]
     assert (colours[:, :, others] == before_s[:, :, others]).all()
-    for lane in range(BLOCK):
-        after = {(float(coefficients[j, 3, lane]), *colours[j, :, 3, lane].tolist()) for j in range(5)}
-        assert after == {(float(before_a[j, 3, lane]), *before_s[j, :, 3, lane].tolist()) for j in range(5)}
+    for offset in range(BLOCK):
+        after = {(float(coefficients[j, 3, offset]), *colours[j, :, 3, offset].tolist()) for j in range(5)}
+        assert after == {(float(before_a[j, 3, offset]), *before_s[j, :, 3, offset].tolist()) for j in range(5)}
 
 
 @compiled
-def test_blocks_at_rest_give_the_bits_of_blocks_worked_off():
+def test_converged_blocks_give_the_bits_of_blocks_that_are_computed():
     scene = street()
     quick, thorough = create("adaptive", threads=1), create("adaptive", threads=1)
     for t in range(120):
         frame = filmed(scene if t % 30 < 25 else with_square(scene, 6, 3 * (t % 30)), t, sigma=1.0)
-        thorough._quiet = np.zeros_like(quick._quiet) if t else np.zeros(0, np.uint8)
+        if t:
+            thorough._converged[:] = 0
         masks = [model.apply(frame) for model in (quick, thorough)]
         assert (masks[0] == masks[1]).all()
-    assert quick._quiet.any()
+    assert quick._converged.any()
     for name, array in quick._arrays.items():
         assert (array == thorough._arrays[name]).all(), name
 
@@ -198,7 +203,7 @@ def test_a_score_asked_for_changes_nothing():
     for t in range(60):
         frame = filmed(with_square(scene, 6, t % 40), t)
         assert (asked.apply(frame, score=score) == unasked.apply(frame)).all()
-        assert ((score > 0) == (image(asked, asked._raw) != 0)).all()
+        assert ((score > 0) == (image(asked, asked._seen.raw) != 0)).all()
 
 
 @compiled
@@ -247,10 +252,10 @@ def test_restless_pixels_become_background():
         swayed = leaves & (generator.random(SIZE) < 0.3)
         frame[swayed] = generator.integers(0, 255, (int(swayed.sum()), 3))
         model.apply(frame)
-        false.append((image(model, model._raw)[leaves] != 0).mean())
+        false.append((image(model, model._seen.raw)[leaves] != 0).mean())
     assert false[5] > 0.15
     assert np.mean(false[-10:]) < 0.5 * false[5]
-    factors = image(model, model._arrays["factors"]) / 8000
+    factors = image(model, model._arrays["width_factors"]) / 8000
     assert factors[leaves].mean() > 2
     assert factors[:, SIZE[1] // 2 + 4 :].mean() < 1.2
 
@@ -310,10 +315,10 @@ def test_an_object_beside_its_ghost_stays():
     now[20:60, 40:70] = (200, 60, 60)
     mask = np.zeros((80, 100), np.uint8)
     mask[20:60, 20:70] = 255
-    planes = [
+    poffsets = [
         np.ascontiguousarray(picture.astype(np.uint8).transpose(2, 0, 1)).reshape(3, -1) for picture in (now, learned)
     ]
-    ghosts = find_ghosts(mask, find_outlines(mask), *planes, 255.0, 25)
+    ghosts = find_ghosts(mask, find_outlines(mask), *poffsets, 255.0, 25)
     assert (ghosts[23:57, 23:37] == 255).all()
     assert not ghosts[23:57, 43:].any()
 
@@ -326,18 +331,18 @@ def test_shadows_are_darkened_background_and_dark_objects_are_none():
     now[10:30, 50:70] = generator.integers(20, 90, (20, 20, 3))
     mask = np.zeros((60, 80), np.uint8)
     mask[10:30, 10:30] = mask[10:30, 50:70] = 255
-    planes = [
+    poffsets = [
         np.ascontiguousarray(picture.astype(np.uint8).transpose(2, 0, 1)).reshape(3, -1) for picture in (now, learned)
     ]
-    shadows = find_shadows(mask, *planes, 255.0) != 0
+    shadows = find_shadows(mask, *poffsets, 255.0) != 0
     assert shadows[12:28, 12:28].mean() > 0.9
     assert shadows[10:30, 50:70].mean() < 0.05
     assert not shadows[mask == 0].any()
-    assert not find_shadows(np.zeros_like(mask), *planes, 255.0).any()
+    assert not find_shadows(np.zeros_like(mask), *poffsets, 255.0).any()
 
 
-def planes_of(*pictures):
-    """Return pictures, (H, W, 3), as planes (3, H * W)."""
+def poffsets_of(*pictures):
+    """Return pictures, (H, W, 3), as poffsets (3, H * W)."""
     return [np.ascontiguousarray(picture.astype(np.uint8).transpose(2, 0, 1)).reshape(3, -1) for picture in pictures]
 
 
@@ -352,8 +357,8 @@ def test_a_shadow_that_reaches_another_is_no_ghost(seed):
     now[20:60, 30:80] -= 0.6 * road[20:60, 30:80]
     mask = np.zeros((80, 100), np.uint8)
     mask[18:62, 30:82] = 255  # medians make it larger than the shadow
-    planes = planes_of(np.clip(now, 0, 255), np.clip(learned, 0, 255))
-    assert find_ghosts(mask, find_outlines(mask), *planes, 255.0, 25) is None
+    poffsets = poffsets_of(np.clip(now, 0, 255), np.clip(learned, 0, 255))
+    assert find_ghosts(mask, find_outlines(mask), *poffsets, 255.0, 25) is None
 
 
 @pytest.mark.parametrize("light", [0.5, 1.5])
@@ -365,11 +370,11 @@ def test_a_relit_region_has_the_texture_of_the_background(light):
     relit, replaced = learned.copy(), learned.copy()
     relit[10:50, 20:60] *= light
     replaced[10:50, 20:60] = np.roll(learned, 31, 1)[10:50, 20:60] * light
-    assert (find_relit(mask, find_outlines(mask), *planes_of(relit, learned), 255.0) == mask).all()
-    assert find_relit(mask, find_outlines(mask), *planes_of(replaced, learned), 255.0) is None
+    assert (find_relit(mask, find_outlines(mask), *poffsets_of(relit, learned), 255.0) == mask).all()
+    assert find_relit(mask, find_outlines(mask), *poffsets_of(replaced, learned), 255.0) is None
     small = np.zeros_like(mask)
     small[20:28, 30:38] = 255
-    assert find_relit(small, find_outlines(small), *planes_of(relit, learned), 255.0) is None
+    assert find_relit(small, find_outlines(small), *poffsets_of(relit, learned), 255.0) is None
 
 
 def test_a_plain_object_before_a_plain_wall_is_not_taken_for_light():
@@ -377,7 +382,7 @@ def test_a_plain_object_before_a_plain_wall_is_not_taken_for_light():
     wall, object_seen = (generator.normal(level, 2, (60, 80, 3)) for level in (100, 160))
     mask = np.zeros((60, 80), np.uint8)
     mask[10:50, 20:60] = 255
-    assert find_relit(mask, find_outlines(mask), *planes_of(object_seen, wall), 255.0) is None
+    assert find_relit(mask, find_outlines(mask), *poffsets_of(object_seen, wall), 255.0) is None
 
 
 @compiled
@@ -489,9 +494,9 @@ def test_state_stays_in_range_over_many_frames():
         model.apply(video[t % 16])
     for name, array in model._arrays.items():
         assert np.isfinite(array).all(), name
-    assert model._arrays["factors"].min() >= 8000
-    assert model._arrays["factors"].max() <= 64000
-    assert model._arrays["restless"].min() >= 4
+    assert model._arrays["width_factors"].min() >= 8000
+    assert model._arrays["width_factors"].max() <= 64000
+    assert model._arrays["blink_rates"].min() >= 4
     assert 1e-7 < model._scalars["scale"] <= 1
 
 

@@ -1,13 +1,12 @@
 """Boxes of background colours make NORMA's frames cheap between learned ones, and change no mask."""
 
-import inspect
-
 import numpy as np
 import pytest
 
 from bgsub.detectors import create
-from bgsub.detectors._jit import norma as _norma_kernels
+from bgsub.detectors._jit.norma_boxes import SEGMENT
 from bgsub.detectors.norma import Norma
+from tests.detectors.defects import break_function, plain
 from tests.detectors.reference import SMALL, noisy_video
 from tests.detectors.test_equivalence import VIDEOS
 
@@ -112,15 +111,52 @@ def test_boxes_end_with_what_they_were_made_of():
     assert plain.memory_bytes == 5 * 70 * 61
 
 
+def high_ignored(find):
+    def wrong(first_row, last_row, frame, boxes, mask, scratch):
+        top = np.full_like(boxes.high, np.iinfo(boxes.high.dtype).max)
+        return find(first_row, last_row, frame, boxes._replace(high=top), mask, scratch)
+
+    return wrong
+
+
+def moved_boxes(move):
+    """Return a defect by which low and high bounds, (SEGMENT, D) in double precision, are moved."""
+
+    def change(enclose):
+        def wrong(rho, rule, low, high, scratch):
+            enclose(rho, rule, low, high, scratch)
+            channels, top = len(scratch.values), np.iinfo(low.dtype).max
+            lows, highs = (bound.reshape(-1, channels).astype(np.float64) for bound in (low, high))
+            held = (lows <= highs).all(1, keepdims=True)
+            for bound, moved in zip((low, high), move(lows, highs, scratch.offset.T), strict=True):
+                same = bound.reshape(-1, channels)
+                bound[:] = np.where(held, np.clip(moved, 0, top), same).astype(bound.dtype).ravel()
+
+        return wrong
+
+    return change
+
+
+def last_segment_early(decide):
+    def wrong(frame, expansion, boxes, rule, position, mask, scratch):
+        is_last = position % mask.shape[1] == mask.shape[1] - SEGMENT and position % SEGMENT
+        decide(frame, expansion, boxes, rule, position - bool(is_last), mask, scratch)
+
+    return wrong
+
+
 DEFECTS = {
-    "colours above the box pass": ("(value < low_row[i]) | (value > high_row[i])", "(value < low_row[i])"),
-    "a box without its margin and root": (
-        "half = side * np.sqrt(max(radius, zero))",
-        "half = np.float32(1.8) * np.sqrt(max(radius, zero))",
+    "colours above the box pass": ("_find_outside", high_ignored),
+    "boxes without margin and root": (
+        "_enclose",
+        moved_boxes(lambda low, high, _: (1.4 * low - 0.4 * high, 1.4 * high - 0.4 * low)),
     ),
-    "boxes round the colour": ("mean = v[x] + o[x]", "mean = v[x]"),
-    "boxes of another level": ("kappa * rho[x], f[x] * scale", "kappa * kappa * rho[x], f[x] * scale"),
-    "the last segment ends early": ("width - SEGMENT)", "width - SEGMENT - 1)"),
+    "boxes round the colour": ("_enclose", moved_boxes(lambda low, high, offset: (low - offset, high - offset))),
+    "boxes of another level": (
+        "_enclose",
+        lambda enclose: lambda rho, rule, *rest: enclose(rho, rule._replace(kappa=rule.kappa * rule.kappa), *rest),
+    ),
+    "the last segment ends early": ("_decide", last_segment_early),
 }
 
 
@@ -142,14 +178,8 @@ def check_all() -> None:
 
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_a_defect_is_noticed(defect, monkeypatch):
-    old, new = DEFECTS[defect]
-    source = inspect.getsource(_norma_kernels)
-    assert old in source
-    for compiler in ("kernel", "view_kernel"):
-        monkeypatch.setattr(f"bgsub._numba.{compiler}", lambda function: function)
-    monkeypatch.setattr("bgsub._numba.prefetch", lambda row: None)
-    namespace = {"__name__": "defective"}
-    exec(source.replace(old, new), namespace)  # noqa: S102
-    monkeypatch.setattr(_norma_kernels, "look", namespace["look"])
+    kernels = plain("norma_boxes", monkeypatch)
+    break_function(kernels, *DEFECTS[defect])
+    monkeypatch.setattr("bgsub.detectors.norma.write_mask_by_boxes", kernels.write_mask_by_boxes)
     with pytest.raises(AssertionError):
         check_all()

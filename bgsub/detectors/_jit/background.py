@@ -1,14 +1,14 @@
-"""Numba kernel that finds, per pixel, the support vector at which the hypothesis is largest."""
+"""The learned background: per pixel, the support vector at which the hypothesis is largest."""
 
 import numpy as np
 
 from bgsub._numba import exp2_nonpositive, kernel
 
-__all__ = ["modes"]
+__all__ = ["densest_colours"]
 
 
 @kernel
-def modes(
+def densest_colours(
     first_row,
     last_row,
     colours,  # (H, D, B, W)

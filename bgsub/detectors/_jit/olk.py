@@ -1,154 +1,201 @@
-"""Numba kernels of the OLK_N bank: one band of rows of kernel expansions that store every learned sample.
+"""OLK_N at every pixel: one band of rows of kernel expansions that store every learned sample."""
 
-The inner loops have the form that `_norma_kernels` explains.
-"""
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import exp2_nonpositive, kernel
+from bgsub._numba import exp2_nonpositive, kernel, view_kernel
+from bgsub.detectors._jit.ring import (
+    NO_SLOT,
+    next_slot,
+    separate,
+    store_coefficients,
+    store_colours,
+    write_mask,
+    write_score,
+)
 
-__all__ = ["FIXED", "POOLED", "PUBLISHED", "QUANTILE", "step"]
+__all__ = ["FIXED", "POOLED", "PUBLISHED", "QUANTILE", "Rule", "Thresholds", "step"]
 
 FIXED, PUBLISHED, QUANTILE, POOLED = 0, 1, 2, 3
 """Rules for the threshold: on the density q = f / sum of coefficients, but for PUBLISHED, which is on f."""
 
 
-@kernel
-def step(
-    first_row,
-    last_row,
-    frame,  # (H, W, D) u1, u2 or f4
-    colours,  # (H, D, B, W) of the frame's dtype: support vectors
-    coefficients,  # (H, B, W) f4, to be multiplied by `scale`
-    heads,  # (H, W) u1: the slot written next
-    theta,  # (H, W) f4 for QUANTILE, else (0, 0): the threshold; in the warm-up the sum of q
-    counts,  # (H, W) i4 for QUANTILE, else (0, 0): samples learned
-    where,  # (H, W) u1, or (0, 0) for everywhere: pixels that may learn
-    gain,  # f4: -log2(e) / width**2
-    scale,  # f4
-    rule,  # i4
-    level,  # f4: the threshold of FIXED, PUBLISHED and POOLED
-    learn,  # bool
-    only_slot,  # i4: the slot that is next at every pixel, or -1 where they differ
-    stored,  # f4: 1 / scale, what a coefficient of 1 / (1 + r) becomes under the scale after the step
-    r,  # f4
-    v,  # f4
-    C,  # f4
-    nu,  # f4: QUANTILE: share of samples to flag
-    eta_rho,  # f4: QUANTILE: last step size
-    warmup,  # i4: QUANTILE: samples before a threshold
-    mask,  # (H, W) u1, or (0, 0) for none: written
-    score,  # (H, W) f4, or (0, 0) for none: written
-):
-    """Score one band of rows and let it learn (Li 2013, eq. 67; the rules for the threshold are ours)."""
-    zero, one = np.float32(0.0), np.float32(1.0)
-    width, channels = frame.shape[1], frame.shape[2]
-    slots = coefficients.shape[1]
-    pixels = np.empty((channels, width), frame.dtype)
-    x0, x1, x2 = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
-    f, m, q = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
-    threshold = np.empty(width, np.float32)
-    alpha = np.empty(width, np.float32)
-    insert = np.empty(width, np.uint8)  # the slot that takes this pixel's colour now
-    shrink = np.float32(one + r)
-    no_slot = np.uint8(255)
-    for y in range(first_row, last_row):
-        for x in range(width):
-            f[x] = zero
-            m[x] = zero
-        if channels == 3:
-            interleaved = frame[y].reshape(-1)
-            for c in range(3):
-                row = pixels[c]
-                for x in range(width):
-                    row[x] = interleaved[3 * x + c]
-            for x in range(width):
-                x0[x], x1[x], x2[x] = (
-                    np.float32(pixels[0, x]),
-                    np.float32(pixels[1, x]),
-                    np.float32(pixels[2, x]),
-                )
-            for j in range(slots):
-                a, s0, s1, s2 = coefficients[y, j], colours[y, 0, j], colours[y, 1, j], colours[y, 2, j]
-                for x in range(width):
-                    d0 = np.float32(s0[x]) - x0[x]
-                    d1 = np.float32(s1[x]) - x1[x]
-                    d2 = np.float32(s2[x]) - x2[x]
-                    f[x] += a[x] * exp2_nonpositive((d0 * d0 + d1 * d1 + d2 * d2) * gain)
-                    m[x] += a[x]
+class Thresholds(NamedTuple):
+    """Thresholds of single pixels, for QUANTILE; arrays of shape (0, 0) for the other rules."""
+
+    theta: Any
+    """(H, W) f4: the threshold; in the warm-up the sum of q."""
+    counts: Any
+    """(H, W) i4: samples learned."""
+
+
+class Rule(NamedTuple):
+    """How OLK_N decides and learns; numbers are f4 where nothing else is said."""
+
+    learn: Any
+    """bool: whether this frame is learned."""
+    gain: Any
+    """-log2(e) / width**2, width in units of the frame."""
+    scale: Any
+    """The common factor of all coefficients."""
+    rule: Any
+    """i4: FIXED, PUBLISHED, QUANTILE or POOLED."""
+    level: Any
+    """The threshold of FIXED, PUBLISHED and POOLED."""
+    only_slot: Any
+    """i4: the slot that is next at every pixel, or -1 where they differ."""
+    stored: Any
+    """1 / scale: what a coefficient of 1 / (1 + r) becomes under the scale after the step."""
+    r: Any
+    """Regulariser."""
+    v: Any
+    """Least new coefficient."""
+    C: Any
+    """Largest new coefficient."""
+    nu: Any
+    """QUANTILE: share of samples to flag."""
+    eta_rho: Any
+    """QUANTILE: last step size."""
+    warmup: Any
+    """i4; QUANTILE: samples before a threshold."""
+
+
+@view_kernel
+def _expand(colours, coefficients, values, gain, f, mass):
+    """Compute f without the common scale and the sum of coefficients, (W,) each, of a row."""
+    zero = np.float32(0.0)
+    x0 = values[0]
+    for x in range(f.shape[0]):
+        f[x] = zero
+        mass[x] = zero
+    for j in range(coefficients.shape[0]):
+        a, s0 = coefficients[j], colours[0, j]
+        if values.shape[0] == 3:
+            s1, s2, x1, x2 = colours[1, j], colours[2, j], values[1], values[2]
+            for x in range(f.shape[0]):
+                d0 = np.float32(s0[x]) - x0[x]
+                d1 = np.float32(s1[x]) - x1[x]
+                d2 = np.float32(s2[x]) - x2[x]
+                f[x] += a[x] * exp2_nonpositive((d0 * d0 + d1 * d1 + d2 * d2) * gain)
+                mass[x] += a[x]
         else:
-            for x in range(width):
-                pixels[0, x] = frame[y, x, 0]
-                x0[x] = np.float32(frame[y, x, 0])
-            for j in range(slots):
-                a, s0 = coefficients[y, j], colours[y, 0, j]
-                for x in range(width):
-                    d0 = np.float32(s0[x]) - x0[x]
-                    f[x] += a[x] * exp2_nonpositive(d0 * d0 * gain)
-                    m[x] += a[x]
-        for x in range(width):
-            ratio = f[x] / (m[x] if m[x] > zero else one)
-            q[x] = ratio if m[x] > zero else one
-            f[x] *= scale
-            threshold[x] = level
-        if rule == QUANTILE:
-            theta_row, counts_row = theta[y], counts[y]
-            for x in range(width):
-                warm = theta_row[x]
-                threshold[x] = warm if counts_row[x] >= warmup else zero
-        compared = f if rule == PUBLISHED else q
-        if mask.shape[0] > 0:
-            mask_row = mask[y]
-            for x in range(width):
-                mask_row[x] = np.uint8(255) if compared[x] < threshold[x] else np.uint8(0)
-        if score.shape[0] > 0:
-            score_row = score[y]
-            for x in range(width):
-                ratio = compared[x] / (threshold[x] if threshold[x] > zero else one)
-                score_row[x] = one - ratio if threshold[x] > zero else np.float32(-1e6)
-        if not learn:
+            for x in range(f.shape[0]):
+                d0 = np.float32(s0[x]) - x0[x]
+                f[x] += a[x] * exp2_nonpositive(d0 * d0 * gain)
+                mass[x] += a[x]
+
+
+@view_kernel
+def _normalise(f, mass, scale, density):
+    """Compute the density, 1 where there is no coefficient, and multiply f by the common scale."""
+    zero, one = np.float32(0.0), np.float32(1.0)
+    for x in range(f.shape[0]):
+        ratio = f[x] / (mass[x] if mass[x] > zero else one)
+        density[x] = ratio if mass[x] > zero else one
+        f[x] *= scale
+
+
+@view_kernel
+def _warm_thresholds(theta, counts, warmup, threshold):
+    """Write the thresholds of QUANTILE, 0 for pixels in the warm-up."""
+    zero = np.float32(0.0)
+    for x in range(theta.shape[0]):
+        warm = theta[x]
+        threshold[x] = warm if counts[x] >= warmup else zero
+
+
+@view_kernel
+def _new_coefficients(f, rule, new):
+    """Compute the coefficient of a new support vector, eq. 67, under the scale after the step."""
+    one = np.float32(1.0)
+    for x in range(f.shape[0]):
+        new[x] = min(max(one + rule.r - f[x], rule.v), rule.C) * rule.stored
+
+
+@view_kernel
+def _choose_slots(heads, slots, everywhere, where, insert):
+    """Note the slot that takes each pixel's colour, and advance the heads."""
+    for x in range(heads.shape[0]):
+        head = heads[x]
+        learns = everywhere or where[x] != 0
+        following = next_slot(head, slots)
+        insert[x] = head if learns else NO_SLOT
+        heads[x] = following if learns else head
+
+
+@view_kernel
+def _move_thresholds(density, theta, counts, everywhere, where, rule):
+    """Let theta follow the quantile nu of the densities: half of their mean at first, then in smaller steps."""
+    one = np.float32(1.0)
+    for x in range(density.shape[0]):
+        if not (everywhere or where[x] != 0):
             continue
-        heads_row = heads[y]
-        everywhere = where.shape[0] == 0
-        where_row = heads_row if everywhere else where[y]
-        for x in range(width):
-            head = heads_row[x]
-            learns = everywhere or where_row[x] != 0
-            alpha[x] = min(max(one + r - f[x], v), C) * stored
-            following = np.uint8(head + np.uint8(1) if head + np.uint8(1) < slots else np.uint8(0))
-            insert[x] = head if learns else no_slot
-            heads_row[x] = following if learns else head
-        if rule == QUANTILE:
-            theta_row, counts_row = theta[y], counts[y]
-            for x in range(width):
-                if not (everywhere or where_row[x] != 0):
-                    continue
-                counts_row[x] += np.int32(1)
-                n = counts_row[x]
-                if n <= warmup:
-                    if n >= 2:  # the first sample meets an empty expansion
-                        theta_row[x] += q[x]
-                    if n == warmup:
-                        theta_row[x] *= np.float32(0.5) / np.float32(warmup - np.int32(1))
-                else:
-                    eta = min(max(np.float32(3.0) / np.float32(n - warmup), eta_rho), one)
-                    novel = one if q[x] < theta_row[x] else zero
-                    theta_row[x] *= np.float32(np.exp(eta * (nu - novel)))
+        counts[x] += np.int32(1)
+        n = counts[x]
+        if n <= rule.warmup:
+            if n >= 2:  # the first sample meets an empty expansion
+                theta[x] += density[x]
+            if n == rule.warmup:
+                theta[x] *= np.float32(0.5) / np.float32(rule.warmup - np.int32(1))
+        else:
+            eta = min(max(np.float32(3.0) / np.float32(n - rule.warmup), rule.eta_rho), one)
+            novel = one if density[x] < theta[x] else np.float32(0.0)
+            theta[x] *= np.float32(np.exp(eta * (rule.nu - novel)))
+
+
+@view_kernel
+def _undo_shrinking(coefficients, where, shrink):
+    """Keep coefficients (B, W) as they are under the common scale where pixels do not learn."""
+    for j in range(coefficients.shape[0]):
+        a = coefficients[j]
+        for x in range(a.shape[0]):
+            old = a[x]
+            kept = old * shrink
+            a[x] = old if where[x] != 0 else kept
+
+
+@kernel
+def step(first_row, last_row, frame, ring, thresholds, where, rule, outputs):
+    """Score one band of rows and let it learn (Li 2013, eq. 67; the rules for the threshold are ours).
+
+    Parameters
+    ----------
+    frame : (H, W, D) u1, u2 or f4
+    ring : Ring
+    thresholds : Thresholds
+    where : (H, W) u1
+        Pixels that may learn; shape (0, 0) for all.
+    rule : Rule
+    outputs : Outputs
+    """
+    width, channels, slots = frame.shape[1], frame.shape[2], ring.coefficients.shape[1]
+    pixels, values = np.empty((channels, width), frame.dtype), np.empty((channels, width), np.float32)
+    f, mass, density = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
+    threshold, new = np.full(width, rule.level, np.float32), np.empty(width, np.float32)
+    insert = np.empty(width, np.uint8)  # the slot that takes this pixel's colour now
+    everywhere, unread = where.shape[0] == 0, np.empty(width, np.uint8)
+    for y in range(first_row, last_row):
+        colours, coefficients, heads = ring.colours[y], ring.coefficients[y], ring.heads[y]
+        separate(frame[y].reshape(-1), pixels, values)
+        _expand(colours, coefficients, values, rule.gain, f, mass)
+        _normalise(f, mass, rule.scale, density)
+        if rule.rule == QUANTILE:
+            _warm_thresholds(thresholds.theta[y], thresholds.counts[y], rule.warmup, threshold)
+        compared = f if rule.rule == PUBLISHED else density
+        if outputs.mask.shape[0] > 0:
+            write_mask(compared, threshold, outputs.mask[y])
+        if outputs.score.shape[0] > 0:
+            write_score(compared, threshold, outputs.score[y])
+        if not rule.learn:
+            continue
+        where_row = unread if everywhere else where[y]
+        _new_coefficients(f, rule, new)
+        _choose_slots(heads, slots, everywhere, where_row, insert)
+        if rule.rule == QUANTILE:
+            _move_thresholds(density, thresholds.theta[y], thresholds.counts[y], everywhere, where_row, rule)
         if not everywhere:
-            for j in range(slots):  # pixels that do not learn must not decay with the common scale
-                a = coefficients[y, j]
-                for x in range(width):
-                    old = a[x]
-                    kept = old * shrink
-                    a[x] = old if where_row[x] != 0 else kept
-        for j in range(slots) if only_slot < 0 else range(only_slot, only_slot + 1):
-            slot = np.uint8(j)
-            a = coefficients[y, j]
-            for x in range(width):
-                old, new = a[x], alpha[x]
-                a[x] = new if insert[x] == slot else old
-            for c in range(channels):
-                s, row = colours[y, c, j], pixels[c]
-                for x in range(width):
-                    old_value, new_value = s[x], row[x]
-                    s[x] = new_value if insert[x] == slot else old_value
+            _undo_shrinking(coefficients, where_row, np.float32(np.float32(1.0) + rule.r))
+        for j in range(slots) if rule.only_slot < 0 else range(rule.only_slot, rule.only_slot + 1):
+            store_coefficients(np.uint8(j), insert, new, coefficients[j])
+            store_colours(np.uint8(j), insert, pixels, colours)

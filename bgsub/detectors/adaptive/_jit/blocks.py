@@ -1,28 +1,32 @@
-"""What the kernels of the adaptive bank share: its state in blocks, small integers and their units.
+"""The adaptive detector's state in blocks, its units, and what its kernels share.
 
-Pixels are worked off in blocks of 64 that follow each other in memory, slot by slot, because most blocks of most
-frames need little: where every pixel matches a first slot that outweighs the rest (`settled`), the other slots are
-not even read, and where the feedback is at rest as well (`quiet`), it stays there. The inner loops have the form that
-`_norma_kernels` explains.
+Pixels are processed in blocks of 64 that follow each other in memory, slot by slot, because most blocks of most
+frames need little. In a *settled* block every pixel matches a first slot that outweighs the rest: the other slots are
+not even read. Where the feedback has *converged* as well, it stays there. The inner loops have the form that
+`bgsub.detectors._jit.ring` explains.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bgsub._numba import exp2_nonpositive, view_kernel
 
 __all__ = [
+    "BLINK_RATE_UNIT",
     "BLOCK",
     "BYTE",
     "BYTES",
     "DITHERS",
     "FACTOR_ONE",
     "FORGOTTEN",
+    "LOWEST_BLINK_RATE",
     "NONE",
-    "QUIET",
-    "RESTLESS_UNIT",
     "SETTLED",
+    "Observation",
+    "State",
     "exponent_unit",
-    "first_values",
+    "first_kernel_values",
 ]
 
 BLOCK = 64
@@ -30,22 +34,64 @@ BLOCK = 64
 DITHERS = 61
 """Blocks of dither, which blocks of pixels take in turns."""
 SETTLED, FORGOTTEN = np.uint8(1), np.uint8(2)
-"""What a block is, near to its first slots or due to learn at once; 0 is neither."""
+"""States of a block: near to its first slots, or due to learn at once; 0 is neither."""
 NONE = np.uint8(255)
 """In place of a slot: there is none."""
 
 # State in small integers: each unit is less than what a frame changes.
-FACTOR_ONE = np.float32(8000.0)  # a factor of 1
-RESTLESS_UNIT = np.float32(0.025)
+FACTOR_ONE = np.float32(8000.0)  # a width factor of 1
+BLINK_RATE_UNIT = np.float32(0.025)
+LOWEST_BLINK_RATE = np.int32(4)  # the least v, 0.1; also what a frame without a blink takes from it
 BYTE, BYTES = np.float32(1.0 / 255.0), np.float32(255.0)
 """Unit of the kernel values and distances of one frame, and how many make 1."""
 
-QUIET = np.int32(4)  # what a frame without a blink takes, and the least v: 0.1
+
+class State(NamedTuple):
+    """The model. N blocks, B slots, D channels."""
+
+    colours: Any
+    """(B, D, N, BLOCK) of the frame's dtype: support vectors."""
+    coefficients: Any
+    """(B, N, BLOCK) f4, to be multiplied by the common scale."""
+    dominant: Any
+    """(N,) u1: 1 where each first coefficient is at least threshold / tau of the sum."""
+    width_factors: Any
+    """(N, BLOCK) u2: R, the factor of the kernel width, in units of 1 / FACTOR_ONE."""
+    blink_rates: Any
+    """(N, BLOCK) u2: v, how often the raw mask changes away from foreground, in units of BLINK_RATE_UNIT."""
+    mean_distances: Any
+    """(N, BLOCK) u2: running mean of the distance from the background; 65535 is 1."""
+    previous_raw: Any
+    """(N, BLOCK) u1: raw mask of the frame before."""
+    foreground_ages: Any
+    """(N, BLOCK) u2: frames that the pixel has been foreground without a break."""
+    converged: Any
+    """(N,) u1: 1 where feedback would change nothing in a block that is settled and all background. Not a part of
+    the saved model: it changes the time of a step only, and a loaded model finds it again."""
+
+
+class Observation(NamedTuple):
+    """What `score` sees in one frame and `update` learns from; every step writes it before reading it."""
+
+    planes: Any
+    """(D, N, BLOCK) of the frame's dtype: the frame, channel by channel."""
+    density: Any
+    """(N, BLOCK) f4: g(x); only where it was asked for, or the block is not settled."""
+    raw: Any
+    """(N, BLOCK) u1: 255 where the density is below the threshold."""
+    distance: Any
+    """(N, BLOCK) u1: 1 - density / threshold, at least 0, in BYTEs; not in settled blocks."""
+    nearest: Any
+    """(N, BLOCK) u1: the slot to project on, or NONE; not in settled blocks."""
+    kernel_value: Any
+    """(N, BLOCK) u1: its kernel value in BYTEs; not in settled blocks."""
+    settled: Any
+    """(N,) u1: SETTLED where every pixel is background and near to its first slot; see FORGOTTEN."""
 
 
 @view_kernel
 def exponent_unit(gain, channels):
-    """Return what turns squared distance / factor**2, in their units, into the exponent of two.
+    """Return the factor from squared distance / R**2, in their units, to the exponent of two.
 
     One channel counts like three equal ones, so that a width means the same for grey as for colour.
     """
@@ -53,7 +99,7 @@ def exponent_unit(gain, channels):
 
 
 @view_kernel
-def first_values(planes, colours, factors_row, unit, y, k):
+def first_kernel_values(planes, colours, factors_row, unit, y, k):
     """Compute the kernel values (BLOCK,) f4 of the first slots of a block."""
     s0, p0 = colours[0, 0, y], planes[0, y]
     for x in range(BLOCK):

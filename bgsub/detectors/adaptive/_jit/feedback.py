@@ -1,72 +1,73 @@
-"""Numba kernels of the adaptive bank that feed the final mask back into widths and restlessness."""
+"""Feedback of the final mask into width factors and blink rates of the adaptive detector."""
 
 import numpy as np
 
-from bgsub._numba import view_kernel
+from bgsub._numba import kernel, view_kernel
 from bgsub.detectors.adaptive._jit.blocks import (
+    BLINK_RATE_UNIT,
     BLOCK,
     BYTES,
     FACTOR_ONE,
     FORGOTTEN,
-    QUIET,
-    RESTLESS_UNIT,
+    LOWEST_BLINK_RATE,
     SETTLED,
     exponent_unit,
-    first_values,
+    first_kernel_values,
 )
 
-__all__ = ["NEAR", "feed_back", "spread", "unsettle"]
+__all__ = ["NEAR", "feed_back", "rescore_settled", "rescore_touched", "spread"]
 
-DISTANCE_UNIT = np.float32(1.0 / 65535.0)
-BLINK = np.int32(40)  # what a blink adds to v, in such units: 1
-FREE = np.int32(40)  # how much of v widens nothing, for a passing object blinks, too
-QUIET_FOREGROUND = np.int32(1)  # what it takes where the pixel is foreground
-DISTANCE_RATE = np.float32(0.02)  # of the running mean of the distance
-DISTANCE_SCALE = np.float32(4.0)
-SHRINK = np.float32(0.01)  # rate at which factors shrink, divided by v
-WIDEST = np.float32(8.0)  # largest factor of the width
-NEAR = 3  # pixels round foreground where nothing blinks: its outline moves; outlines do not grow with frames
+_DISTANCE_UNIT = np.float32(1.0 / 65535.0)
+_BLINK = np.int32(40)  # what a blink adds to v, in its units: 1
+_FREE = np.int32(40)  # how much of v widens nothing, for a passing object blinks, too
+_CALMING_IN_FOREGROUND = np.int32(1)  # what a frame without a blink takes from v where the pixel is foreground
+_DISTANCE_RATE = np.float32(0.02)  # of the running mean of the distance
+_DISTANCE_SCALE = np.float32(4.0)
+_SHRINK = np.float32(0.01)  # rate at which width factors shrink, divided by v
+_WIDEST = np.float32(8.0)  # largest width factor
+NEAR = 3
+"""Pixels round foreground where nothing blinks: its outline moves; outlines do not grow with frames."""
 
 
 @view_kernel
-def unsettle(
-    first,
-    last,
-    planes,  # (D, N, BLOCK) u1, u2 or f4: the frame
-    colours,  # (B, D, N, BLOCK) of the frame's dtype
-    factors,  # (N, BLOCK) u2
-    gain,  # f4
-    distance,  # (N, BLOCK) u1, written
-    nearest,  # (N, BLOCK) u1, written
-    values,  # (N, BLOCK) u1, written
-    settled,  # (N,) u1
-    final,  # (N, BLOCK) u1: the final mask
-    where,  # (N, BLOCK) u1: pixels that may change
-    everywhere,  # bool: whether all may, without asking `where`
-    k,  # (BLOCK,) f4: scratch
-):
-    """Complete what `look` left out in settled blocks with a pixel that is foreground or may not change."""
-    unit = exponent_unit(gain, planes.shape[0])
+def _rescore(y, state, seen, unit, k):
+    """Fill in the per-pixel results that `score` skipped in a settled block; k, (BLOCK,) f4, is scratch."""
+    distance, nearest, kernel_value = seen.distance[y], seen.nearest[y], seen.kernel_value[y]
+    seen.settled[y] = np.uint8(0)
+    first_kernel_values(seen.planes, state.colours, state.width_factors[y], unit, y, k)
+    for x in range(BLOCK):
+        distance[x] = np.uint8(0)
+        nearest[x] = np.uint8(0)
+    for x in range(BLOCK):
+        kernel_value[x] = np.int32(k[x] * BYTES + np.float32(0.5))
+
+
+@view_kernel
+def _count_nonzero(row):
+    found = 0
+    for x in range(BLOCK):
+        found += 1 if row[x] != 0 else 0
+    return found
+
+
+@view_kernel
+def rescore_settled(first, last, state, seen, final, where, rule, k):
+    """Fill in what `score` skipped in settled blocks with a pixel that is foreground or may not change."""
+    unit = exponent_unit(rule.gain, seen.planes.shape[0])
     for y in range(first, last):
-        if settled[y] != SETTLED:
+        if seen.settled[y] != SETTLED:
             continue
-        final_row, where_row = final[y], where[y]
-        found = 0
-        for x in range(BLOCK):
-            found += 1 if final_row[x] != 0 else 0
-        if not everywhere:
-            for x in range(BLOCK):
-                found += 1 if where_row[x] == 0 else 0
-        if found == 0:
-            continue
-        settled[y] = np.uint8(0)
-        distance_row, nearest_row, values_row = distance[y], nearest[y], values[y]
-        first_values(planes, colours, factors[y], unit, y, k)
-        for x in range(BLOCK):
-            distance_row[x] = np.uint8(0)
-            nearest_row[x] = np.uint8(0)
-        for x in range(BLOCK):
-            values_row[x] = np.int32(k[x] * BYTES + np.float32(0.5))
+        if _count_nonzero(final[y]) != 0 or not (rule.everywhere or _count_nonzero(where[y]) == BLOCK):
+            _rescore(y, state, seen, unit, k)
+
+
+@kernel
+def rescore_touched(state, seen, touched, gain):
+    """Fill in what `score` skipped in the settled blocks where `touched`, (N, BLOCK) u1, is not 0 everywhere."""
+    unit, k = exponent_unit(gain, seen.planes.shape[0]), np.empty(BLOCK, np.float32)
+    for y in range(touched.shape[0]):
+        if seen.settled[y] == SETTLED and _count_nonzero(touched[y]) != 0:
+            _rescore(y, state, seen, unit, k)
 
 
 @view_kernel
@@ -81,17 +82,32 @@ def _add_rows(mask, y, columns):
 
 
 @view_kernel
-def spread(
-    first,
-    last,
-    mask,  # (H, W) u1
-    before,  # (H, W) u1: another mask
-    filled,  # (H,) u1: 0 in rows that are empty in both
-    near,  # (N, BLOCK) u1, written: not 0 where foreground of either is at most NEAR pixels away, in rows and columns
-    columns,  # (W + 2 * NEAR,) u1: scratch, all 0
-    line,  # the same, of any values
-):
-    """Dilate the union of two masks."""
+def _spread_row(columns, line, part, left):
+    """Dilate a row of columns over NEAR neighbours to either side; write it from column `left` on."""
+    span = line.shape[0]
+    one_on, two_on, three_on = columns[1:], line[2:], columns[3:]
+    for x in range(span - 1):  # spans of two columns, of four, of seven
+        line[x] = columns[x] | one_on[x]
+    for x in range(span - 3):
+        columns[x] = line[x] | two_on[x]
+    here, shifted = columns[left : left + part.shape[0]], three_on[left : left + part.shape[0]]
+    for x in range(part.shape[0]):
+        part[x] = here[x] | shifted[x]
+
+
+@view_kernel
+def spread(first, last, masks, near, columns, line):
+    """Dilate the union of the final masks of this frame and the one before.
+
+    Parameters
+    ----------
+    masks : Masks
+    near : (N, BLOCK) u1
+        Written: not 0 where foreground of either is at most NEAR pixels away, in rows and columns.
+    columns, line : (W + 2 * NEAR,) u1
+        Scratch; columns is all 0.
+    """
+    mask, previous = masks.image, masks.previous_image
     height, width = mask.shape
     pixels = near.reshape(-1)
     inner = columns[NEAR : NEAR + width]  # what is in reach in each column; nothing beyond the borders
@@ -101,7 +117,7 @@ def spread(
         out = pixels[y * width + left : y * width + right]
         found = np.int64(0)
         for row in range(max(y - NEAR, 0), min(y + NEAR + 1, height)):
-            found += np.int64(filled[row])
+            found += np.int64(masks.occupied_rows[row])
         if found == 0:
             for x in range(out.shape[0]):
                 out[x] = np.uint8(0)
@@ -109,84 +125,70 @@ def spread(
         for x in range(width):
             inner[x] = np.uint8(0)
         _add_rows(mask, y, inner)
-        _add_rows(before, y, inner)
-        one_on, two_on, three_on = columns[1:], line[2:], columns[3:]
-        for x in range(width + 5):  # spans of two columns, of four, of seven
-            line[x] = columns[x] | one_on[x]
-        for x in range(width + 3):
-            columns[x] = line[x] | two_on[x]
-        part, shifted = columns[left:right], three_on[left:right]
-        for x in range(part.shape[0]):
-            out[x] = part[x] | shifted[x]
+        _add_rows(previous, y, inner)
+        _spread_row(columns, line, out, left)
         for x in range(NEAR):
             columns[x] = np.uint8(0)
             columns[width + NEAR + x] = np.uint8(0)
 
 
 @view_kernel
-def feed_back(
-    first,
-    last,
-    factors,  # (N, BLOCK) u2
-    restless,  # (N, BLOCK) u2: v, how often a pixel blinks
-    distances,  # (N, BLOCK) u2: running mean of the distance from the background
-    previous,  # (N, BLOCK) u1: raw mask of the frame before
-    ages,  # (N, BLOCK) u2: frames that the pixel has been foreground without a break
-    quiet,  # (N,) u1: 1 where feedback would change nothing in a block that is settled and all background
-    raw,  # (N, BLOCK) u1
-    distance,  # (N, BLOCK) u1, written in settled blocks
-    settled,  # (N,) u1
-    final,  # (N, BLOCK) u1
-    moving,  # (N, BLOCK) u1: not 0 near foreground of this frame or the one before
-    where,  # (N, BLOCK) u1
-    everywhere,  # bool
-    factor_rate,  # f4: rate at which factors grow
-    flicker,  # i4: age from which foreground blinks, too
-    absorb,  # i4: age at which foreground becomes background; 0 for never
-):
-    """Feed the final mask back into widths and restlessness; a block with foreground of that age is to learn now."""
+def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
+    """Feed back in one block; return how many pixels have not converged and how many are due to be absorbed."""
     one, half = np.float32(1.0), np.float32(0.5)
-    lowest, highest = FACTOR_ONE, WIDEST * FACTOR_ONE
+    lowest, highest = FACTOR_ONE, _WIDEST * FACTOR_ONE
+    raw, distance = seen.raw[y], seen.distance[y]
+    factors, blink_rates, distances = state.width_factors[y], state.blink_rates[y], state.mean_distances[y]
+    previous_raw, ages = state.previous_raw[y], state.foreground_ages[y]
+    everywhere, flicker, absorb, factor_rate = rule.everywhere, rule.flicker, rule.absorb, rule.factor_rate
+    active, due = 0, 0
+    for x in range(BLOCK):
+        ok = everywhere | (where_row[x] != 0)
+        foreground = final_row[x] != 0
+        before = previous_raw[x]
+        blinks = (raw[x] != before) & ((near_row[x] == 0) | (np.int32(ages[x]) > flicker))
+        v = np.int32(blink_rates[x])
+        change = _BLINK if blinks else -(_CALMING_IN_FOREGROUND if foreground else LOWEST_BLINK_RATE)
+        v_new = min(max(v + change, LOWEST_BLINK_RATE), np.int32(65535))
+        mean = np.int32(distances[x])
+        # Truncation makes a mean of small distances end at 0.
+        mean_new = np.int32(
+            np.float32(mean) + _DISTANCE_RATE * (np.float32(distance[x]) * np.float32(257.0) - np.float32(mean))
+        )
+        limit = one + _DISTANCE_SCALE * (np.float32(mean_new) * _DISTANCE_UNIT)
+        limit = limit * limit * FACTOR_ONE
+        r = np.float32(factors[x])
+        grow = factor_rate * (np.float32(max(v_new - _FREE, np.int32(0))) * BLINK_RATE_UNIT)
+        shrink = _SHRINK / (np.float32(v_new) * BLINK_RATE_UNIT)
+        r_new = r + (grow if r < limit else -shrink) * FACTOR_ONE + half
+        r_new = min(max(r_new, lowest), highest)
+        age = np.int32(ages[x])
+        age_new = min(age + np.int32(1), np.int32(65535)) if foreground else np.int32(0)
+        blink_rates[x] = v_new if ok else v
+        distances[x] = mean_new if ok else mean
+        factors[x] = np.int32(r_new if ok else r)
+        ages[x] = age_new if ok else age
+        previous_raw[x] = raw[x] if ok else before
+        due += 1 if (age_new == absorb) & foreground else 0
+        active += 0 if (v_new == LOWEST_BLINK_RATE) & (mean_new == 0) & (r_new <= lowest + half) else 1
+    return active, due
+
+
+@view_kernel
+def feed_back(first, last, state, seen, final, near, where, rule):
+    """Feed the final mask back into width factors and blink rates.
+
+    A block with foreground of the age of absorption is to learn now. For the parameters see `update.update`.
+    """
     for y in range(first, last):
-        calm = settled[y] == SETTLED
-        if calm and quiet[y] != 0:
+        settled = seen.settled[y] == SETTLED
+        if settled and state.converged[y] != 0:
             continue
-        final_row, where_row, distance_row = final[y], where[y], distance[y]
-        if calm:
+        if settled:
+            distance = seen.distance[y]
             for x in range(BLOCK):
-                distance_row[x] = np.uint8(0)
-        raw_row, moving_row, previous_row, ages_row = raw[y], moving[y], previous[y], ages[y]
-        factors_row, restless_row, distances_row = factors[y], restless[y], distances[y]
-        loud, ripe = 0, 0
-        for x in range(BLOCK):
-            ok = everywhere | (where_row[x] != 0)
-            foreground = final_row[x] != 0
-            before = previous_row[x]
-            blinks = (raw_row[x] != before) & ((moving_row[x] == 0) | (np.int32(ages_row[x]) > flicker))
-            v = np.int32(restless_row[x])
-            change = BLINK if blinks else -(QUIET_FOREGROUND if foreground else QUIET)
-            v_new = min(max(v + change, QUIET), np.int32(65535))
-            mean = np.int32(distances_row[x])
-            # Truncation makes a mean of small distances end at 0.
-            mean_new = np.int32(
-                np.float32(mean) + DISTANCE_RATE * (np.float32(distance_row[x]) * np.float32(257.0) - np.float32(mean))
-            )
-            limit = one + DISTANCE_SCALE * (np.float32(mean_new) * DISTANCE_UNIT)
-            limit = limit * limit * FACTOR_ONE
-            r = np.float32(factors_row[x])
-            grow = factor_rate * (np.float32(max(v_new - FREE, np.int32(0))) * RESTLESS_UNIT)
-            shrink = SHRINK / (np.float32(v_new) * RESTLESS_UNIT)
-            r_new = r + (grow if r < limit else -shrink) * FACTOR_ONE + half
-            r_new = min(max(r_new, lowest), highest)
-            age = np.int32(ages_row[x])
-            age_new = min(age + np.int32(1), np.int32(65535)) if foreground else np.int32(0)
-            restless_row[x] = v_new if ok else v
-            distances_row[x] = mean_new if ok else mean
-            factors_row[x] = np.int32(r_new if ok else r)
-            ages_row[x] = age_new if ok else age
-            previous_row[x] = raw_row[x] if ok else before
-            ripe += 1 if (age_new == absorb) & foreground else 0
-            loud += 0 if (v_new == QUIET) & (mean_new == 0) & (r_new <= lowest + half) else 1
-        quiet[y] = np.uint8(1 if calm and loud == 0 else 0)
-        if ripe != 0:
-            settled[y] = FORGOTTEN
+                distance[x] = np.uint8(0)
+        active, due = _feed_back_block(y, state, seen, final[y], near[y], where[y], rule)
+        state.converged[y] = np.uint8(1 if settled and active == 0 else 0)
+        if due != 0:
+            seen.settled[y] = FORGOTTEN

@@ -1,13 +1,51 @@
-"""Numba kernel of the adaptive bank that looks at a frame."""
+"""Densities, raw masks and nearest support vectors of a frame, for the adaptive detector."""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bgsub._numba import exp2_nonpositive, kernel, prefetch, view_kernel
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, BYTES, NONE, SETTLED, exponent_unit
 
-__all__ = ["look"]
+__all__ = ["ScoreRule", "score"]
 
-WORD = 8  # bytes of a machine word
+_WORD = 8  # bytes of a machine word
+
+
+class ScoreRule(NamedTuple):
+    """How a frame is judged."""
+
+    gain: Any
+    """f4: -log2(e) / width**2, width in units of the frame."""
+    threshold: Any
+    """f4: on the density."""
+    tau: Any
+    """f4: least kernel value for a projection."""
+    box: Any
+    """Of the frame's dtype: colours whose channels differ no more have kernel values above tau at any width."""
+    exact: Any
+    """bool: compute densities also where they are certain to be above the threshold."""
+
+
+class _Scratch(NamedTuple):
+    """Working memory for one block; (BLOCK,) each."""
+
+    f: Any
+    """f4: sum of a_j k(s_j, x)"""
+    mass: Any
+    """f4: sum of a_j"""
+    gains: Any
+    """f4: factors from squared distances to exponents"""
+    square: Any
+    """f4: squared distances to one slot"""
+    best: Any
+    """f4: kernel value of the slot to project on"""
+    to_beat: Any
+    """f4: kernel value that makes a later slot the better one; infinite where the first slot is near enough"""
+    index: Any
+    """u1: the slot to project on"""
+    outside: Any
+    """u1: whether any channel differs by more than the box"""
 
 
 @view_kernel
@@ -47,137 +85,172 @@ def _separate(frame, y, planes, whole):
 
 
 @view_kernel
-def _look(
-    first, last, frame, planes, colours, coefficients, factors, dominant, gain, threshold, tau, box, exact, density,
-    raw, distance, nearest, values, settled, f, gains, square, mass, best, index, outside,
-):  # fmt: skip
-    """Do `look`; the last, (BLOCK,), are scratch."""
+def _is_inside(y, planes, colours, box, outside):
+    """Return whether every pixel of a block differs from its first slot by no more than the box."""
+    kind, words = planes.dtype.type, outside.view(np.uint64)
+    for x in range(BLOCK):
+        outside[x] = np.uint8(0)
+    for c in range(planes.shape[0]):
+        p, s = planes[c, y], colours[0, c, y]
+        for x in range(BLOCK):
+            seen, learned = p[x], s[x]
+            difference = kind(max(seen, learned) - min(seen, learned))
+            outside[x] |= np.uint8(1 if difference > box else 0)
+    found = np.uint64(0)
+    for i in range(BLOCK // _WORD):  # LLVM vectorises the disjunction of words, not that of bytes
+        found |= words[i]
+    return found == 0
+
+
+@view_kernel
+def _fetch(y, state, seen):
+    """Ask for what an unsettled block needs: these blocks follow no pattern that the processor would foresee."""
+    slots, channels = state.coefficients.shape[0], seen.planes.shape[0]
+    prefetch(state.width_factors[y])
+    for j in range(slots):
+        prefetch(state.coefficients[j, y])
+    for j in range(1, slots):
+        for c in range(channels):
+            prefetch(state.colours[j, c, y])
+    prefetch(seen.distance[y])
+    prefetch(seen.nearest[y])
+    prefetch(seen.kernel_value[y])
+
+
+@view_kernel
+def _squares(y, planes, colours, j, square):
+    """Compute the squared distances to one slot."""
+    s0, p0 = colours[j, 0, y], planes[0, y]
+    for x in range(BLOCK):
+        d = np.float32(s0[x]) - np.float32(p0[x])
+        square[x] = d * d
+    for c in range(1, planes.shape[0]):
+        s1, p1 = colours[j, c, y], planes[c, y]
+        for x in range(BLOCK):
+            d = np.float32(s1[x]) - np.float32(p1[x])
+            square[x] += d * d
+
+
+@view_kernel
+def _first_slot(factors_row, unit, tau, scratch):
+    """Compute the kernel values of the first slot, and return how many are not above tau."""
+    gains, square, best = scratch.gains, scratch.square, scratch.best
+    far = 0
+    for x in range(BLOCK):
+        r = np.float32(factors_row[x])
+        gains[x] = unit / (r * r)
+        k = exp2_nonpositive(square[x] * gains[x])
+        best[x] = k
+        far += 0 if k > tau else 1
+    return far
+
+
+@view_kernel
+def _weigh_first_slot(a0, tau, scratch):
+    """Begin the sums with the first slot, whose coefficients are a0."""
+    f, mass, best, to_beat, index = scratch.f, scratch.mass, scratch.best, scratch.to_beat, scratch.index
+    zero, two, infinite = np.float32(0.0), np.float32(2.0), np.float32(np.inf)
+    for x in range(BLOCK):
+        weight, k = a0[x], best[x]
+        f[x] = weight * k
+        mass[x] = weight
+        k = k if weight > zero else zero
+        index[x] = np.uint8(0)
+        # Rounded to multiples of 2**-22, as in all models so far: now and then it decides how a byte is rounded.
+        best[x] = (two + k) - two if k > tau else k
+        to_beat[x] = infinite if k > tau else k
+
+
+@view_kernel
+def _weigh_slot(slot, a, scratch):
+    """Add a later slot, whose coefficients are `a`, to the sums, and note where it is the nearest one."""
+    f, mass, gains, square = scratch.f, scratch.mass, scratch.gains, scratch.square
+    best, to_beat, index = scratch.best, scratch.to_beat, scratch.index
+    zero = np.float32(0.0)
+    for x in range(BLOCK):
+        weight, before, bar, chosen = a[x], best[x], to_beat[x], index[x]
+        k = exp2_nonpositive(square[x] * gains[x])
+        k = k if weight > zero else zero
+        f[x] += weight * k
+        mass[x] += weight
+        index[x] = slot if k > bar else chosen
+        best[x] = k if k > bar else before
+        to_beat[x] = max(k, bar)
+
+
+@view_kernel
+def _judge(y, seen, rule, scratch):
+    """Write what follows from the sums."""
     zero, one = np.float32(0.0), np.float32(1.0)
-    channels, slots = planes.shape[0], coefficients.shape[0]
-    unit, inverse = exponent_unit(gain, channels), one / threshold  # divisions are slow
-    words = outside.view(np.uint64)
-    kind, whole = planes.dtype.type, frame.shape[0] // (3 * BLOCK) if channels == 3 else 0
+    f, mass, best, index = scratch.f, scratch.mass, scratch.best, scratch.index
+    density, raw, distance = seen.density[y], seen.raw[y], seen.distance[y]
+    nearest, kernel_value = seen.nearest[y], seen.kernel_value[y]
+    threshold, tau = rule.threshold, rule.tau
+    inverse = one / threshold  # divisions are slow
+    for x in range(BLOCK):
+        m, k = mass[x], best[x]
+        q = f[x] / (m if m > zero else one)
+        q = q if m > zero else one
+        density[x] = q
+        raw[x] = np.uint8(255) if q < threshold else np.uint8(0)
+        distance[x] = np.int32(max(one - q * inverse, zero) * BYTES + np.float32(0.5))
+        nearest[x] = index[x] if k > tau else NONE
+        kernel_value[x] = np.int32(min(k, one) * BYTES + np.float32(0.5))
+
+
+@view_kernel
+def _score(first, last, frame, state, seen, rule, scratch):
+    """Score a band of blocks."""
+    channels, slots = seen.planes.shape[0], state.coefficients.shape[0]
+    planes, settled = seen.planes, seen.settled
+    unit = exponent_unit(rule.gain, channels)
+    whole = frame.shape[0] // (3 * BLOCK) if channels == 3 else 0
     for y in range(first, last):
         _separate(frame, y, planes, whole)
-        raw_row, leads = raw[y], dominant[y] != 0
-        if leads and not exact:
-            for x in range(BLOCK):
-                outside[x] = np.uint8(0)
-            for c in range(channels):
-                p, s = planes[c, y], colours[0, c, y]
+        raw_row, leads = seen.raw[y], state.dominant[y] != 0
+        if leads and not rule.exact and _is_inside(y, planes, state.colours, rule.box, scratch.outside):
+            if settled[y] != SETTLED:
                 for x in range(BLOCK):
-                    seen, learned = p[x], s[x]
-                    difference = kind(max(seen, learned) - min(seen, learned))
-                    outside[x] |= np.uint8(1 if difference > box else 0)
-            found = np.uint64(0)
-            for i in range(BLOCK // WORD):  # LLVM vectorises the disjunction of words, not that of bytes
-                found |= words[i]
-            if found == 0:
-                if settled[y] != SETTLED:
-                    for x in range(BLOCK):
-                        raw_row[x] = np.uint8(0)
-                settled[y] = SETTLED
-                continue
-        # Unlike settled blocks, these follow no pattern that the processor would foresee.
-        prefetch(factors[y])
-        for j in range(slots):
-            prefetch(coefficients[j, y])
-        for j in range(1, slots):
-            for c in range(channels):
-                prefetch(colours[j, c, y])
-        prefetch(distance[y])
-        prefetch(nearest[y])
-        prefetch(values[y])
-        factors_row = factors[y]
-        s0, p0 = colours[0, 0, y], planes[0, y]
+                    raw_row[x] = np.uint8(0)
+            settled[y] = SETTLED
+            continue
+        _fetch(y, state, seen)
+        _squares(y, planes, state.colours, 0, scratch.square)
+        far = _first_slot(state.width_factors[y], unit, rule.tau, scratch)
         for x in range(BLOCK):
-            d = np.float32(s0[x]) - np.float32(p0[x])
-            square[x] = d * d
-        for c in range(1, channels):
-            s3, p3 = colours[0, c, y], planes[c, y]
-            for x in range(BLOCK):
-                d = np.float32(s3[x]) - np.float32(p3[x])
-                square[x] += d * d
-        far = 0
-        for x in range(BLOCK):
-            r = np.float32(factors_row[x])
-            gains[x] = unit / (r * r)
-            k = exp2_nonpositive(square[x] * gains[x])
-            best[x] = k
             raw_row[x] = np.uint8(0)
-            far += 0 if k > tau else 1
         certain = far == 0 and leads
         settled[y] = SETTLED if certain else np.uint8(0)
-        if certain and not exact:
+        if certain and not rule.exact:
             continue
-        a0, nearest_row, values_row = coefficients[0, y], nearest[y], values[y]
-        distance_row, density_row = distance[y], density[y]
-        for x in range(BLOCK):
-            weight, k = a0[x], best[x]
-            f[x] = weight * k
-            mass[x] = weight
-            k = k if weight > zero else zero
-            index[x] = np.uint8(0)
-            best[x] = np.float32(2.0) + k if k > tau else k  # the first slot is near enough
+        _weigh_first_slot(state.coefficients[0, y], rule.tau, scratch)
         for j in range(1, slots):
-            slot = np.uint8(j)
-            a = coefficients[j, y]
-            s1, p1 = colours[j, 0, y], planes[0, y]
-            for x in range(BLOCK):
-                d = np.float32(s1[x]) - np.float32(p1[x])
-                square[x] = d * d
-            for c in range(1, channels):
-                s2, p2 = colours[j, c, y], planes[c, y]
-                for x in range(BLOCK):
-                    d = np.float32(s2[x]) - np.float32(p2[x])
-                    square[x] += d * d
-            for x in range(BLOCK):
-                weight, before, chosen = a[x], best[x], index[x]
-                k = exp2_nonpositive(square[x] * gains[x])
-                k = k if weight > zero else zero
-                f[x] += weight * k
-                mass[x] += weight
-                index[x] = slot if k > before else chosen
-                best[x] = max(k, before)
-        for x in range(BLOCK):
-            m, k = mass[x], best[x]
-            q = f[x] / (m if m > zero else one)
-            q = q if m > zero else one
-            density_row[x] = q
-            raw_row[x] = np.uint8(255) if q < threshold else np.uint8(0)
-            distance_row[x] = np.int32(max(one - q * inverse, zero) * BYTES + np.float32(0.5))
-            k = k - np.float32(2.0) if k > np.float32(1.5) else k
-            nearest_row[x] = index[x] if k > tau else NONE
-            values_row[x] = np.int32(min(k, one) * BYTES + np.float32(0.5))
+            _squares(y, planes, state.colours, j, scratch.square)
+            _weigh_slot(np.uint8(j), state.coefficients[j, y], scratch)
+        _judge(y, seen, rule, scratch)
 
 
 @kernel
-def look(
-    first,
-    last,
-    frame,  # (H * W * D,) u1, u2 or f4
-    planes,  # (D, N, BLOCK) of the frame's dtype, written
-    colours,  # (B, D, N, BLOCK) of the frame's dtype: support vectors
-    coefficients,  # (B, N, BLOCK) f4
-    factors,  # (N, BLOCK) u2: factor of the kernel width
-    dominant,  # (N,) u1: 1 where each first coefficient is at least threshold / tau of the sum
-    gain,  # f4: -log2(e) / width**2
-    threshold,  # f4: on the density
-    tau,  # f4: least kernel value for a projection
-    box,  # of the frame's dtype: colours whose channels differ no more have values above tau at any width
-    exact,  # bool: compute densities where they are certain to be above the threshold, too
-    density,  # (N, BLOCK) f4, written if exact
-    raw,  # (N, BLOCK) u1, written: 255 where the density is below the threshold
-    distance,  # (N, BLOCK) u1, written: 1 - density / threshold, at least 0; not in settled blocks
-    nearest,  # (N, BLOCK) u1, written: the slot to project on, or NONE; not in settled blocks
-    values,  # (N, BLOCK) u1, written: its kernel value; not in settled blocks
-    settled,  # (N,) u1, written: SETTLED where every pixel is background and near to its first slot
-):
-    """Compute the density f(x) / sum of coefficients, the raw mask and the support vector to project on."""
-    f, gains, square = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
-    mass, best, index = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32), np.empty(BLOCK, np.uint8)
-    outside = np.empty(BLOCK, np.uint8)
-    _look(
-        first, last, frame, planes, colours, coefficients, factors, dominant, gain, threshold, tau, box, exact,
-        density, raw, distance, nearest, values, settled, f, gains, square, mass, best, index, outside,
-    )  # fmt: skip
+def score(first, last, frame, state, seen, rule):
+    """Compute the density f(x) / sum of coefficients, the raw mask and the support vector to project on.
+
+    Parameters
+    ----------
+    frame : (H * W * D,) u1, u2 or f4
+    state : State
+        Read only.
+    seen : Observation
+        Written.
+    rule : ScoreRule
+    """
+    scratch = _Scratch(
+        np.empty(BLOCK, np.float32),
+        np.empty(BLOCK, np.float32),
+        np.empty(BLOCK, np.float32),
+        np.empty(BLOCK, np.float32),
+        np.empty(BLOCK, np.float32),
+        np.empty(BLOCK, np.float32),
+        np.empty(BLOCK, np.uint8),
+        np.empty(BLOCK, np.uint8),
+    )
+    _score(first, last, frame, state, seen, rule, scratch)

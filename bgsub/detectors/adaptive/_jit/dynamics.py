@@ -1,4 +1,4 @@
-"""Numba kernel of the adaptive bank that averages unrest on a coarse grid."""
+"""How dynamic the background is, on a coarse grid."""
 
 import numpy as np
 
@@ -11,15 +11,17 @@ GRID = 4
 
 
 @kernel
-def average(
-    first,
-    last,
-    factors,  # (H, W) u2
-    restless,  # (H, W) u2
-    weight,  # of the second beside the first, a whole number
-    means,  # (ceil(H / GRID), ceil(W / GRID)) f4, written
-):
-    """Write the mean of factors + weight * restless over each cell; those at the ends may be smaller."""
+def average(first, last, factors, blink_rates, weight, means):
+    """Write the mean of factors + weight * blink_rates over each cell; those at the ends may be smaller.
+
+    Parameters
+    ----------
+    factors, blink_rates : (H, W) u2
+    weight : int
+        Of the second beside the first.
+    means : (ceil(H / GRID), ceil(W / GRID)) f4
+        Written.
+    """
     height, width = factors.shape
     sums, factor, whole = np.empty(width, np.int32), np.int32(weight), width // GRID
     for row in range(first, last):
@@ -27,7 +29,7 @@ def average(
             sums[x] = np.int32(0)
         top, bottom = row * GRID, min((row + 1) * GRID, height)
         for y in range(top, bottom):
-            a, b = factors[y], restless[y]
+            a, b = factors[y], blink_rates[y]
             for x in range(width):
                 sums[x] = np.int32(sums[x] + np.int32(a[x]) + factor * np.int32(b[x]))
         out, share = means[row], np.float32(1.0 / (GRID * (bottom - top)))

@@ -1,0 +1,39 @@
+"""Kernels run as plain Python with one function in them replaced by a wrong one, which a test must notice."""
+
+import importlib.util
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+_KERNELS = "bgsub.detectors._jit."
+
+
+def plain(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Return a second copy of a module of kernels, in which they and what they call are plain Python.
+
+    `sys.modules` is left alone: the compiled ones stay in use.
+    """
+    ring, module = _load("ring", monkeypatch), _load(name, monkeypatch)
+    for attribute in set(ring.__all__) & set(vars(module)):
+        setattr(module, attribute, getattr(ring, attribute))
+    return module
+
+
+def _load(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    spec = importlib.util.find_spec(_KERNELS + name)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    with monkeypatch.context() as patch:
+        for compiler in ("kernel", "view_kernel"):
+            patch.setattr(f"bgsub._numba.{compiler}", lambda function: function)
+        patch.setattr("bgsub._numba.prefetch", lambda row: None)
+        spec.loader.exec_module(module)
+    return module
+
+
+def break_function(module: ModuleType, name: str, wrong: Callable[[Any], Any]) -> None:
+    """Replace a function that the module's kernels call by `wrong` of the right one."""
+    setattr(module, name, wrong(getattr(module, name)))
