@@ -125,7 +125,7 @@ def view_kernel(function: _Function) -> _Function:
 
     LLVM cannot remove all counts from a loop over small blocks, where they take a tenth of the time or more.
     """
-    return _compile(function, _nrt=False)
+    return _compile(function, _nrt=False, forceinline=True)
 
 
 def _compile(function: _Function, **more: Any) -> _Function:
