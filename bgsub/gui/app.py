@@ -1,4 +1,4 @@
-"""Start the viewer: what must be true before Qt begins, and what keeps it alive after."""
+"""Start the viewer: check its requirements before Qt begins, and keep it alive afterwards."""
 
 import logging
 import signal
@@ -12,13 +12,13 @@ from bgsub.errors import DependencyError
 from bgsub.gui.qt_process import DisplayProbe, release_cv2_qt
 from bgsub.roi import open_region
 
-__all__ = ["run_viewer"]
+__all__ = ["ExceptionHook", "run_viewer"]
 
 logger = logging.getLogger(__name__)
 
 _INSTALL = "pip install 'bgsub[gui]'"
 _LIBRARIES = "libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1"
-_application: object = None  # outlives every widget, whatever order Python takes objects apart in
+_application: object = None  # outlives every widget, in whatever order Python destroys objects
 _TICK_MS = 200  # Python's signal handlers run only when Qt lets Python run
 
 
@@ -34,13 +34,13 @@ def run_viewer(
     Parameters
     ----------
     source : str, optional
-        What to open, as `open_source` takes it.
+        Name of a source to open, as for `open_source`.
     config : Config, optional
-        The detector to begin with.
+        Initial detector.
     model : Path, optional
-        A saved model to begin with.
+        A saved model to start from.
     settings_file : Path, optional
-        Where layout and choices are remembered; the user's own place by default.
+        Where layout and choices are remembered; the user's settings by default.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def run_viewer(
     session = Session(settings=Settings(config=replace(config, roi=""), region=region))
     window = MainWindow(session, Theme(application), kept)
     before = sys.excepthook
-    sys.excepthook = _Survivor(session)
+    sys.excepthook = ExceptionHook(session)
     interrupted = signal.signal(signal.SIGINT, lambda *_: window.close())
     timer = QTimer()
     timer.timeout.connect(lambda: None)
@@ -105,20 +105,20 @@ def run_viewer(
         application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
-class _Survivor:
-    """An exception hook that keeps the window alive: PyQt6 aborts the process if a slot raises and there is none.
+class ExceptionHook:
+    """Keeps the window alive: without an exception hook PyQt6 aborts the process if a slot raises.
 
     Parameters
     ----------
     session : Session
-        Shows what happened.
+        Shows the error.
     """
 
     def __init__(self, session: object) -> None:
         self._session = session
 
     def __call__(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        """Log, hold the picture and show; Ctrl-C passes through."""
+        """Log the error, hold the image and show a notice; Ctrl-C passes through."""
         from bgsub.gui.messages import Level
         from bgsub.gui.session import Session
 
@@ -128,14 +128,14 @@ class _Survivor:
         logger.error("unexpected error in the viewer\n%s", "".join(traceback.format_exception(kind, error, trace)))
         if isinstance(self._session, Session):
             self._session.pause()
-            what = " ".join(str(error).split())
+            message = " ".join(str(error).split())
             self._session.notify(
-                Level.ERROR, f"Unexpected {kind.__name__}: {what}. Please report it; the picture is held."
+                Level.ERROR, f"Unexpected {kind.__name__}: {message}. Please report it; the viewer is paused."
             )
 
 
 def _require_qt() -> None:
-    """Say in one line which package is missing.
+    """Check that Qt and pyqtgraph can be imported.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def _require_qt() -> None:
         If PyQt6 or pyqtgraph is not installed, or a system library of Qt is missing.
     """
     try:
-        import PyQt6.QtWidgets  # noqa: F401 - whether it can be
+        import PyQt6.QtWidgets  # noqa: F401 - only whether it can be imported
     except ImportError as error:
         if ".so" in str(error):
             raise DependencyError(
