@@ -191,6 +191,7 @@ def test_opencv_detectors_explain_that_they_have_no_state_to_show(drive):
     assert "use adaptive, norma or olk" in driver.view.pinned_pixels[0].reason
 
 
+@pytest.mark.slow
 def test_f_is_that_of_the_evaluation(drive, tmp_path):
     write_sample(tmp_path / "street", SyntheticScene(size=(48, 64), frames=40))
     config, other = Config("norma", {"warmup": 5}), Config("mog2")

@@ -196,6 +196,14 @@ class TestCompare:
         assert wanted[-1][1] is panes.DIFFERENCE
         panel.enabled.setChecked(False)
         assert session.settings.other is None
+        assert wanted[-1] == (panes.OVERLAY, panes.MASK)
+        panel.show_difference()
+        panel.show_side_by_side()
+        assert wanted[-1] == (panes.OVERLAY, panes.MASK)
+        panel.toggle()
+        assert session.is_comparing
+        assert panel.enabled.isChecked()
+        assert wanted[-1] == (panes.OVERLAY, panes.OVERLAY_B)
 
     def test_a_folder_without_labels_is_explained(self, session, qtbot, tmp_path):
         panel = add(qtbot, ComparePanel(session))
@@ -368,6 +376,10 @@ class TestRegion:
         cv2.imwrite(str(tmp_path / "r2.png"), np.eye(48, 64, dtype=np.uint8) * 255)
         assert panel.read(str(tmp_path / "r2.png"))
         assert session.settings.region.image.sum() == 48 * 255
+        saved = session.settings.region
+        panel.undo()
+        panel.redo()
+        assert session.settings.region == saved
         panel.clear.click()
         assert session.settings.region is None
 
@@ -490,6 +502,7 @@ class TestDialogs:
 
 
 class TestLearnersPage:
+    @pytest.mark.slow
     def test_methods_learn_live_on_every_kind_of_stream(self, qtbot, theme, no_leaked_threads):
         page = add(qtbot, LearnersWindow(theme))
         try:

@@ -157,6 +157,7 @@ class TestRecording:
 
 
 class TestLearning:
+    @pytest.mark.slow
     @pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: stream.label)
     def test_every_method_learns_every_stream_better_than_chance(self, stream):
         race = Race(Setup(stream, tuple(METHODS[stream.kind])))

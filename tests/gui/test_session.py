@@ -79,6 +79,16 @@ def test_pinned_pixels_are_inspected_and_unpinned(session, qtbot):
     assert session.pixel_history(3, 4) is None
 
 
+def test_only_a_detector_that_can_freeze_is_frozen(session):
+    session.toggle_frozen()
+    assert session.settings.frozen
+    session.toggle_frozen()
+    session.change(config=Config("knn"))
+    assert not session.can_freeze
+    session.toggle_frozen()
+    assert not session.settings.frozen
+
+
 def test_a_model_file_changes_the_settings(session, make_session, qtbot, tmp_path):
     session.open(EASY)
     qtbot.waitUntil(lambda: session.view.processed == 40)

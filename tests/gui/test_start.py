@@ -114,6 +114,7 @@ print("exit", code)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", [False, True])
 def test_the_viewer_starts_shows_and_ends_even_with_a_slot_that_raises(tmp_path, broken):
     script = _SCRIPT.format(source=EASY, kept=str(tmp_path / "kept.ini"), broken=broken)

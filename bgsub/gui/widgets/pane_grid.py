@@ -94,6 +94,11 @@ class PaneGrid(QWidget):
         """The panes as widgets."""
         return [slot.view for slot in self._shown]
 
+    @property
+    def boxes(self) -> list[QComboBox]:
+        """The boxes that choose what the panes show."""
+        return [slot.box for slot in self._shown]
+
     def arrange(self, count: int) -> None:
         """Show this number of panes.
 
