@@ -64,7 +64,7 @@ class CommandId(enum.StrEnum):
 
 
 class Insert(enum.Enum):
-    """What stands between the commands of a menu."""
+    """Entry of a menu that is no command."""
 
     SEPARATOR = "separator"
     CAMERAS = "cameras"
@@ -77,7 +77,7 @@ class Insert(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One thing the user can ask for."""
+    """An entry of a menu, and its key."""
 
     id: str
     """A `CommandId`, or the id of a command for a pane or theme."""
@@ -98,7 +98,7 @@ class Menu:
 
 
 def pane_command_id(pane: Pane) -> str:
-    """Return the id of the command that shows something in the first pane."""
+    """Return the id of the command that lets the first pane show this."""
     return f"first-pane-{pane.id}"
 
 

@@ -38,7 +38,7 @@ class FileCommands:
         self._window, self._session, self._grid = window, session, grid
 
     def handlers(self) -> dict[str, Callable[[], object]]:
-        """Return what each of these commands calls, by its id."""
+        """Return the function that each of these commands calls, by the id of the command."""
         return {
             CommandId.RECORD: self.record,
             CommandId.SAVE_IMAGE: self.save_image,

@@ -143,14 +143,14 @@ class MainWindow(QMainWindow):
         self.docks[panel].raise_()
 
     def show_first(self, pane: Pane) -> None:
-        """Show something in the first pane."""
+        """Show this in the first pane."""
         self.grid.choose((pane, *self.grid.panes[1:]))
 
     def show_learners(self) -> None:
         """Open the window of the learners."""
         if self.learners is None:
             self.session.attempt(self._make_learners)
-        if self.learners is not None:  # else a notice says what is missing
+        if self.learners is not None:  # otherwise a notice names the missing package
             self.learners.show()
             self.learners.raise_()
 

@@ -158,10 +158,8 @@ class View:
     """Why the source delivers nothing, if it should."""
     recorded: int | None = None
     """Frames recorded so far; None while nothing is recorded."""
-    received_s: float = 0.0
-    """`time.perf_counter()` when the worker received the frame."""
     due_s: float = 0.0
-    """`time.perf_counter()` when the frame was due; earlier than `received_s` by the delay of a slow worker."""
+    """`time.perf_counter()` when the frame was due."""
 
     @property
     def result(self) -> Result | None:

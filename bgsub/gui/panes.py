@@ -1,4 +1,4 @@
-"""What a pane of the window can show: the registry that menus, keys, help, drawing and saving follow from; no Qt."""
+"""Registry of the images that panes can show; menus, keys, help, drawing and saving follow from it. No Qt."""
 
 import enum
 from collections.abc import Callable, Iterator
@@ -98,7 +98,7 @@ class Processed:
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """One thing that a pane of the window can show. Two panes with the same `id` are equal."""
+    """A kind of image that a pane of the window can show. Two with the same `id` are equal."""
 
     id: str
     """Stable name, used in saved layouts, file names and command ids."""

@@ -1,4 +1,4 @@
-"""What Qt needs of the process: a usable display, no plugins of OpenCV, and garbage collected on the right thread."""
+"""Prepare the process for Qt: a usable display, no plugins of OpenCV, garbage collection on the right thread."""
 
 import gc
 import os

@@ -68,7 +68,7 @@ def main(application: QApplication) -> None:
                 wait_until(application, lambda before=before: session.view.position > before)
 
         def settle() -> None:
-            wait_until(application, lambda: False, 900)  # curves are drawn a few times a second
+            wait_until(application, lambda: False, 900)  # curves are drawn a few times per second
 
         def begin() -> None:
             session.open(str(CLIP))

@@ -51,8 +51,8 @@ def make_session(qtbot, no_leaked_threads: None) -> Iterator[Callable[..., Sessi
 
     def make(**values) -> Session:
         session = Session(**({"settings": FAST} | values))
-        session.heard = Notices()
-        session.noticed.connect(session.heard.append)
+        session.notices = Notices()
+        session.noticed.connect(session.notices.append)
         made.append(session)
         return session
 

@@ -72,7 +72,7 @@ class Driver:
                 time.sleep(min(wait, 0.002) if not math.isinf(wait) else 0.002)
 
     def settle(self) -> None:
-        """Turn until there is nothing to do."""
+        """Turn until there is nothing left to do."""
         self.until(lambda: math.isinf(self.engine.advance()) and not self.engine.is_opening)
 
     @property

@@ -159,7 +159,7 @@ def test_a_registered_pane_is_offered_drawn_saved_and_restored(make_window, regi
     assert np.array_equal(session.view.images[pane], expected)
     assert np.array_equal(window.grid.views[0].image, expected)
     session.save_panes(tmp_path, "shot")
-    qtbot.waitUntil(lambda: "shot-cut-out.png" in session.heard.text)
+    qtbot.waitUntil(lambda: "shot-cut-out.png" in session.notices.text)
     assert np.array_equal(cv2.imread(str(tmp_path / "shot-cut-out.png")), expected)
 
     window.close()

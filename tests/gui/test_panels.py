@@ -155,8 +155,8 @@ class TestDetectorPanel:
         (tmp_path / "bad.toml").write_text("detector = 'norma'\n[parameters]\nslots = -1\n")
         before = session.settings
         assert not session.attempt(lambda: read_preset(session, tmp_path / "bad.toml"))
-        assert "slots must be" in session.heard.text
-        assert "bad.toml is not a valid settings file" in session.heard.text
+        assert "slots must be" in session.notices.text
+        assert "bad.toml is not a valid settings file" in session.notices.text
         assert session.settings == before
 
     def test_the_command_line_makes_the_same_configuration(self, session, qtbot):
@@ -208,7 +208,7 @@ class TestCompare:
     def test_a_folder_without_labels_is_explained(self, session, qtbot, tmp_path):
         panel = add(qtbot, ComparePanel(session))
         assert not panel.set_truth(str(tmp_path))
-        assert "holds no numbered label images" in session.heard.text
+        assert "holds no numbered label images" in session.notices.text
         assert session.settings.truth is None
 
 
@@ -284,11 +284,11 @@ class TestPlots:
         played(session, qtbot)
         monkeypatch.setattr(plots_panel, "ask_save", lambda *_: tmp_path / "s.csv")
         panel.export.click()
-        qtbot.waitUntil(lambda: "statistics of 40 frames" in session.heard.text)
+        qtbot.waitUntil(lambda: "statistics of 40 frames" in session.notices.text)
         assert len((tmp_path / "s.csv").read_text().splitlines()) == 41
         monkeypatch.setattr(plots_panel, "ask_save", lambda *_: tmp_path / "missing" / "s.csv")
         panel.export.click()
-        qtbot.waitUntil(lambda: "there is no folder" in session.heard.text)
+        qtbot.waitUntil(lambda: "there is no folder" in session.notices.text)
 
 
 def mouse(button=Qt.MouseButton.LeftButton, modifiers=Qt.KeyboardModifier.NoModifier) -> QMouseEvent:
@@ -363,7 +363,7 @@ class TestRegion:
         panel = add(qtbot, RoiPanel(session))
         (tmp_path / "bad.json").write_text('{"include": [[[1, 2]]]}')
         assert not panel.read(str(tmp_path / "bad.json"))
-        assert "at least 3 corners" in session.heard.text
+        assert "at least 3 corners" in session.notices.text
         assert session.settings.region is None
 
     def test_a_region_that_is_an_image_can_be_used_and_cleared(self, session, qtbot, tmp_path):

@@ -93,7 +93,7 @@ def test_a_model_file_changes_the_settings(session, make_session, qtbot, tmp_pat
     session.open(EASY)
     qtbot.waitUntil(lambda: session.view.processed == 40)
     session.save_model(tmp_path / "model.npz")
-    qtbot.waitUntil(lambda: (tmp_path / "model.npz").exists() and bool(session.heard))
+    qtbot.waitUntil(lambda: (tmp_path / "model.npz").exists() and bool(session.notices))
     other = make_session()
     other.change(config=Config("olk"))
     with qtbot.waitSignal(other.configured):
@@ -107,11 +107,11 @@ def test_saved_images_are_those_shown(session, qtbot, tmp_path):
     session.open(EASY)
     qtbot.waitUntil(lambda: session.view.processed == 40 and not session.view.playing)
     session.save_panes(tmp_path, "shot")
-    qtbot.waitUntil(lambda: "shot-mask.png" in session.heard.text)
+    qtbot.waitUntil(lambda: "shot-mask.png" in session.notices.text)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["shot-input.png", "shot-mask.png"]
     assert np.array_equal(cv2.imread(str(tmp_path / "shot-input.png")), session.view.images[panes.INPUT])
     session.save_panes(tmp_path / "missing", "shot")
-    qtbot.waitUntil(lambda: "there is no folder" in session.heard.text)
+    qtbot.waitUntil(lambda: "there is no folder" in session.notices.text)
 
 
 def test_a_real_camera_that_is_unplugged_comes_back(make_session, qtbot):
@@ -165,6 +165,6 @@ def test_the_newest_of_several_sources_is_opened(make_session, qtbot):
 
 def test_a_defect_in_a_command_is_shown_and_the_worker_lives(session, qtbot):
     post(session, lambda engine: 1 / 0)
-    qtbot.waitUntil(lambda: "unexpected ZeroDivisionError" in session.heard.text)
+    qtbot.waitUntil(lambda: "unexpected ZeroDivisionError" in session.notices.text)
     session.open(EASY)
     qtbot.waitUntil(lambda: session.view.processed == 40)

@@ -22,7 +22,7 @@ from bgsub.roi import Region
 __all__ = ["DetectorRun", "DetectorRuns", "foreground_share", "needs_new_model"]
 
 _TIMED_FRAMES = 25
-"""Frames that the mean time is taken over."""
+"""Number of frames in the mean time."""
 
 
 def needs_new_model(present: Config, wanted: Config) -> bool:
@@ -79,26 +79,19 @@ class DetectorRun:
         """Right and wrong pixels so far."""
         return self._counts
 
-    def configure(self, config: Config) -> bool:
-        """Change the configuration, and keep the model if possible.
-
-        Returns
-        -------
-        bool
-            Whether a new model had to be made.
-        """
+    def configure(self, config: Config) -> None:
+        """Change the configuration, and keep the model if possible."""
         if config == self._config:
-            return False
+            return
         is_new = needs_new_model(self._config, config)
         self._config = config
         if is_new:
             self._make()
-            return True
+            return
         self.detector.change(**config.make_detector(rate_hz=self._rate_hz).parameters)
         self._pipeline.postprocess = config.postprocess or default_postprocess(type(self.detector))
         self._pipeline.learning_rate = config.learning_rate
         self._pipeline.warmup = config.warmup or 0
-        return False
 
     def confine(self, region: Region | None, size: tuple[int, int]) -> None:
         """Process only a region of frames of this (height, width); the whole frame if None.

@@ -1,8 +1,7 @@
-"""Everything the worker does, one frame at a time; the parts of the engine, and the commands to them."""
+"""The engine: everything the worker does, one frame at a time, and the commands between two frames."""
 
 import logging
 import math
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -185,7 +184,7 @@ class Engine:
         """Process at most one frame; return for how many seconds there is nothing to do."""
         try:
             polled = self._player.poll(self._settings.speed, self._settings.loop)
-        except Exception as error:  # noqa: BLE001 - whatever a source raises, the window lives on
+        except Exception as error:  # noqa: BLE001 - whatever a source raises, the window stays open
             self._lose_source(error)
             return 0.0
         self._follow_player()
@@ -218,14 +217,13 @@ class Engine:
         if played.arrival is Arrival.SOUGHT and not settings.keep_model:
             self.reset()
         self.runs.prepare(frame, settings.region)
-        received_s = time.perf_counter()
         inspections = self._pinned_pixels.inspect(self.runs.main, frame)
         try:
             results = self.runs.step(played.packet, settings)
-        except Exception as error:  # noqa: BLE001 - a detector may raise anything; the window lives on
+        except Exception as error:  # noqa: BLE001 - a detector may raise anything; the window stays open
             self._lose_detector(error)
             return
-        self.progress.add(played, results, received_s, self._player.rate_hz)
+        self.progress.add(played, results, self._player.rate_hz)
         self.progress.labels = self.runs.count(results, settings.truth)
         self._pinned_pixels.record(inspections, results[0], self.progress.elapsed_s)
         self._record_statistics(results)

@@ -1,4 +1,4 @@
-"""Open a source on a thread of its own, so that neither window nor worker waits for it."""
+"""Open a source on a separate thread, so that neither window nor worker waits for it."""
 
 import threading
 from collections.abc import Callable
@@ -21,7 +21,7 @@ class Opener(Protocol):
 
 
 class Closable(Protocol):
-    """Something open."""
+    """An object to close."""
 
     def close(self) -> None:
         """Release it."""

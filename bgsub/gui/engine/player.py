@@ -21,7 +21,7 @@ class Arrival(enum.Enum):
     """How a frame follows the one before."""
 
     NEXT = "next"
-    """As the next one of the source, or the first."""
+    """As the next frame of the source, or the first."""
     SOUGHT = "sought"
     """After a jump that was asked for."""
     LOOPED = "looped"

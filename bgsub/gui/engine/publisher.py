@@ -15,7 +15,7 @@ from bgsub.gui.messages import DEFAULT_RATE_HZ, PinnedPixelView, Settings, View
 __all__ = ["Progress", "ViewPublisher"]
 
 _VIEW_INTERVAL_S = 1 / 60  # no screen shows more
-_IDLE_S = 1.0  # without a frame for so long, nothing is processed
+_IDLE_S = 1.0  # after so long without a frame the rate is 0
 
 
 @dataclass(slots=True)
@@ -32,12 +32,12 @@ class Progress:
     """Time since the first frame, which goes on over jumps."""
     time_s: float = 0.0
     """Time of the latest frame in the source."""
-    received_s: float = 0.0
     due_s: float = 0.0
+    """`time.perf_counter()` when the latest frame was due."""
     finished_s: deque[float] = field(default_factory=lambda: deque(maxlen=30))
     """When the last frames were finished."""
 
-    def add(self, played: PlayedFrame, results: list[Result], received_s: float, rate_hz: float | None) -> None:
+    def add(self, played: PlayedFrame, results: list[Result], rate_hz: float | None) -> None:
         """Take over the results of the next frame."""
         time_s = played.packet.time_s
         if self.processed:
@@ -46,7 +46,7 @@ class Progress:
             self.elapsed_s += usual if played.is_jump or gone <= 0 else gone
         self.time_s = time_s
         self.results, self.labels = results, None
-        self.received_s, self.due_s = received_s, played.due_s
+        self.due_s = played.due_s
         self.processed += 1
         self.finished_s.append(time.perf_counter())
 
@@ -117,7 +117,6 @@ class ViewPublisher:
                 preparing=player.info is not None and not progress.results,
                 trouble=player.trouble,
                 recorded=recorded,
-                received_s=progress.received_s,
                 due_s=progress.due_s,
             )
         )

@@ -19,8 +19,6 @@ _POLYGONS: dict[str, list[list[tuple[float, float]]]] = {
     "file": [[(6, 3), (14, 3), (18, 7), (18, 21), (6, 21)]],
 }
 
-NAMES = (*_POLYGONS, "record", "snapshot", "camera", "address", "loop", "one", "two", "four", "freeze", "reset")
-
 
 def icon(name: str, colour: str) -> QIcon:
     """Draw an icon.
@@ -132,3 +130,6 @@ _LINES = {
     "freeze": _freeze,
     "reset": _reset,
 }
+
+NAMES = (*_POLYGONS, *_LINES)
+"""Every icon."""

@@ -65,7 +65,7 @@ class NoticeBar(QFrame):
         return len(self._waiting)
 
     def show_notice(self, notice: Notice) -> None:
-        """Show a notice at once in place of none or of an information; otherwise after the one shown is closed."""
+        """Show a notice: at once if none or only information is shown, else after the one shown is closed."""
         if self._notice is None or self._notice.level is Level.INFO:
             self._set(notice)
         elif notice not in (self._notice, *self._waiting):

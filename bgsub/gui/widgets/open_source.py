@@ -1,4 +1,4 @@
-"""Ways to choose a source: files, folders, cameras, addresses, things dropped, and recent sources."""
+"""Ways to choose a source: files, folders, cameras, addresses, drag and drop, and recent sources."""
 
 import threading
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def ask_source_address(parent: QWidget) -> str | None:
 
 
 def dropped_source(urls: list[QUrl]) -> str | None:
-    """Return the source among the things dropped; None if there is none."""
+    """Return the first source among dropped URLs; None if there is none."""
     for url in urls:
         if url.isLocalFile():
             return _source_of_file(Path(url.toLocalFile()))
