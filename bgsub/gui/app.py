@@ -4,6 +4,8 @@ import logging
 import signal
 import sys
 import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -62,7 +64,7 @@ def run_viewer(
 
     from dataclasses import replace
 
-    from PyQt6.QtCore import QEvent, QSettings, QTimer
+    from PyQt6.QtCore import QEvent, QSettings
     from PyQt6.QtWidgets import QApplication
 
     from bgsub.gui.main_window import MainWindow
@@ -83,26 +85,45 @@ def run_viewer(
     )
     session = Session(settings=Settings(config=replace(config, roi=""), region=region))
     window = MainWindow(session, Theme(application), kept)
+    try:
+        with _handled_errors(ExceptionHook(session)), _handled_interrupts(window.close):
+            window.show()
+            if model is not None:
+                session.load_model(model)
+            if source is not None:
+                window.open(source)
+            return application.exec()
+    finally:
+        session.close()
+        window.deleteLater()
+        application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@contextmanager
+def _handled_errors(hook: "ExceptionHook") -> Iterator[None]:
+    """Use an exception hook."""
     before = sys.excepthook
-    sys.excepthook = ExceptionHook(session)
-    interrupted = signal.signal(signal.SIGINT, lambda *_: window.close())
+    sys.excepthook = hook
+    try:
+        yield
+    finally:
+        sys.excepthook = before
+
+
+@contextmanager
+def _handled_interrupts(stop: Callable[[], object]) -> Iterator[None]:
+    """Call `stop` on Ctrl-C, which Qt would ignore."""
+    from PyQt6.QtCore import QTimer
+
+    before = signal.signal(signal.SIGINT, lambda *_: stop())
     timer = QTimer()
     timer.timeout.connect(lambda: None)
     timer.start(_TICK_MS)
     try:
-        window.show()
-        if model is not None:
-            session.load_model(model)
-        if source is not None:
-            window.open(source)
-        return application.exec()
+        yield
     finally:
-        signal.signal(signal.SIGINT, interrupted)
-        sys.excepthook = before
-        session.close()
         timer.stop()
-        window.deleteLater()
-        application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        signal.signal(signal.SIGINT, before)
 
 
 class ExceptionHook:
