@@ -1,4 +1,4 @@
-"""Measure the viewer: latency from capture to paint, lost frames, paints a second, memory while looping, start.
+"""Measure the viewer: latency from capture to paint, lost frames, paints per second, memory while looping, start.
 
     python bench/viewer.py latency --size 640x480 --rate 30 [--file VIDEO]
     python bench/viewer.py paints --size 1920x1080 [--file VIDEO]
@@ -47,14 +47,14 @@ def write_clip(path: Path, size: tuple[int, int], rate: int, frames: int) -> Non
         stream = container.add_stream("libx264", rate=rate, options={"preset": "veryfast", "crf": "23"})
         stream.height, stream.width, stream.pix_fmt = *size, "yuv420p"
         for index in range(frames):
-            picture = av.VideoFrame.from_ndarray(scene.frame(index)[0], format="bgr24")
-            picture.pts, picture.time_base = index, Fraction(1, rate)
-            container.mux(stream.encode(picture))
+            frame = av.VideoFrame.from_ndarray(scene.frame(index)[0], format="bgr24")
+            frame.pts, frame.time_base = index, Fraction(1, rate)
+            container.mux(stream.encode(frame))
         container.mux(stream.encode())
 
 
 class Paced(FrameSource):
-    """A file in the manner of a camera: each frame is there at its time, decoded, and waits for nobody."""
+    """A file that behaves like a camera: each frame is decoded, and arrives at its time, ready or not."""
 
     def __init__(self, path: str, rate_hz: float, captured_s: dict[int, float]) -> None:
         self._path, self._rate_hz, self._captured_s = path, rate_hz, captured_s
@@ -91,7 +91,7 @@ class Paced(FrameSource):
 
 
 def show(session: Session) -> MainWindow:
-    """Show the window, with layout of nobody."""
+    """Show the window in its default layout."""
     kept = QSettings(str(Path(tempfile.mkdtemp()) / "kept.ini"), QSettings.Format.IniFormat)
     window = MainWindow(session, Theme(QApplication.instance()), kept)
     window.show()
@@ -99,7 +99,7 @@ def show(session: Session) -> MainWindow:
 
 
 def run_until(done: Callable[[], bool], timeout_s: float) -> None:
-    """Let Qt run until something is so."""
+    """Let Qt run until a condition holds."""
     deadline = time.perf_counter() + timeout_s
     timer = QTimer()
     timer.timeout.connect(
@@ -124,7 +124,7 @@ def latency(path: str, rate_hz: float, seconds: float) -> None:
 
     window.grid.views[0].painted.connect(painted)
     window.open(path)
-    run_until(lambda: session.view.processed > 2 * rate_hz, 120)  # what is compiled is compiled, and it has learned
+    run_until(lambda: session.view.processed > 2 * rate_hz, 120)  # by then kernels are compiled and a model is learned
     first, dropped = session.view.result.packet.number, session.view.dropped
     session.history.clear()
     run_until(lambda: False, seconds)
@@ -151,7 +151,7 @@ def paints(path: str, seconds: float) -> None:
     times: list[float] = []
     window.grid.views[0].painted.connect(lambda: times.append(time.perf_counter()))
     moving = QTimer()
-    moving.timeout.connect(window.grid.refresh)  # as when a person moves the picture all the time
+    moving.timeout.connect(window.grid.refresh)  # as if the user moved the image all the time
     moving.start(16)
     before = session.view.processed
     begin = time.perf_counter()
@@ -200,12 +200,12 @@ def look():
         if widget.objectName() == "bgsub" and widget.isVisible():
             seen.setdefault("window", time.time())
             if widget.grid.views[0].image is not None:
-                seen.setdefault("picture", time.time())
+                seen.setdefault("image", time.time())
                 widget.close()
 timer = QTimer(); timer.timeout.connect(look); timer.start(5)
 from pathlib import Path
 run_viewer(sys.argv[1], settings_file=Path(sys.argv[2]))
-print(seen["window"], seen["picture"])
+print(seen["window"], seen["image"])
 """
 
 
@@ -221,8 +221,8 @@ def start(path: str) -> None:
                 check=True,
                 env=environment,
             )
-            window, picture = (float(word) - begin for word in done.stdout.split()[-2:])
-            print(f"{cache}: window after {window:.2f} s, first mask after {picture:.2f} s")
+            window, image = (float(word) - begin for word in done.stdout.split()[-2:])
+            print(f"{cache}: window after {window:.2f} s, first mask after {image:.2f} s")
 
 
 def main() -> None:

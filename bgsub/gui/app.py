@@ -1,9 +1,11 @@
-"""Start the viewer: what must be true before Qt begins, and what keeps it alive after."""
+"""Start the viewer: check its requirements before Qt begins, and keep it alive afterwards."""
 
 import logging
 import signal
 import sys
 import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -12,13 +14,13 @@ from bgsub.errors import DependencyError
 from bgsub.gui.qt_process import DisplayProbe, release_cv2_qt
 from bgsub.roi import open_region
 
-__all__ = ["run_viewer"]
+__all__ = ["ExceptionHook", "run_viewer"]
 
 logger = logging.getLogger(__name__)
 
 _INSTALL = "pip install 'bgsub[gui]'"
 _LIBRARIES = "libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1"
-_application: object = None  # outlives every widget, whatever order Python takes objects apart in
+_application: object = None  # outlives every widget, in whatever order Python destroys objects
 _TICK_MS = 200  # Python's signal handlers run only when Qt lets Python run
 
 
@@ -34,13 +36,13 @@ def run_viewer(
     Parameters
     ----------
     source : str, optional
-        What to open, as `open_source` takes it.
+        Name of a source to open, as for `open_source`.
     config : Config, optional
-        The detector to begin with.
+        Initial detector.
     model : Path, optional
-        A saved model to begin with.
+        A saved model to start from.
     settings_file : Path, optional
-        Where layout and choices are remembered; the user's own place by default.
+        Where layout and choices are remembered; the user's settings by default.
 
     Returns
     -------
@@ -62,7 +64,7 @@ def run_viewer(
 
     from dataclasses import replace
 
-    from PyQt6.QtCore import QEvent, QSettings, QTimer
+    from PyQt6.QtCore import QEvent, QSettings
     from PyQt6.QtWidgets import QApplication
 
     from bgsub.gui.main_window import MainWindow
@@ -83,42 +85,61 @@ def run_viewer(
     )
     session = Session(settings=Settings(config=replace(config, roi=""), region=region))
     window = MainWindow(session, Theme(application), kept)
-    before = sys.excepthook
-    sys.excepthook = _Survivor(session)
-    interrupted = signal.signal(signal.SIGINT, lambda *_: window.close())
-    timer = QTimer()
-    timer.timeout.connect(lambda: None)
-    timer.start(_TICK_MS)
     try:
-        window.show()
-        if model is not None:
-            session.load_model(model)
-        if source is not None:
-            window.open(source)
-        return application.exec()
+        with _handled_errors(ExceptionHook(session)), _handled_interrupts(window.close):
+            window.show()
+            if model is not None:
+                session.load_model(model)
+            if source is not None:
+                window.open(source)
+            return application.exec()
     finally:
-        signal.signal(signal.SIGINT, interrupted)
-        sys.excepthook = before
         session.close()
-        timer.stop()
         window.deleteLater()
         application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
-class _Survivor:
-    """An exception hook that keeps the window alive: PyQt6 aborts the process if a slot raises and there is none.
+@contextmanager
+def _handled_errors(hook: "ExceptionHook") -> Iterator[None]:
+    """Use an exception hook."""
+    before = sys.excepthook
+    sys.excepthook = hook
+    try:
+        yield
+    finally:
+        sys.excepthook = before
+
+
+@contextmanager
+def _handled_interrupts(stop: Callable[[], object]) -> Iterator[None]:
+    """Call `stop` on Ctrl-C, which Qt would ignore."""
+    from PyQt6.QtCore import QTimer
+
+    before = signal.signal(signal.SIGINT, lambda *_: stop())
+    timer = QTimer()
+    timer.timeout.connect(lambda: None)
+    timer.start(_TICK_MS)
+    try:
+        yield
+    finally:
+        timer.stop()
+        signal.signal(signal.SIGINT, before)
+
+
+class ExceptionHook:
+    """Keeps the window alive: without an exception hook PyQt6 aborts the process if a slot raises.
 
     Parameters
     ----------
     session : Session
-        Shows what happened.
+        Shows the error.
     """
 
     def __init__(self, session: object) -> None:
         self._session = session
 
     def __call__(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        """Log, hold the picture and show; Ctrl-C passes through."""
+        """Log the error, hold the image and show a notice; Ctrl-C passes through."""
         from bgsub.gui.messages import Level
         from bgsub.gui.session import Session
 
@@ -128,14 +149,14 @@ class _Survivor:
         logger.error("unexpected error in the viewer\n%s", "".join(traceback.format_exception(kind, error, trace)))
         if isinstance(self._session, Session):
             self._session.pause()
-            what = " ".join(str(error).split())
+            message = " ".join(str(error).split())
             self._session.notify(
-                Level.ERROR, f"Unexpected {kind.__name__}: {what}. Please report it; the picture is held."
+                Level.ERROR, f"Unexpected {kind.__name__}: {message}. Please report it; the viewer is paused."
             )
 
 
 def _require_qt() -> None:
-    """Say in one line which package is missing.
+    """Check that Qt and pyqtgraph can be imported.
 
     Raises
     ------
@@ -143,7 +164,7 @@ def _require_qt() -> None:
         If PyQt6 or pyqtgraph is not installed, or a system library of Qt is missing.
     """
     try:
-        import PyQt6.QtWidgets  # noqa: F401 - whether it can be
+        import PyQt6.QtWidgets  # noqa: F401 - only whether it can be imported
     except ImportError as error:
         if ".so" in str(error):
             raise DependencyError(

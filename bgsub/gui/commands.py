@@ -1,118 +1,210 @@
-"""The commands of the main window: their menus, names and keys."""
+"""The commands of the main window as data: ids, menus, texts and keys. Menus, tool bar and help are built from it."""
 
-from typing import TYPE_CHECKING
+import enum
+from dataclasses import dataclass
 
-from bgsub.gui.actions import Command
-from bgsub.gui.messages import Pane
-from bgsub.gui.panels.plots import export_statistics
-from bgsub.gui.panels.presets import load_preset, save_preset
-from bgsub.gui.widgets.open_source import ask_source_address, ask_source_file, ask_source_folder
-from bgsub.gui.widgets.theme import ThemeChoice
+from bgsub.gui.panes import Pane, first_pane_keys
+from bgsub.gui.widgets.theme import THEME_LABELS, ThemeChoice
 
-if TYPE_CHECKING:
-    from bgsub.gui.main_window import MainWindow
+__all__ = [
+    "Command",
+    "CommandId",
+    "Insert",
+    "Menu",
+    "all_commands",
+    "main_menus",
+    "pane_command_id",
+    "theme_command_id",
+]
 
-__all__ = ["main_commands"]
+
+class CommandId(enum.StrEnum):
+    """Stable names of the fixed commands; panes and themes add others, see `pane_command_id`."""
+
+    OPEN_FILE = "open-file"
+    OPEN_FOLDER = "open-folder"
+    OPEN_ADDRESS = "open-address"
+    CLOSE_SOURCE = "close-source"
+    RECORD = "record"
+    SAVE_IMAGE = "save-image"
+    SAVE_ALL_IMAGES = "save-all-images"
+    EXPORT_STATISTICS = "export-statistics"
+    QUIT = "quit"
+    PLAY_OR_PAUSE = "play-or-pause"
+    FRAME_FORWARD = "frame-forward"
+    FRAME_BACK = "frame-back"
+    SKIP_FORWARD = "skip-forward"
+    SKIP_BACK = "skip-back"
+    TO_BEGINNING = "to-beginning"
+    FASTER = "faster"
+    SLOWER = "slower"
+    LOOP = "loop"
+    RETRY = "retry"
+    FREEZE = "freeze"
+    RESET = "reset"
+    LOAD_MODEL = "load-model"
+    SAVE_MODEL = "save-model"
+    LOAD_PRESET = "load-preset"
+    SAVE_PRESET = "save-preset"
+    COPY_COMMAND_LINE = "copy-command-line"
+    ONE_PANE = "one-pane"
+    TWO_PANES = "two-panes"
+    FOUR_PANES = "four-panes"
+    OVERLAY_STYLE = "overlay-style"
+    FIT_IMAGE = "fit-image"
+    FULL_SCREEN = "full-screen"
+    COMPARE = "compare"
+    DIFFERENCE = "difference"
+    DRAW_REGION = "draw-region"
+    UNDO_REGION = "undo-region"
+    REDO_REGION = "redo-region"
+    UNPIN_ALL = "unpin-all"
+    LEARNERS = "learners"
+    KEYS = "keys"
 
 
-def main_commands(window: "MainWindow") -> list[Command]:
-    """Return what the menus of the main window offer, in their order; `-` is a line between."""
-    session, grid, transport = window.session, window.grid, window.transport
+class Insert(enum.Enum):
+    """Entry of a menu that is no command."""
 
-    def opening(text: str | None) -> None:
-        if text is not None:
-            window.open(text)
+    SEPARATOR = "separator"
+    CAMERAS = "cameras"
+    """Submenu of the cameras that are connected."""
+    RECENT = "recent"
+    """Submenu of the sources opened last."""
+    PANELS = "panels"
+    """An entry per panel, to show or hide it."""
 
-    def toggle_style() -> None:
-        style = session.settings.overlay_style
-        session.change(overlay_style="tint" if style == "contour" else "contour")
 
-    def whole_screen() -> None:
-        if window.isFullScreen():
-            window.showNormal()
-        else:
-            window.showFullScreen()
+@dataclass(frozen=True, slots=True)
+class Command:
+    """An entry of a menu, and its key."""
 
-    def toggle_loop() -> None:
-        session.change(loop=not session.settings.loop)
+    id: str
+    """A `CommandId`, or the id of a command for a pane or theme."""
+    text: str
+    """Shown in the menu; `&` marks the letter that chooses it."""
+    keys: str = ""
+    """As `QKeySequence` reads them; empty for none."""
+    checkable: bool = False
 
-    def show(number: int) -> None:
-        panes = (Pane.INPUT, Pane.MASK, Pane.OVERLAY, Pane.BACKGROUND, Pane.SCORE)
-        grid.choose((panes[number], *grid.panes[1:]))
 
-    def toggle_freeze() -> None:
-        if window.detector.freeze.isEnabled():
-            session.change(frozen=not session.settings.frozen)
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """One menu of the menu bar."""
 
-    def line(menu: str) -> Command:
-        return Command(menu, "-", "", lambda: None)
+    id: str
+    text: str
+    entries: tuple[Command | Insert, ...]
 
-    return [
-        Command("File", "Open &file…", "Ctrl+O", lambda: opening(ask_source_file(window))),
-        Command("File", "Open &folder…", "Ctrl+Shift+O", lambda: opening(ask_source_folder(window))),
-        Command("File", "Open &address…", "Ctrl+L", lambda: opening(ask_source_address(window))),
-        Command("File", "&Close source", "Ctrl+W", session.close_source),
-        line("File"),
-        Command("File", "&Record…", "Ctrl+R", window.record, checkable=True),
-        Command("File", "Save &picture…", "Ctrl+P", window.snapshot),
-        Command("File", "Save pictures of all panes…", "Ctrl+Shift+P", window.snapshot_all),
-        Command("File", "Export s&tatistics…", "Ctrl+E", lambda: export_statistics(session, window)),
-        line("File"),
-        Command("File", "&Quit", "Ctrl+Q", window.close),
-        Command("Play", "&Play or pause", "Space", session.toggle),
-        Command("Play", "One frame &on", ".", lambda: session.step(1)),
-        Command("Play", "One frame &back", ",", lambda: session.step(-1)),
-        Command("Play", "Ten seconds on", "Shift+Right", lambda: _jump(window, 10)),
-        Command("Play", "Ten seconds back", "Shift+Left", lambda: _jump(window, -10)),
-        Command("Play", "To the beginning", "Home", lambda: session.seek(0)),
-        Command("Play", "&Faster", "+", lambda: transport.change_speed(1)),
-        Command("Play", "&Slower", "-", lambda: transport.change_speed(-1)),
-        Command("Play", "&Loop", "L", toggle_loop),
-        Command("Play", "&Try the source again", "F5", session.retry),
-        Command("Model", "&Freeze the model", "F", toggle_freeze, checkable=True),
-        Command("Model", "&Reset the model", "R", session.reset),
-        line("Model"),
-        Command("Model", "Load &model…", "Ctrl+M", window.load_model),
-        Command("Model", "&Save model…", "Ctrl+Shift+M", window.save_model),
-        line("Model"),
-        Command("Model", "Load &preset…", "Ctrl+T", lambda: load_preset(session, window)),
-        Command("Model", "Save pr&eset…", "Ctrl+S", lambda: save_preset(session, window)),
-        Command("Model", "&Copy as command line", "Ctrl+Shift+C", window.detector.copy_command),
-        Command("View", "&One pane", "Ctrl+1", lambda: grid.arrange(1), checkable=True),
-        Command("View", "&Two panes", "Ctrl+2", lambda: grid.arrange(2), checkable=True),
-        Command("View", "Fou&r panes", "Ctrl+4", lambda: grid.arrange(4), checkable=True),
-        line("View"),
-        Command("View", "First pane: input", "1", lambda: show(0)),
-        Command("View", "First pane: mask", "2", lambda: show(1)),
-        Command("View", "First pane: overlay", "3", lambda: show(2)),
-        Command("View", "First pane: background", "4", lambda: show(3)),
-        Command("View", "First pane: score", "5", lambda: show(4)),
-        Command("View", "Outlines or &tint", "T", toggle_style),
-        Command("View", "Whole &picture", "0", grid.viewport.fit),
-        Command("View", "Whole &screen", "F11", whole_screen),
-        line("View"),
-        *(
-            Command(
-                "View",
-                f"Theme: {choice.value.lower()}",
-                "",
-                lambda choice=choice: window.choose_theme(choice),  # type: ignore[misc]
-                checkable=True,
-            )
-            for choice in ThemeChoice
+
+def pane_command_id(pane: Pane) -> str:
+    """Return the id of the command that lets the first pane show this."""
+    return f"first-pane-{pane.id}"
+
+
+def theme_command_id(choice: ThemeChoice) -> str:
+    """Return the id of the command that chooses a theme."""
+    return f"theme-{choice.value}"
+
+
+_FILE = Menu(
+    "file",
+    "&File",
+    (
+        Command(CommandId.OPEN_FILE, "Open &file…", "Ctrl+O"),
+        Command(CommandId.OPEN_FOLDER, "Open &folder…", "Ctrl+Shift+O"),
+        Insert.CAMERAS,
+        Command(CommandId.OPEN_ADDRESS, "Open &address…", "Ctrl+L"),
+        Insert.RECENT,
+        Command(CommandId.CLOSE_SOURCE, "&Close source", "Ctrl+W"),
+        Insert.SEPARATOR,
+        Command(CommandId.RECORD, "&Record…", "Ctrl+R", checkable=True),
+        Command(CommandId.SAVE_IMAGE, "Save &image…", "Ctrl+P"),
+        Command(CommandId.SAVE_ALL_IMAGES, "Save images of all panes…", "Ctrl+Shift+P"),
+        Command(CommandId.EXPORT_STATISTICS, "Export s&tatistics…", "Ctrl+E"),
+        Insert.SEPARATOR,
+        Command(CommandId.QUIT, "&Quit", "Ctrl+Q"),
+    ),
+)
+_PLAY = Menu(
+    "play",
+    "&Play",
+    (
+        Command(CommandId.PLAY_OR_PAUSE, "&Play or pause", "Space"),
+        Command(CommandId.FRAME_FORWARD, "One frame f&orward", "."),
+        Command(CommandId.FRAME_BACK, "One frame &back", ","),
+        Command(CommandId.SKIP_FORWARD, "Ten seconds forward", "Shift+Right"),
+        Command(CommandId.SKIP_BACK, "Ten seconds back", "Shift+Left"),
+        Command(CommandId.TO_BEGINNING, "Go to the beginning", "Home"),
+        Command(CommandId.FASTER, "&Faster", "+"),
+        Command(CommandId.SLOWER, "&Slower", "-"),
+        Command(CommandId.LOOP, "&Loop", "L"),
+        Command(CommandId.RETRY, "&Try the source again", "F5"),
+    ),
+)
+_MODEL = Menu(
+    "model",
+    "&Model",
+    (
+        Command(CommandId.FREEZE, "&Freeze the model", "F", checkable=True),
+        Command(CommandId.RESET, "&Reset the model", "R"),
+        Insert.SEPARATOR,
+        Command(CommandId.LOAD_MODEL, "Load &model…", "Ctrl+M"),
+        Command(CommandId.SAVE_MODEL, "&Save model…", "Ctrl+Shift+M"),
+        Insert.SEPARATOR,
+        Command(CommandId.LOAD_PRESET, "Load &preset…", "Ctrl+T"),
+        Command(CommandId.SAVE_PRESET, "Save pr&eset…", "Ctrl+S"),
+        Command(CommandId.COPY_COMMAND_LINE, "&Copy as command line", "Ctrl+Shift+C"),
+    ),
+)
+_TOOLS = Menu(
+    "tools",
+    "&Tools",
+    (
+        Command(CommandId.COMPARE, "&Compare two detectors", "C"),
+        Command(CommandId.DIFFERENCE, "&Difference of both", "D"),
+        Command(CommandId.DRAW_REGION, "Draw a re&gion", "E"),
+        Command(CommandId.UNDO_REGION, "Undo in the region", "Ctrl+Z"),
+        Command(CommandId.REDO_REGION, "Redo in the region", "Ctrl+Shift+Z"),
+        Command(CommandId.UNPIN_ALL, "Unpin all &pixels", "Shift+P"),
+        Command(CommandId.LEARNERS, "&Learners…", "Ctrl+K"),
+    ),
+)
+_HELP = Menu("help", "&Help", (Command(CommandId.KEYS, "&Keyboard and mouse", "F1"),))
+
+
+def _view_menu() -> Menu:
+    """Return the menu that grows with the registered panes."""
+    return Menu(
+        "view",
+        "&View",
+        (
+            Command(CommandId.ONE_PANE, "&One pane", "Ctrl+1", checkable=True),
+            Command(CommandId.TWO_PANES, "&Two panes", "Ctrl+2", checkable=True),
+            Command(CommandId.FOUR_PANES, "Fou&r panes", "Ctrl+4", checkable=True),
+            Insert.SEPARATOR,
+            *(
+                Command(pane_command_id(pane), f"First pane: {pane.label.lower()}", key)
+                for key, pane in first_pane_keys()
+            ),
+            Command(CommandId.OVERLAY_STYLE, "Outlines or t&int", "T"),
+            Command(CommandId.FIT_IMAGE, "&Whole image", "0"),
+            Command(CommandId.FULL_SCREEN, "Full &screen", "F11"),
+            Insert.PANELS,
+            Insert.SEPARATOR,
+            *(
+                Command(theme_command_id(choice), f"Theme: {THEME_LABELS[choice].lower()}", checkable=True)
+                for choice in ThemeChoice
+            ),
         ),
-        Command("Tools", "&Compare two detectors", "C", window.compare.enabled.toggle),
-        Command("Tools", "&Difference of both", "D", window.compare.difference.click),
-        Command("Tools", "&Draw a region", "E", window.toggle_edit),
-        Command("Tools", "Undo in the region", "Ctrl+Z", window.roi.undo.click),
-        Command("Tools", "Redo in the region", "Ctrl+Shift+Z", window.roi.redo.click),
-        Command("Tools", "Remove all &pins", "Shift+P", lambda: session.change(pins=())),
-        Command("Tools", "&Learners…", "Ctrl+K", window.show_learners),
-        Command("Help", "&Keyboard and mouse", "F1", window.show_keys),
-    ]
+    )
 
 
-def _jump(window: "MainWindow", seconds: int) -> None:
-    info = window.session.info
-    rate_hz = (info.rate_hz if info is not None else None) or 25.0
-    window.session.seek(max(0, window.session.view.position + round(seconds * rate_hz)))
+def main_menus() -> tuple[Menu, ...]:
+    """Return the menus of the main window, in their order."""
+    return _FILE, _PLAY, _MODEL, _view_menu(), _TOOLS, _HELP
+
+
+def all_commands(menus: tuple[Menu, ...]) -> list[Command]:
+    """Return the commands of some menus, in their order."""
+    return [entry for menu in menus for entry in menu.entries if isinstance(entry, Command)]

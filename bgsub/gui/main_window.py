@@ -1,49 +1,76 @@
-"""The window: puts panes, panels and menus together around a session."""
+"""The main window: arranges panes, panels and menus around a session."""
 
-from pathlib import Path
+import enum
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QByteArray, QSettings, Qt
-from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
+from PyQt6.QtCore import QSettings, Qt
+from PyQt6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
 from PyQt6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QVBoxLayout, QWidget
 
-from bgsub.gui.actions import HelpDialog
-from bgsub.gui.garbage import GuiGarbage
-from bgsub.gui.menus import Menus
-from bgsub.gui.messages import Level, Pane
+from bgsub.gui.commands import CommandId, pane_command_id, theme_command_id
+from bgsub.gui.file_commands import FileCommands, source_title
+from bgsub.gui.menus import HelpDialog, Menus
+from bgsub.gui.messages import DEFAULT_RATE_HZ
 from bgsub.gui.panels.compare import ComparePanel
 from bgsub.gui.panels.detector import DetectorPanel
 from bgsub.gui.panels.inspector import InspectorPanel
 from bgsub.gui.panels.plots import PlotsPanel
 from bgsub.gui.panels.roi import RoiPanel
-from bgsub.gui.panels.status_bar import StatusLine
-from bgsub.gui.panels.transport import Transport
+from bgsub.gui.panels.status_bar import StatusBar
+from bgsub.gui.panels.transport import TransportBar
+from bgsub.gui.panes import Pane, all_panes
+from bgsub.gui.qt_process import GarbageCollector
 from bgsub.gui.session import Session
-from bgsub.gui.widgets.dialogs import ask_folder, ask_open, ask_save, remember_in
+from bgsub.gui.widgets.dialogs import remember_in
 from bgsub.gui.widgets.notice_bar import NoticeBar
-from bgsub.gui.widgets.open_source import RecentSources, dropped_source
+from bgsub.gui.widgets.open_source import (
+    RecentSources,
+    ask_source_address,
+    ask_source_file,
+    ask_source_folder,
+    dropped_source,
+)
 from bgsub.gui.widgets.pane_grid import PaneGrid
-from bgsub.gui.widgets.record_dialog import RecordDialog
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
-from bgsub.video.sources import public_name
+from bgsub.gui.window_state import WindowState
 
 if TYPE_CHECKING:
     from bgsub.gui.learners_page.window import LearnersWindow
 
-__all__ = ["MainWindow"]
+__all__ = ["PANEL_LABELS", "MainWindow", "PanelId"]
 
-_LAYOUT_VERSION = 1
 _TABS_ON_TOP = QTabWidget.TabPosition.North
-_SNAPSHOTS = "PNG (*.png)"
+_SKIP_S = 10
+
+
+class PanelId(enum.StrEnum):
+    """Stable names of the panels, also in the saved layout."""
+
+    DETECTOR = "detector"
+    COMPARE = "compare"
+    INSPECTOR = "inspector"
+    REGION = "region"
+    PLOTS = "plots"
+
+
+PANEL_LABELS = {
+    PanelId.DETECTOR: "Detector",
+    PanelId.COMPARE: "Compare",
+    PanelId.INSPECTOR: "Inspector",
+    PanelId.REGION: "Region",
+    PanelId.PLOTS: "Plots",
+}
 
 
 class MainWindow(QMainWindow):
-    """The viewer's window.
+    """Shows the panes, with a panel for each task at the side and below, and closes the session at its end.
 
     Parameters
     ----------
     session : Session
-        What it shows; closed with the window.
+        State and commands; closed with the window.
     theme : Theme
         Colours.
     settings : QSettings
@@ -52,8 +79,9 @@ class MainWindow(QMainWindow):
 
     def __init__(self, session: Session, theme: Theme, settings: QSettings) -> None:
         super().__init__()
-        self.session, self._theme, self._remembered = session, theme, settings
-        self._garbage = GuiGarbage(self)
+        self.session, self._theme = session, theme
+        self._state = WindowState(settings)
+        self.garbage = GarbageCollector(self)
         remember_in(settings)
         self.setWindowTitle("bgsub")
         self.setObjectName("bgsub")
@@ -61,8 +89,8 @@ class MainWindow(QMainWindow):
         self.recent = RecentSources(settings)
         self.notices = NoticeBar(theme)
         self.grid = PaneGrid(theme)
-        self.transport = Transport(session, theme)
-        self.status = StatusLine(session)
+        self.transport = TransportBar(session, theme)
+        self.status = StatusBar(session)
         self.detector = DetectorPanel(session)
         self.compare = ComparePanel(session)
         self.inspector = InspectorPanel(session, theme)
@@ -71,10 +99,14 @@ class MainWindow(QMainWindow):
         self.learners: LearnersWindow | None = None
         self.docks = self._make_docks()
         self._lay_out()
-        self.menus = Menus(self, theme)
+        self.files = FileCommands(self, session, self.grid)
+        toggles = [action for dock in self.docks.values() if (action := dock.toggleViewAction()) is not None]
+        self.menus = self._make_menus(toggles)
         self._connect()
         self.resize(1360, 860)
-        self._restore()
+        self._state.restore(self, self.grid, session)
+        self.choose_theme(self._state.theme)
+        self._show_recording(False)
         self._show_view()
 
     # Opening
@@ -83,8 +115,14 @@ class MainWindow(QMainWindow):
         """Open a source."""
         self.notices.clear()
         self.recent.add(text)
-        self.setWindowTitle(f"{_shown_name(text)} - bgsub")
+        self.setWindowTitle(f"{source_title(text)} - bgsub")
         self.session.open(text)
+
+    def ask_and_open(self, ask: Callable[[QWidget], str | None]) -> None:
+        """Ask for a source and open it."""
+        text = ask(self)
+        if text is not None:
+            self.open(text)
 
     def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
         mime = None if a0 is None else a0.mimeData()
@@ -97,66 +135,22 @@ class MainWindow(QMainWindow):
         if text is not None:
             self.open(text)
 
-    # Files
-
-    def snapshot(self) -> None:
-        """Save the picture of the first pane, or the one under the mouse."""
-        view = next((view for view in self.grid.views if view.underMouse()), self.grid.views[0])
-        image = view.image
-        if image is None:
-            self.session.notify(Level.WARNING, "There is no picture to save yet; open a source first.")
-            return
-        path = ask_save(self, f"Save {view.pane.value.lower()}", f"{self._stem()}.png", _SNAPSHOTS)
-        if path is not None:
-            self.session.save_image(path, image)
-
-    def snapshot_all(self) -> None:
-        """Save the pictures of all panes."""
-        folder = ask_folder(self, "Folder for the pictures of all panes")
-        if folder is not None:
-            self.session.save_panes(folder, self._stem())
-
-    def record(self) -> None:
-        """Begin to record, or end it."""
-        if self.session.is_recording:
-            self.session.stop_recording()
-            return
-        folder = self._remembered.value("folders/last", "") or str(Path.cwd())
-        dialog = RecordDialog(self, Path(str(folder)), self._stem())
-        if dialog.exec():
-            self.session.record(dialog.outputs)
-        dialog.deleteLater()
-
-    def load_model(self) -> None:
-        """Ask for a model and go on with it."""
-        path = ask_open(self, "Load model", "Models (*.npz)")
-        if path is not None:
-            self.session.load_model(path)
-
-    def save_model(self) -> None:
-        """Ask for a name and save the model."""
-        path = ask_save(self, "Save model", "model.npz", "Models (*.npz)")
-        if path is not None:
-            self.session.save_model(path)
-
-    def _stem(self) -> str:
-        name = Path(_shown_name(self.session.source)).stem or "bgsub"
-        number = "" if self.session.view.result is None else f"-{self.session.view.result.packet.number:06d}"
-        return f"{name}{number}".replace(":", "-").replace("?", "-").replace("/", "-")
-
     # View
 
-    def show_dock(self, name: str) -> None:
+    def show_panel(self, panel: PanelId) -> None:
         """Bring a panel to the front."""
-        dock = self.docks[name]
-        dock.show()
-        dock.raise_()
+        self.docks[panel].show()
+        self.docks[panel].raise_()
+
+    def show_first(self, pane: Pane) -> None:
+        """Show this in the first pane."""
+        self.grid.choose((pane, *self.grid.panes[1:]))
 
     def show_learners(self) -> None:
-        """Show the page of the learners."""
+        """Open the window of the learners."""
         if self.learners is None:
             self.session.attempt(self._make_learners)
-        if self.learners is not None:  # else the bar says what is missing
+        if self.learners is not None:  # otherwise a notice names the missing package
             self.learners.show()
             self.learners.raise_()
 
@@ -166,27 +160,45 @@ class MainWindow(QMainWindow):
         self.learners = LearnersWindow(self._theme)
 
     def show_keys(self) -> None:
-        """Show what the keys do."""
-        dialog = HelpDialog(self.menus.commands, self)
+        """List the keys."""
+        dialog = HelpDialog(self.menus.menus, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.show()
 
     def choose_theme(self, choice: ThemeChoice) -> None:
-        """Take another theme."""
+        """Use another theme."""
         self._theme.choose(choice)
         for other in ThemeChoice:
-            self.menus.check(f"Theme: {other.value.lower()}", other is choice)
+            self.menus.check(theme_command_id(other), other is choice)
+
+    def toggle_overlay_style(self) -> None:
+        """Change between outlines and tint."""
+        style = self.session.settings.overlay_style
+        self.session.change(overlay_style="tint" if style == "contour" else "contour")
+
+    def toggle_full_screen(self) -> None:
+        """Use the full screen, or leave it."""
+        if self.isFullScreen():
+            self.showNormal()
+        else:
+            self.showFullScreen()
+
+    def skip(self, seconds: float) -> None:
+        """Jump forward, or back if negative."""
+        info = self.session.info
+        rate_hz = (info.rate_hz if info is not None else None) or DEFAULT_RATE_HZ
+        self.session.seek(max(0, self.session.view.position + round(seconds * rate_hz)))
 
     def click(self, row: int, column: int) -> None:
-        """Look into a pixel."""
+        """Pin a pixel and inspect it."""
         self.session.pin(row, column)
         self.inspector.select(row, column)
-        self.show_dock("Inspector")
+        self.show_panel(PanelId.INSPECTOR)
 
-    def toggle_edit(self) -> None:
-        """Begin or stop to draw a region."""
-        self.show_dock("Region")
-        self.roi.edit.toggle()
+    def toggle_region_editing(self) -> None:
+        """Begin or stop drawing a region."""
+        self.show_panel(PanelId.REGION)
+        self.roi.toggle_editing()
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
         if a0 is not None and a0.key() == Qt.Key.Key_Escape:
@@ -200,13 +212,13 @@ class MainWindow(QMainWindow):
         else:
             super().keyPressEvent(a0)
 
-    def _edit(self, on: bool) -> None:
+    def _show_editing(self, on: bool) -> None:
         self.roi.editor.is_active = on
         shown = on or self.session.settings.region is not None
         self.grid.set_overlay(self.roi.editor if shown else None, crosshair=on)
 
-    def _take_region(self) -> None:
-        self._edit(self.roi.edit.isChecked())
+    def _show_region(self) -> None:
+        self._show_editing(self.roi.is_editing)
         self.grid.refresh()
 
     def _show_view(self) -> None:
@@ -219,32 +231,32 @@ class MainWindow(QMainWindow):
         if view.preparing:
             return "Preparing the detector…"
         if self.session.source and view.serial:
-            return "" if view.lanes else "Nothing to show. F5 tries again."
+            return "" if view.runs else "Nothing to show. F5 tries again."
         return "Drop a video here, or open one: Ctrl+O a file, Ctrl+Shift+O a folder, Ctrl+L an address."
 
-    # Making
+    # Construction
 
-    def _make_docks(self) -> dict[str, QDockWidget]:
+    def _make_docks(self) -> dict[PanelId, QDockWidget]:
         right, bottom = Qt.DockWidgetArea.RightDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea
-        made: dict[str, QDockWidget] = {}
-        for name, panel, area in (
-            ("Detector", self.detector, right),
-            ("Compare", self.compare, right),
-            ("Inspector", self.inspector, right),
-            ("Region", self.roi, right),
-            ("Plots", self.plots, bottom),
+        docks: dict[PanelId, QDockWidget] = {}
+        for panel, widget, area in (
+            (PanelId.DETECTOR, self.detector, right),
+            (PanelId.COMPARE, self.compare, right),
+            (PanelId.INSPECTOR, self.inspector, right),
+            (PanelId.REGION, self.roi, right),
+            (PanelId.PLOTS, self.plots, bottom),
         ):
-            dock = QDockWidget(name, self)
-            dock.setObjectName(name)
-            dock.setWidget(panel)
+            dock = QDockWidget(PANEL_LABELS[panel], self)
+            dock.setObjectName(panel)
+            dock.setWidget(widget)
             self.addDockWidget(area, dock)
-            made[name] = dock
-        for name in ("Compare", "Inspector", "Region"):
-            self.tabifyDockWidget(made["Detector"], made[name])
-        made["Detector"].raise_()
-        self.resizeDocks([made["Plots"]], [190], Qt.Orientation.Vertical)
-        self.resizeDocks([made["Detector"]], [360], Qt.Orientation.Horizontal)
-        return made
+            docks[panel] = dock
+        for panel in (PanelId.COMPARE, PanelId.INSPECTOR, PanelId.REGION):
+            self.tabifyDockWidget(docks[PanelId.DETECTOR], docks[panel])
+        docks[PanelId.DETECTOR].raise_()
+        self.resizeDocks([docks[PanelId.PLOTS]], [190], Qt.Orientation.Vertical)
+        self.resizeDocks([docks[PanelId.DETECTOR]], [360], Qt.Orientation.Horizontal)
+        return docks
 
     def _lay_out(self) -> None:
         centre = QWidget()
@@ -259,80 +271,106 @@ class MainWindow(QMainWindow):
         self.setDockNestingEnabled(True)
         self.setTabPosition(Qt.DockWidgetArea.RightDockWidgetArea, _TABS_ON_TOP)
 
+    def _make_menus(self, panel_toggles: list[QAction]) -> Menus:
+        handlers = self._source_handlers() | self._play_handlers() | self._view_handlers() | self._tool_handlers()
+        handlers |= self.files.handlers()
+        return Menus(self, self._theme, handlers, self.open, self.recent, panel_toggles)
+
+    def _source_handlers(self) -> dict[str, Callable[[], object]]:
+        return {
+            CommandId.OPEN_FILE: lambda: self.ask_and_open(ask_source_file),
+            CommandId.OPEN_FOLDER: lambda: self.ask_and_open(ask_source_folder),
+            CommandId.OPEN_ADDRESS: lambda: self.ask_and_open(ask_source_address),
+            CommandId.CLOSE_SOURCE: self.session.close_source,
+            CommandId.QUIT: self.close,
+        }
+
+    def _play_handlers(self) -> dict[str, Callable[[], object]]:
+        session = self.session
+        return {
+            CommandId.PLAY_OR_PAUSE: session.toggle,
+            CommandId.FRAME_FORWARD: lambda: session.step(1),
+            CommandId.FRAME_BACK: lambda: session.step(-1),
+            CommandId.SKIP_FORWARD: lambda: self.skip(_SKIP_S),
+            CommandId.SKIP_BACK: lambda: self.skip(-_SKIP_S),
+            CommandId.TO_BEGINNING: lambda: session.seek(0),
+            CommandId.FASTER: lambda: self.transport.change_speed(1),
+            CommandId.SLOWER: lambda: self.transport.change_speed(-1),
+            CommandId.LOOP: lambda: session.change(loop=not session.settings.loop),
+            CommandId.RETRY: session.retry,
+            CommandId.FREEZE: session.toggle_frozen,
+            CommandId.RESET: session.reset,
+        }
+
+    def _view_handlers(self) -> dict[str, Callable[[], object]]:
+        return {
+            CommandId.ONE_PANE: lambda: self.grid.arrange(1),
+            CommandId.TWO_PANES: lambda: self.grid.arrange(2),
+            CommandId.FOUR_PANES: lambda: self.grid.arrange(4),
+            CommandId.OVERLAY_STYLE: self.toggle_overlay_style,
+            CommandId.FIT_IMAGE: self.grid.viewport.fit,
+            CommandId.FULL_SCREEN: self.toggle_full_screen,
+            **{pane_command_id(pane): partial(self.show_first, pane) for pane in all_panes()},
+            **{theme_command_id(choice): partial(self.choose_theme, choice) for choice in ThemeChoice},
+        }
+
+    def _tool_handlers(self) -> dict[str, Callable[[], object]]:
+        return {
+            CommandId.COMPARE: self.compare.toggle,
+            CommandId.DIFFERENCE: self.compare.show_difference,
+            CommandId.DRAW_REGION: self.toggle_region_editing,
+            CommandId.UNDO_REGION: self.roi.undo,
+            CommandId.REDO_REGION: self.roi.redo,
+            CommandId.UNPIN_ALL: lambda: self.session.change(pinned_pixels=()),
+            CommandId.LEARNERS: self.show_learners,
+            CommandId.COPY_COMMAND_LINE: self.detector.copy_command,
+            CommandId.KEYS: self.show_keys,
+        }
+
     def _connect(self) -> None:
         session = self.session
         session.viewed.connect(self._show_view)
         session.noticed.connect(self.notices.show_notice)
         session.noticed.connect(self._show_view)
         session.opened.connect(self.menus.fill_recent)
-        session.changed.connect(self._changed)
-        session.recording.connect(self._recording)
+        session.changed.connect(self._show_frozen)
+        session.recording.connect(self._show_recording)
         self.notices.retry.connect(session.retry)
-        self.grid.panes_changed.connect(self._panes)
+        self.grid.panes_changed.connect(self._use_panes)
         self.grid.clicked.connect(self.click)
         self.grid.hovered.connect(self.status.hover)
         self.compare.panes_wanted.connect(self.grid.choose)
-        self.inspector.selected.connect(self._selected)
-        self.roi.editing.connect(self._edit)
-        self.roi.redrawn.connect(self._take_region)
-        self._panes()
+        self.inspector.selected.connect(self._show_selected)
+        self.roi.editing.connect(self._show_editing)
+        self.roi.redrawn.connect(self._show_region)
+        self._use_panes()
 
-    def _panes(self) -> None:
+    def _use_panes(self) -> None:
         self.session.change(panes=tuple(dict.fromkeys(self.grid.panes)))
-        for count, name in ((1, "One pane"), (2, "Two panes"), (4, "Four panes")):
-            self.menus.check(name, self.grid.count == count)
+        for count, command in (
+            (1, CommandId.ONE_PANE),
+            (2, CommandId.TWO_PANES),
+            (4, CommandId.FOUR_PANES),
+        ):
+            self.menus.check(command, self.grid.count == count)
         self._show_view()
 
-    def _selected(self, pin: tuple[int, int] | None) -> None:
-        self.grid.select_pin(pin)
+    def _show_selected(self, pixel: tuple[int, int] | None) -> None:
+        self.grid.select_pinned_pixel(pixel)
         self._show_view()
 
-    def _changed(self) -> None:
-        freeze = self.menus.actions["Freeze the model"]
+    def _show_frozen(self) -> None:
+        freeze = self.menus.actions[CommandId.FREEZE]
         freeze.setChecked(self.session.settings.frozen)
-        freeze.setEnabled(self.detector.freeze.isEnabled())
+        freeze.setEnabled(self.session.can_freeze)
 
-    def _recording(self, on: bool) -> None:
-        action = self.menus.actions["Record"]
+    def _show_recording(self, on: bool) -> None:
+        action = self.menus.actions[CommandId.RECORD]
         action.setChecked(on)
         action.setToolTip("Stop recording" if on else "Record mask and overlay")
 
-    # What is remembered
-
-    def _restore(self) -> None:
-        kept = self._remembered
-        geometry, state = kept.value("window/geometry"), kept.value("window/state")
-        if isinstance(geometry, QByteArray):
-            self.restoreGeometry(geometry)
-        if isinstance(state, QByteArray):
-            self.restoreState(state, _LAYOUT_VERSION)
-        names = str(kept.value("window/panes", "")).split("|")
-        panes = tuple(pane for name in names for pane in Pane if pane.value == name and not pane.of_b)
-        if panes:
-            self.grid.choose(panes)
-        if str(kept.value("overlay/style", "contour")) == "tint":
-            self.session.change(overlay_style="tint")
-        self.session.change(
-            loop=str(kept.value("play/loop", "")) == "true", keep_model=str(kept.value("play/reset", "")) != "true"
-        )
-        choice = str(kept.value("window/theme", ThemeChoice.SYSTEM.name))
-        self.choose_theme(ThemeChoice[choice] if choice in ThemeChoice.__members__ else ThemeChoice.SYSTEM)
-        self._recording(False)
-
-    def _remember(self) -> None:
-        kept = self._remembered
-        kept.setValue("window/geometry", self.saveGeometry())
-        kept.setValue("window/state", self.saveState(_LAYOUT_VERSION))
-        kept.setValue("window/panes", "|".join(pane.value for pane in self.grid.panes))
-        kept.setValue("window/theme", self._theme.choice.name)
-        settings = self.session.settings
-        kept.setValue("overlay/style", settings.overlay_style)
-        kept.setValue("play/loop", str(settings.loop).lower())
-        kept.setValue("play/reset", str(not settings.keep_model).lower())
-        kept.sync()
-
     def closeEvent(self, a0: QCloseEvent | None) -> None:
-        self._remember()
+        self._state.save(self, self.grid, self.session, self._theme.choice)
         self.hide()  # at once: finishing files and leaving a silent stream may take seconds
         if self.learners is not None:
             self.learners.close()
@@ -340,10 +378,5 @@ class MainWindow(QMainWindow):
             self.learners.deleteLater()
         self.menus.cameras.finish()
         self.session.close()
-        self._garbage.stop()
+        self.garbage.stop()
         super().closeEvent(a0)
-
-
-def _shown_name(text: str) -> str:
-    """Return a source's name without folder and without secrets."""
-    return public_name(text) if "://" in text else Path(text).name or text

@@ -1,4 +1,4 @@
-"""What crosses the wall between window and worker: settings one way, views and events the other."""
+"""What passes between window and worker: settings one way, views and events the other; no Qt."""
 
 import enum
 from collections.abc import Mapping
@@ -8,55 +8,38 @@ from bgsub.config import Config
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.evaluation.protocol import Counts, GroundTruth
 from bgsub.frames import Frame, Result, VideoInfo
+from bgsub.gui.panes import INPUT, MASK, Pane
 from bgsub.roi import Region
 from bgsub.video.sinks.overlay import Style
 
 __all__ = [
     "AS_FAST_AS_POSSIBLE",
+    "DEFAULT_RATE_HZ",
     "Configured",
+    "DetectorRunView",
     "Event",
-    "LaneView",
     "Level",
     "Notice",
     "Opened",
-    "Pane",
-    "PinView",
-    "Recording",
+    "PinnedPixelView",
+    "RecordingChanged",
     "Settings",
     "View",
 ]
 
 AS_FAST_AS_POSSIBLE = float("inf")
 
-
-class Pane(enum.Enum):
-    """What one pane of the window can show."""
-
-    INPUT = "Input"
-    MASK = "Mask"
-    OVERLAY = "Overlay"
-    BACKGROUND = "Background"
-    SCORE = "Score"
-    MASK_B = "Mask B"
-    OVERLAY_B = "Overlay B"
-    BACKGROUND_B = "Background B"
-    SCORE_B = "Score B"
-    DIFFERENCE = "Difference"
-    TRUTH = "Ground truth"
-
-    @property
-    def of_b(self) -> bool:
-        """Whether it needs the second detector."""
-        return self.value.endswith(" B") or self is Pane.DIFFERENCE
+DEFAULT_RATE_HZ = 25.0
+"""Assumed where a source does not state its frame rate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything a person can change while frames go on; the worker takes a new one between two frames."""
+    """Everything the user can change while frames are processed; the worker applies it between two frames."""
 
     config: Config = field(default_factory=Config)
     other: Config | None = None
-    """Settings of the detector to compare with; None for none."""
+    """Settings of the second detector; None while nothing is compared."""
     frozen: bool = False
     region: Region | None = None
     speed: float = 1.0
@@ -64,16 +47,16 @@ class Settings:
     loop: bool = False
     keep_model: bool = True
     """Whether the model is kept after a jump."""
-    panes: tuple[Pane, ...] = (Pane.INPUT, Pane.MASK)
-    """What to make pictures of."""
+    panes: tuple[Pane, ...] = (INPUT, MASK)
+    """Panes to make images for."""
     overlay_style: Style = "contour"
-    pins: tuple[tuple[int, int], ...] = ()
-    """Pixels (row, column) to look into."""
+    pinned_pixels: tuple[tuple[int, int], ...] = ()
+    """Pinned pixels as (row, column), in the order they were pinned."""
     truth: GroundTruth | None = None
 
 
 class Level(enum.Enum):
-    """How bad a notice is."""
+    """Severity of a notice."""
 
     INFO = "info"
     WARNING = "warning"
@@ -82,7 +65,7 @@ class Level(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something to tell the person: one line that says what and what to do."""
+    """One line for the user that states what happened and what to do."""
 
     level: Level
     text: str
@@ -95,6 +78,7 @@ class Opened:
     """A source was opened."""
 
     text: str
+    """The name that was asked for."""
     info: VideoInfo
 
 
@@ -106,23 +90,23 @@ class Configured:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class RecordingChanged:
     """A recording began, or ended if `paths` is empty."""
 
     paths: tuple[str, ...]
 
 
-Event = Notice | Opened | Configured | Recording
+Event = Notice | Opened | Configured | RecordingChanged
 
 
 @dataclass(frozen=True, slots=True)
-class LaneView:
-    """What one detector made of the frame shown."""
+class DetectorRunView:
+    """Result and statistics of one detector for the frame shown."""
 
     name: str
     result: Result
     ms: float
-    """Mean time of the last frames, in milliseconds."""
+    """Mean time of the last frames, in milliseconds per frame."""
     share: float
     """Foreground share of the frame."""
     memory_bytes: int | None
@@ -131,55 +115,53 @@ class LaneView:
 
 
 @dataclass(frozen=True, slots=True)
-class PinView:
-    """What is known of one pixel in the frame shown."""
+class PinnedPixelView:
+    """State of one pinned pixel in the frame shown."""
 
     row: int
     column: int
     state: PixelState | None
-    """None where the detector does not tell, or not yet."""
+    """None if the detector has no state to show, or none yet."""
     reason: str
     """Why there is no state."""
     foreground: bool
     """In the final mask."""
     before_learning: bool
-    """Whether the state is the one that judged the frame; after a click in a paused picture it is the next one."""
+    """Whether the state is the one that judged the frame; after a click in a paused image it is the next one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """All the window shows at one moment."""
+    """Everything the window shows at one moment."""
 
     serial: int
     """Counts views."""
-    lanes: tuple[LaneView, ...] = ()
-    """None before the first frame; then the detector, and the one compared with it."""
+    runs: tuple[DetectorRunView, ...] = ()
+    """Empty before the first frame; then the main detector and, if there is one, the detector compared with it."""
     images: Mapping[Pane, Frame] = field(default_factory=dict)
-    """(H, W, 3) BGR or (H, W) grey uint8 pictures; nobody writes to them again."""
-    pins: tuple[PinView, ...] = ()
+    """(H, W, 3) BGR or (H, W) grey uint8 images, never written to again."""
+    pinned_pixels: tuple[PinnedPixelView, ...] = ()
     position: int = 0
-    """0-based place in the source, in frames."""
+    """0-based index of the frame in the source."""
     processed: int = 0
     """Frames since the source was opened."""
     rate_hz: float = 0.0
-    """Frames processed a second, lately."""
+    """Frames processed per second, over the last ones."""
     dropped: int = 0
     """Frames that a live source delivered too fast."""
     playing: bool = False
     opening: bool = False
-    """Whether a source is being opened or searched."""
+    """Whether a source is being opened or sought."""
     preparing: bool = False
     """Whether a source is open but no frame was processed yet."""
     trouble: str | None = None
-    """What keeps the source from delivering."""
+    """Why the source delivers nothing, if it should."""
     recorded: int | None = None
     """Frames recorded so far; None while nothing is recorded."""
-    taken_s: float = 0.0
-    """`time.perf_counter()` when the worker took the frame."""
     due_s: float = 0.0
-    """`time.perf_counter()` when the frame was due; differs from `taken_s` by the delay of a slow worker."""
+    """`time.perf_counter()` when the frame was due."""
 
     @property
     def result(self) -> Result | None:
-        """What the first detector made of the frame."""
-        return self.lanes[0].result if self.lanes else None
+        """Result of the main detector."""
+        return self.runs[0].result if self.runs else None

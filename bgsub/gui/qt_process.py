@@ -1,24 +1,30 @@
-"""Whether a window can be shown at all, found out before Qt would abort the process."""
+"""Prepare the process for Qt: a usable display, no plugins of OpenCV, garbage collection on the right thread."""
 
+import gc
 import os
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 from bgsub.errors import DependencyError
 
-__all__ = ["DisplayProbe", "release_cv2_qt"]
+if TYPE_CHECKING:
+    from PyQt6.QtCore import QObject
+
+__all__ = ["DisplayProbe", "GarbageCollector", "release_cv2_qt"]
 
 _OPENCV_SETS = ("QT_QPA_PLATFORM_PLUGIN_PATH", "QT_QPA_FONTDIR")
 _PROBE = "from PyQt6.QtGui import QGuiApplication; QGuiApplication([])"
 _XCB = "libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxkbcommon-x11-0"
-_LONGEST_S = 30
+_TIMEOUT_S = 30
 _REMEDY = "use `bgsub run` without a screen, or connect with ssh -X"
+_COLLECT_INTERVAL_MS = 1000
 
 
 def release_cv2_qt() -> None:
-    """Import OpenCV and remove what its wheel tells Qt: its own plugins, which are no good for PyQt6.
+    """Import OpenCV and remove the variables by which its wheel makes Qt load plugins that do not suit PyQt6.
 
-    What somebody else set stays.
+    Variables set by anybody else stay.
     """
     before = {name: os.environ.get(name) for name in _OPENCV_SETS}
     from bgsub._opencv import cv2
@@ -31,7 +37,7 @@ def release_cv2_qt() -> None:
 
 
 class DisplayProbe:
-    """Finds out, while other things are imported, whether a window can be shown.
+    """Finds out whether a window can be shown, while the caller imports other things.
 
     Without a usable display Qt aborts the process, so a child process tries first.
 
@@ -62,17 +68,61 @@ class DisplayProbe:
         if self._child is None:
             return
         try:
-            _, said = self._child.communicate(timeout=_LONGEST_S)
+            _, stderr = self._child.communicate(timeout=_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._child.kill()
             self._child.communicate()
             raise DependencyError(f"the display {_display()} does not answer; {_REMEDY}") from None
         if self._child.returncode == 0:
             return
-        if "xcb-cursor" in said or "libxcb" in said:
+        if "xcb-cursor" in stderr or "libxcb" in stderr:
             raise DependencyError(f"Qt lacks a system library; on Debian and Ubuntu run: apt-get install {_XCB}")
         raise DependencyError(f"the display {_display()} cannot be used; {_REMEDY}")
 
 
 def _display() -> str:
     return os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or "?"
+
+
+class GarbageCollector:
+    """Collects garbage on the thread of the window only, until it is stopped.
+
+    Python looks for unreachable cycles on whichever thread happens to allocate. On the worker's that would destroy
+    items of a plot while the window paints them, which crashes. So automatic collection is switched off, and a timer
+    does the same, by Python's own thresholds, on the thread of the window. Objects that libraries keep for good, which
+    take a tenth of a second to look through, are left out.
+
+    Parameters
+    ----------
+    parent : QObject
+        Owns the timer.
+    """
+
+    def __init__(self, parent: "QObject") -> None:
+        from PyQt6.QtCore import QTimer  # only here: the rest of this module runs before PyQt6 is known to be there
+
+        self._was_enabled = gc.isenabled()
+        self._has_frozen_imports = False
+        gc.disable()
+        gc.freeze()
+        self._timer = QTimer(parent)
+        self._timer.timeout.connect(self.collect)
+        self._timer.start(_COLLECT_INTERVAL_MS)
+
+    def collect(self) -> None:
+        """Collect the generations whose thresholds are reached."""
+        counts, thresholds = gc.get_count(), gc.get_threshold()
+        for generation in (2, 1, 0):
+            if counts[generation] > thresholds[generation]:
+                gc.collect(generation)
+                if generation == 2 and not self._has_frozen_imports:
+                    self._has_frozen_imports = True
+                    gc.freeze()  # by now everything is imported and compiled
+                return
+
+    def stop(self) -> None:
+        """Switch automatic collection on again."""
+        self._timer.stop()
+        gc.unfreeze()
+        if self._was_enabled:
+            gc.enable()

@@ -1,4 +1,4 @@
-"""What widgets talk to: the state of the viewer without any widget, and the worker behind it."""
+"""State of the viewer without any widget, and the worker behind it; widgets talk to nothing else."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,48 +8,49 @@ from typing import Any
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from bgsub.config import Config
+from bgsub.detectors import detector_class
 from bgsub.errors import BgsubError
 from bgsub.frames import Frame, VideoInfo
 from bgsub.gui.engine.history import History
-from bgsub.gui.engine.mailbox import Mailbox
-from bgsub.gui.engine.player import Opener
+from bgsub.gui.engine.opening import Opener
 from bgsub.gui.engine.recorder import Outputs
 from bgsub.gui.engine.worker import Worker
-from bgsub.gui.messages import Configured, Level, Notice, Opened, Recording, Settings, View
+from bgsub.gui.mailbox import Mailbox
+from bgsub.gui.messages import Configured, Level, Notice, Opened, RecordingChanged, Settings, View
 from bgsub.roi import Region
 from bgsub.video.sources import FrameSource, open_source
 
 __all__ = ["Session"]
 
-_FOR_EVER = 1_000_000
-"""Attempts to find a lost camera again: the person decides when to stop."""
+_UNLIMITED = 1_000_000
+"""Attempts to reconnect to a lost camera: the user decides when to stop."""
 
 
 def _open(text: str, /, *, start: float | None) -> FrameSource:
-    return open_source(text, start=start, reconnects=_FOR_EVER)
+    return open_source(text, start=start, reconnects=_UNLIMITED)
 
 
 class Session(QObject):
-    """Settings, commands and the newest view.
+    """Settings, commands and the latest view.
 
     Parameters
     ----------
     opener : Opener, optional
         Opens sources; `open_source` by default.
     settings : Settings, optional
-        To begin with.
+        Initial settings.
     """
 
     viewed = pyqtSignal()
     """There is a new `view`."""
     changed = pyqtSignal()
-    """The settings are others now."""
+    """The settings changed."""
     configured = pyqtSignal()
-    """The settings of a detector changed from elsewhere than its form."""
+    """The settings of the detector changed other than by its form."""
     noticed = pyqtSignal(object)
     """A `Notice` to show."""
     opened = pyqtSignal(str, object)
-    """A source is open: what was asked for, and its `VideoInfo`."""
+    """A source is open: the name asked for, and its `VideoInfo`."""
     recording = pyqtSignal(bool)
     """Recording began or ended."""
     _ready = pyqtSignal()
@@ -62,9 +63,9 @@ class Session(QObject):
         self._info: VideoInfo | None = None
         self._source = ""
         self._outputs: tuple[str, ...] = ()
-        # Both are emitted by the worker, so Qt queues them. At most one wake-up waits, whatever the frame rate.
-        self._ready.connect(self._look)
-        self._happened.connect(self._hear)
+        # The worker emits both, so Qt queues them. At most one wake-up is pending, whatever the frame rate.
+        self._ready.connect(self._take_view)
+        self._happened.connect(self._handle)
         self._mailbox: Mailbox[View] = Mailbox(self._ready.emit)
         self._worker = Worker(self._mailbox.put, self._happened.emit, opener or _open, self._settings)
 
@@ -72,22 +73,22 @@ class Session(QObject):
 
     @property
     def settings(self) -> Settings:
-        """What frames are made with."""
+        """Current settings."""
         return self._settings
 
     @property
     def view(self) -> View:
-        """The newest view."""
+        """Latest view."""
         return self._view
 
     @property
     def info(self) -> VideoInfo | None:
-        """What the source tells of itself; None before it is open."""
+        """Description of the source; None before it is open."""
         return self._info
 
     @property
     def source(self) -> str:
-        """What was opened, as it was given; it may hold a password."""
+        """Name of the source, as it was given; it may contain a password."""
         return self._source
 
     @property
@@ -97,17 +98,17 @@ class Session(QObject):
 
     @property
     def unseen(self) -> int:
-        """Views that were replaced by newer ones before the window took them."""
+        """Views that were replaced by newer ones before the window received them."""
         return self._mailbox.overwritten
 
     @property
     def history(self) -> History:
-        """Figures of the frames so far."""
+        """Statistics of the frames so far."""
         return self._worker.engine.history
 
-    def pin_history(self, row: int, column: int) -> History | None:
-        """Return the figures of a pinned pixel."""
-        return self._worker.engine.pin_histories.get((row, column))
+    def pixel_history(self, row: int, column: int) -> History | None:
+        """Return the statistics of a pinned pixel."""
+        return self._worker.engine.pixel_histories.get((row, column))
 
     @property
     def size(self) -> tuple[int, int] | None:
@@ -117,10 +118,20 @@ class Session(QObject):
             return result.mask.shape[0], result.mask.shape[1]
         return None if self._info is None else self._info.size
 
+    @property
+    def can_freeze(self) -> bool:
+        """Whether the detector can stop learning."""
+        return detector_class(self._settings.config.detector).can_freeze
+
+    @property
+    def is_comparing(self) -> bool:
+        """Whether there is a second detector."""
+        return self._settings.other is not None
+
     # Settings
 
     def change(self, **values: Any) -> None:
-        """Change settings; they count from the next frame on.
+        """Change settings; they are used from the next frame on.
 
         Parameters
         ----------
@@ -135,20 +146,25 @@ class Session(QObject):
         self.changed.emit()
 
     def configure(self, config: Config) -> None:
-        """Take the settings of a file for the detector; region and learning rate with them."""
+        """Use the settings of a file for the detector, including region and learning rate."""
         self.change(config=replace(config, roi=""))
         self.configured.emit()
 
+    def toggle_frozen(self) -> None:
+        """Stop or resume learning, if the detector can."""
+        if self.can_freeze:
+            self.change(frozen=not self._settings.frozen)
+
     def pin(self, row: int, column: int) -> None:
-        """Look into one more pixel."""
-        self.change(pins=tuple(dict.fromkeys((*self._settings.pins, (row, column)))))
+        """Inspect one more pixel."""
+        self.change(pinned_pixels=tuple(dict.fromkeys((*self._settings.pinned_pixels, (row, column)))))
 
     def unpin(self, row: int, column: int) -> None:
-        """Look no longer into a pixel."""
-        self.change(pins=tuple(pin for pin in self._settings.pins if pin != (row, column)))
+        """Stop inspecting a pixel."""
+        self.change(pinned_pixels=tuple(pixel for pixel in self._settings.pinned_pixels if pixel != (row, column)))
 
     def set_region(self, region: Region | None) -> None:
-        """Look only at a region of the frames."""
+        """Process only a region of the frames; the whole frame if None."""
         self.change(region=region)
 
     # Commands
@@ -156,7 +172,7 @@ class Session(QObject):
     def open(self, text: str) -> None:
         """Open a source and play it."""
         self._source, self._info = text, None
-        self.change(pins=())
+        self.change(pinned_pixels=())
         self._post(lambda engine: engine.open(text))
 
     def retry(self) -> None:
@@ -180,31 +196,31 @@ class Session(QObject):
         self._post(lambda engine: engine.play())
 
     def pause(self) -> None:
-        """Hold the picture."""
+        """Hold the image."""
         self._post(lambda engine: engine.pause())
 
     def step(self, frames: int = 1) -> None:
-        """Go one frame on (1) or back (-1), and pause."""
+        """Go one frame forward (1) or back (-1), and pause."""
         self._post(lambda engine: engine.step(frames))
 
-    def seek(self, place: int) -> None:
-        """Go to a 0-based place in a file."""
-        self._post(lambda engine: engine.seek(place))
+    def seek(self, index: int) -> None:
+        """Go to a 0-based frame index in a file."""
+        self._post(lambda engine: engine.seek(index))
 
     def reset(self) -> None:
-        """Forget what the detectors have learned."""
+        """Forget the models."""
         self._post(lambda engine: engine.reset())
 
     def restart_counts(self) -> None:
-        """Count right and wrong pixels anew."""
+        """Count right and wrong pixels from zero."""
         self._post(lambda engine: engine.restart_counts())
 
     def load_model(self, path: str | Path) -> None:
-        """Go on with a saved model."""
+        """Continue with a saved model."""
         self._post(lambda engine: engine.load_model(Path(path)))
 
     def save_model(self, path: str | Path) -> None:
-        """Save the model as it is after the present frame."""
+        """Save the model in its state after the present frame."""
         self._post(lambda engine: engine.save_model(Path(path)))
 
     def record(self, outputs: Outputs) -> None:
@@ -216,28 +232,25 @@ class Session(QObject):
         self._post(lambda engine: engine.stop_recording())
 
     def save_image(self, path: str | Path, image: Frame) -> None:
-        """Write one picture as PNG."""
+        """Write one image as PNG."""
         self._post(lambda engine: engine.save_images({Path(path): image}))
 
     def save_panes(self, folder: str | Path, name: str) -> None:
-        """Write each picture that is shown as PNG, named after its pane."""
-        images = {
-            Path(folder) / f"{name}-{pane.value.lower().replace(' ', '-')}.png": image
-            for pane, image in self._view.images.items()
-        }
+        """Write the image of each pane as PNG, named after the id of the pane."""
+        images = {Path(folder) / f"{name}-{pane.id}.png": image for pane, image in self._view.images.items()}
         if images:
             self._post(lambda engine: engine.save_images(images))
 
     def export(self, path: str | Path) -> None:
-        """Write the figures of the frames so far as a table."""
+        """Write the statistics of the frames so far as a table."""
         self._post(lambda engine: engine.export(Path(path)))
 
     def notify(self, level: Level, text: str) -> None:
-        """Show a notice that comes from the window itself."""
+        """Show a notice from the window itself."""
         self.noticed.emit(Notice(level, text))
 
     def attempt(self, action: Callable[[], object]) -> bool:
-        """Do something that the world can refuse, and show why it did; tell whether it went well."""
+        """Call something that may fail, show the error if it does, and return whether it worked."""
         try:
             action()
         except (BgsubError, ValueError, OSError) as error:
@@ -252,13 +265,13 @@ class Session(QObject):
     def _post(self, command: Callable[[Any], None]) -> None:
         self._worker.post(lambda: command(self._worker.engine))
 
-    def _look(self) -> None:
+    def _take_view(self) -> None:
         view = self._mailbox.take()
         if view is not None:
             self._view = view
             self.viewed.emit()
 
-    def _hear(self, event: object) -> None:
+    def _handle(self, event: object) -> None:
         if isinstance(event, Notice):
             self.noticed.emit(event)
         elif isinstance(event, Opened):
@@ -270,6 +283,6 @@ class Session(QObject):
             self._worker.apply(self._settings)
             self.changed.emit()
             self.configured.emit()
-        elif isinstance(event, Recording):
+        elif isinstance(event, RecordingChanged):
             self._outputs = event.paths
             self.recording.emit(bool(event.paths))

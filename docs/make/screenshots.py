@@ -1,4 +1,4 @@
-"""Render docs/viewer-*.png, the pictures of the viewer in the README, on the bundled clip.
+"""Render docs/viewer-*.png, the images of the viewer in the README, on the bundled clip.
 
 Run from anywhere, with the extras gui and learners: QT_QPA_PLATFORM=offscreen python docs/make/screenshots.py
 """
@@ -14,8 +14,9 @@ from PyQt6.QtWidgets import QApplication, QWidget
 
 import bgsub
 from bgsub.evaluation.protocol import GroundTruth
-from bgsub.gui.main_window import MainWindow
-from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Pane, Settings
+from bgsub.gui.main_window import MainWindow, PanelId
+from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
+from bgsub.gui.panes import BACKGROUND, MASK, OVERLAY, SCORE
 from bgsub.gui.qt_process import release_cv2_qt
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
@@ -23,7 +24,7 @@ from bgsub.gui.widgets.theme import Theme, ThemeChoice
 ROOT = Path(__file__).resolve().parents[2]
 CLIP = ROOT / "samples" / "walkers.mp4"
 SHOWN = 131  # 0-based frame
-LOOKED_AT = (135, 30)  # row and column of a pixel on the nearest walker
+INSPECTED = (135, 30)  # row and column of a pixel on the nearest walker
 
 
 def write_labels(folder: Path) -> None:
@@ -34,7 +35,7 @@ def write_labels(folder: Path) -> None:
 
 
 def wait_until(application: QApplication, done: Callable[[], bool], longest_ms: int = 60_000) -> None:
-    """Let the window live until something is so."""
+    """Let the window live until a condition holds."""
     clock = QElapsedTimer()
     clock.start()
     while not done() and clock.elapsed() < longest_ms:
@@ -43,13 +44,13 @@ def wait_until(application: QApplication, done: Callable[[], bool], longest_ms: 
 
 
 def save(widget: QWidget, name: str) -> None:
-    """Write a picture of a window."""
+    """Write an image of a window."""
     image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
     image.save(str(ROOT / "docs" / f"viewer-{name}.png"), "PNG", 0)  # 0 compresses most
 
 
 def main(application: QApplication) -> None:
-    """Play the clip to one frame and take the pictures."""
+    """Play the clip to one frame and write the images."""
     with tempfile.TemporaryDirectory() as parent:
         folder = f"{parent}/groundtruth"
         Path(folder).mkdir()
@@ -60,14 +61,14 @@ def main(application: QApplication) -> None:
         window.resize(QSize(1160, 730))
         window.show()
 
-        def play_to(place: int) -> None:
-            while session.view.position < place:
+        def play_to(index: int) -> None:
+            while session.view.position < index:
                 before = session.view.position
                 session.step(1)
                 wait_until(application, lambda before=before: session.view.position > before)
 
         def settle() -> None:
-            wait_until(application, lambda: False, 900)  # curves are drawn a few times a second
+            wait_until(application, lambda: False, 900)  # curves are drawn a few times per second
 
         def begin() -> None:
             session.open(str(CLIP))
@@ -77,24 +78,24 @@ def main(application: QApplication) -> None:
             wait_until(application, lambda: session.view.processed == 1)
 
         window.choose_theme(ThemeChoice.LIGHT)
-        window.grid.choose((Pane.OVERLAY, Pane.MASK, Pane.SCORE, Pane.BACKGROUND))
+        window.grid.choose((OVERLAY, MASK, SCORE, BACKGROUND))
         begin()
         play_to(SHOWN)
         settle()
         save(window, "main")
 
         window.choose_theme(ThemeChoice.DARK)
-        window.grid.choose((Pane.OVERLAY, Pane.SCORE))
+        window.grid.choose((OVERLAY, SCORE))
         begin()
-        window.click(*LOOKED_AT)
+        window.click(*INSPECTED)
         play_to(SHOWN)
         settle()
         save(window, "inspector")
 
         window.choose_theme(ThemeChoice.LIGHT)
         window.compare.enabled.setChecked(True)
-        window.compare.difference.click()
-        window.show_dock("Compare")
+        window.compare.show_difference()
+        window.show_panel(PanelId.COMPARE)
         begin()
         play_to(SHOWN)
         settle()

@@ -21,21 +21,23 @@ release_cv2_qt()
 
 from bgsub.config import Config
 from bgsub.detectors import create
+from bgsub.gui import panes
 from bgsub.gui.main_window import MainWindow
-from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Notice, Pane, Settings
+from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Notice, Settings
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.theme import Theme
+from tests.gui.probe import PANES
 
 CLIP = str(Path(__file__).resolve().parents[2] / "samples" / "walkers.mp4")
 EASY = "synthetic:easy?frames=40&size=64x48"
 FAST = Settings(
     config=Config("norma", {"learn_every": 2, "warmup": 3, "threads": 1}),
     speed=AS_FAST_AS_POSSIBLE,
-    panes=(Pane.INPUT, Pane.MASK),
+    panes=(panes.INPUT, panes.MASK),
 )
 
 
-class Ear(list[Notice]):
+class Notices(list[Notice]):
     """Collects the notices of a session."""
 
     @property
@@ -49,8 +51,8 @@ def make_session(qtbot, no_leaked_threads: None) -> Iterator[Callable[..., Sessi
 
     def make(**values) -> Session:
         session = Session(**({"settings": FAST} | values))
-        session.heard = Ear()
-        session.noticed.connect(session.heard.append)
+        session.notices = Notices()
+        session.noticed.connect(session.notices.append)
         made.append(session)
         return session
 
@@ -85,9 +87,18 @@ def window(qtbot, session: Session, theme: Theme, kept: QSettings) -> Iterator[M
     made.deleteLater()
 
 
+@pytest.fixture
+def registry() -> Iterator[dict[str, panes.Pane]]:
+    """The panes, put back in their place after the test."""
+    before = dict(PANES)
+    yield PANES
+    PANES.clear()
+    PANES.update(before)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def kernels_are_compiled() -> None:
-    """Wait once for what is compiled the first time, so that no test waits for it."""
+    """Compile the kernels once, so that no test waits for it."""
     frame = np.zeros((8, 8, 3), np.uint8)
     for name in ("adaptive", "norma", "olk"):
         model = create(name)
@@ -99,7 +110,7 @@ def kernels_are_compiled() -> None:
 
 @pytest.fixture(autouse=True)
 def garbage_is_collected_on_this_thread() -> Iterator[None]:
-    """As in the viewer itself: else the worker's thread may destroy what Qt is painting."""
+    """As in the viewer itself: otherwise the worker's thread may destroy objects that Qt is painting."""
     gc.disable()
     yield
     gc.collect(1)

@@ -1,4 +1,4 @@
-"""An engine driven by hand, and sources that do what a test wants."""
+"""An engine driven by hand, and sources that follow a script."""
 
 import math
 import time
@@ -17,7 +17,7 @@ class Scripted(FrameSource):
     """Frames of given shapes; an exception in the list is raised in its turn."""
 
     def __init__(self, items: list, *, live: bool = False, start: float | None = None, rate_hz: float = 25.0) -> None:
-        self.items, self.place, self.rate_hz, self.live = items, math.ceil((start or 0.0) * rate_hz), rate_hz, live
+        self.items, self.index, self.rate_hz, self.live = items, math.ceil((start or 0.0) * rate_hz), rate_hz, live
         first = next(item for item in items if isinstance(item, np.ndarray))
         self.size = first.shape[:2]
         self.lost: str | None = None
@@ -31,13 +31,13 @@ class Scripted(FrameSource):
         return self.lost
 
     def read(self) -> Packet | None:
-        if self.place >= len(self.items):
+        if self.index >= len(self.items):
             return None
-        item = self.items[self.place]
-        self.place += 1
+        item = self.items[self.index]
+        self.index += 1
         if isinstance(item, Exception):
             raise item
-        return Packet(self.place - 1, (self.place - 1) / self.rate_hz, item, self.place)
+        return Packet(self.index - 1, (self.index - 1) / self.rate_hz, item, self.index)
 
 
 def frames(count: int, size: tuple[int, int] = (24, 32), value: int = 60) -> list:
@@ -55,7 +55,7 @@ def opener(items: list, **values) -> Callable[..., FrameSource]:
 
 
 class Driver:
-    """An engine whose turns the test makes itself."""
+    """An engine whose turns the test takes itself."""
 
     def __init__(self, open_it: Callable[..., FrameSource], settings: Settings) -> None:
         self.views: list[View] = []
@@ -63,16 +63,16 @@ class Driver:
         self.engine = Engine(self.views.append, self.events.append, lambda: None, open_it, settings)
 
     def until(self, done: Callable[[], object], timeout_s: float = 10.0) -> None:
-        """Turn until something is so."""
+        """Turn until a condition holds."""
         deadline = time.monotonic() + timeout_s
         while not done():
-            assert time.monotonic() < deadline, "it never came"
+            assert time.monotonic() < deadline, "the condition never held"
             wait = self.engine.advance()
             if wait:
                 time.sleep(min(wait, 0.002) if not math.isinf(wait) else 0.002)
 
     def settle(self) -> None:
-        """Turn until there is nothing to do."""
+        """Turn until there is nothing left to do."""
         self.until(lambda: math.isinf(self.engine.advance()) and not self.engine.is_opening)
 
     @property

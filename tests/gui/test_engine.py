@@ -1,4 +1,4 @@
-"""The engine, driven by hand: what is shown, kept, counted and told, without a thread of its own or Qt."""
+"""The engine, driven by hand: views, models, counts, files and notices, without a thread or Qt."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +11,9 @@ from bgsub._opencv import cv2
 from bgsub.config import Config
 from bgsub.errors import SourceError
 from bgsub.evaluation.protocol import GroundTruth, evaluate, find_sequences
+from bgsub.gui import panes
 from bgsub.gui.engine.recorder import Outputs
-from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Configured, Level, Notice, Opened, Pane, Recording
+from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Configured, Level, Notice, Opened, RecordingChanged
 from bgsub.pipeline import PipelineModel
 from bgsub.postprocess import Postprocess
 from bgsub.roi import Region
@@ -44,7 +45,7 @@ def opened(driver: Driver, text: str = "any") -> Driver:
     return driver
 
 
-def test_a_file_is_played_to_its_end_and_told(drive):
+def test_a_file_is_played_to_its_end_and_reported(drive):
     driver = opened(drive())
     assert driver.view.processed == 20
     assert driver.view.position == 19
@@ -61,14 +62,14 @@ def test_masks_are_those_of_the_command_line(drive):
         pipeline = config.make_pipeline(config.make_detector(rate_hz=source.info.rate_hz))
         for packet in source:
             mask = pipeline.step(packet).mask
-    assert np.array_equal(driver.view.images[Pane.MASK], mask)
+    assert np.array_equal(driver.view.images[panes.MASK], mask)
     assert np.array_equal(driver.view.result.mask, mask)
 
 
-def test_every_pane_has_a_picture(drive):
-    panes = tuple(pane for pane in Pane if pane is not Pane.TRUTH)
-    driver = opened(drive(panes=panes, other=Config("mog2")))
-    assert set(driver.view.images) == set(panes)
+def test_every_pane_has_an_image(drive):
+    shown = tuple(pane for pane in panes.all_panes() if pane is not panes.GROUND_TRUTH)
+    driver = opened(drive(panes=shown, other=Config("mog2")))
+    assert set(driver.view.images) == set(shown)
     for image in driver.view.images.values():
         assert image.dtype == np.uint8
         assert image.shape[:2] == (24, 32)
@@ -77,8 +78,8 @@ def test_every_pane_has_a_picture(drive):
 def test_playing_keeps_the_time_of_the_file(drive):
     driver = drive(speed=4.0)
     driver.engine.open("any")
-    driver.until(lambda: driver.engine._seen.processed == 1)
-    begin = driver.engine._seen.due_s
+    driver.until(lambda: driver.engine.progress.processed == 1)
+    begin = driver.engine.progress.due_s
     driver.settle()
     assert 19 / 25 / 4 * 0.95 < driver.view.due_s - begin < 19 / 25 / 4 * 2
 
@@ -100,7 +101,7 @@ def test_steps_and_jumps_show_the_frame_asked_for(drive):
     assert driver.view.position == 19
 
 
-def test_playing_at_the_end_begins_anew_and_a_loop_never_ends(drive):
+def test_playing_at_the_end_begins_again_and_a_loop_never_ends(drive):
     driver = opened(drive())
     driver.engine.play()
     driver.until(lambda: driver.view.processed == 40)
@@ -116,18 +117,18 @@ def test_a_jump_keeps_or_resets_the_model(drive):
         driver = opened(drive(keep_model=keep))
         driver.engine.seek(3)
         driver.settle()
-        assert driver.engine._lanes[0].detector.frames_seen == expected
+        assert driver.engine.runs.main.detector.frames_seen == expected
 
 
-def test_a_changed_parameter_counts_from_the_next_frame_and_keeps_the_model(drive):
+def test_a_changed_parameter_is_used_from_the_next_frame_and_keeps_the_model(drive):
     driver = drive()
     driver.engine.open("any")
-    driver.until(lambda: driver.engine._seen.processed == 5)
-    detector = driver.engine._lanes[0].detector
+    driver.until(lambda: driver.engine.progress.processed == 5)
+    detector = driver.engine.runs.main.detector
     config = replace(FAST.config, parameters={**FAST.config.parameters, "kappa": 0.5})
     driver.engine.apply(replace(FAST, config=config))
     driver.settle()
-    assert driver.engine._lanes[0].detector is detector
+    assert driver.engine.runs.main.detector is detector
     assert detector.parameters["kappa"] == 0.5
     assert detector.frames_seen == 20
 
@@ -138,13 +139,13 @@ def test_another_slot_count_or_detector_begins_with_a_new_model(drive):
         driver.engine.apply(replace(FAST, config=config))
         driver.engine.seek(2)
         driver.settle()
-        assert driver.engine._lanes[0].detector.name == config.detector
-        assert driver.engine._lanes[0].detector.frames_seen == 1
+        assert driver.engine.runs.main.detector.name == config.detector
+        assert driver.engine.runs.main.detector.frames_seen == 1
 
 
 def test_postprocessing_and_freezing_act_on_the_next_frame(drive):
     driver = opened(drive(frozen=True))
-    assert driver.engine._lanes[0].detector.frames_seen == 0
+    assert driver.engine.runs.main.detector.frames_seen == 0
     bright = frames(20)
     bright[19][10:12, 10:12] = 255
     config = replace(FAST.config, postprocess=Postprocess(median=1))
@@ -162,34 +163,35 @@ def test_knn_goes_on_though_it_cannot_be_frozen(drive):
     assert driver.texts.strip() == "any"
 
 
-def test_a_pixel_is_seen_as_it_was_judged(drive):
+def test_a_pixel_shows_the_state_that_judged_it(drive):
     bright = frames(20)
     bright[-1][5, 6] = 255
-    driver = opened(drive(opener(bright), pins=((5, 6), (1, 1))))
-    odd, usual = driver.view.pins
+    driver = opened(drive(opener(bright), pinned_pixels=((5, 6), (1, 1))))
+    odd, usual = driver.view.pinned_pixels
     assert (odd.row, odd.column, odd.before_learning) == (5, 6, True)
     assert odd.state.is_novel
     assert odd.state.colour.tolist() == [255, 255, 255]
     assert not usual.state.is_novel
-    rows = driver.engine.pin_histories[5, 6].rows()
+    rows = driver.engine.pixel_histories[5, 6].rows()
     assert len(rows) == 19  # the first frame meets an empty model
     assert rows[-1, 1] == pytest.approx(odd.state.value)
 
 
-def test_a_pixel_pinned_in_a_paused_picture_is_looked_into_at_once(drive):
+def test_a_pixel_pinned_in_a_paused_image_is_inspected_at_once(drive):
     driver = opened(drive())
-    driver.engine.apply(replace(FAST, pins=((2, 3),)))
+    driver.engine.apply(replace(FAST, pinned_pixels=((2, 3),)))
     driver.settle()
-    assert driver.view.pins[0].state is not None
-    assert not driver.view.pins[0].before_learning
+    assert driver.view.pinned_pixels[0].state is not None
+    assert not driver.view.pinned_pixels[0].before_learning
 
 
-def test_opencv_says_that_it_shows_nothing(drive):
-    driver = opened(drive(config=Config("mog2"), pins=((2, 3),)))
-    assert driver.view.pins[0].state is None
-    assert "use adaptive, norma or olk" in driver.view.pins[0].reason
+def test_opencv_detectors_explain_that_they_have_no_state_to_show(drive):
+    driver = opened(drive(config=Config("mog2"), pinned_pixels=((2, 3),)))
+    assert driver.view.pinned_pixels[0].state is None
+    assert "use adaptive, norma or olk" in driver.view.pinned_pixels[0].reason
 
 
+@pytest.mark.slow
 def test_f_is_that_of_the_evaluation(drive, tmp_path):
     write_sample(tmp_path / "street", SyntheticScene(size=(48, 64), frames=40))
     config, other = Config("norma", {"warmup": 5}), Config("mog2")
@@ -198,7 +200,7 @@ def test_f_is_that_of_the_evaluation(drive, tmp_path):
         config=config,
         other=other,
         truth=GroundTruth(tmp_path / "street"),
-        panes=(Pane.TRUTH,),
+        panes=(panes.GROUND_TRUTH,),
     )
     opened(driver, str(tmp_path / "street" / "input"))
     models = {
@@ -206,10 +208,10 @@ def test_f_is_that_of_the_evaluation(drive, tmp_path):
         for chosen in (config, other)
     }
     report = evaluate(find_sequences(tmp_path / "street"), models)
-    assert [lane.counts for lane in driver.view.lanes] == [row.counts for row in report.rows]
-    assert set(np.unique(driver.view.images[Pane.TRUTH])) <= {0, 50, 170, 255}
+    assert [run.counts for run in driver.view.runs] == [row.counts for row in report.rows]
+    assert set(np.unique(driver.view.images[panes.GROUND_TRUTH])) <= {0, 50, 170, 255}
     driver.engine.restart_counts()
-    assert driver.engine._lanes[0].counts.tp == 0
+    assert driver.engine.runs.main.counts.tp == 0
 
 
 def test_a_region_confines_both_detectors(drive):
@@ -217,19 +219,19 @@ def test_a_region_confines_both_detectors(drive):
     bright = frames(20)
     bright[-1][:] = 255
     driver = opened(drive(opener(bright), region=region, other=Config("mog2")))
-    for lane in driver.view.lanes:
-        assert lane.result.mask[:, 17:].max() == 0
-        assert lane.result.mask[:, :14].max() == 255
+    for run in driver.view.runs:
+        assert run.result.mask[:, 17:].max() == 0
+        assert run.result.mask[:, :14].max() == 255
     driver.engine.apply(replace(FAST, region=None))
     driver.engine.seek(19)
     driver.settle()
-    assert driver.engine._lanes[0].detector.roi is None
+    assert driver.engine.runs.main.detector.roi is None
 
 
-def test_recordings_go_on_over_jumps_and_play(drive, tmp_path):
+def test_recordings_continue_over_jumps_and_play(drive, tmp_path):
     driver = drive(overlay_style="tint")
     driver.engine.open("any")
-    driver.until(lambda: driver.engine._seen.processed == 1)
+    driver.until(lambda: driver.engine.progress.processed == 1)
     outputs = Outputs(tmp_path / "m.mkv", tmp_path / "o.mp4", tmp_path / "s.csv")
     driver.engine.record(outputs)
     driver.settle()
@@ -244,16 +246,16 @@ def test_recordings_go_on_over_jumps_and_play(drive, tmp_path):
     with bgsub.open_source(outputs.overlay) as source:
         assert sum(1 for _ in source) == 20
     assert len(outputs.stats.read_text().splitlines()) == 21
-    assert [event.paths for event in driver.events if isinstance(event, Recording)][-1] == ()
+    assert [event.paths for event in driver.events if isinstance(event, RecordingChanged)][-1] == ()
 
 
 def test_a_full_disk_ends_the_recording_and_nothing_else(drive, tmp_path, monkeypatch):
     driver = drive()
     driver.engine.open("any")
-    driver.until(lambda: driver.engine._seen.processed == 1)
+    driver.until(lambda: driver.engine.progress.processed == 1)
     outputs = Outputs(mask=tmp_path / "m.mkv", stats=tmp_path / "s.csv")
     driver.engine.record(outputs)
-    driver.until(lambda: driver.engine._scribe.recorded == 5)
+    driver.until(lambda: driver.engine.recorder.recorded == 5)
     from bgsub.errors import SinkError
     from bgsub.video.sinks import StatsCsv
 
@@ -269,15 +271,15 @@ def test_a_full_disk_ends_the_recording_and_nothing_else(drive, tmp_path, monkey
         assert sum(1 for _ in source) >= 5
 
 
-def test_models_are_saved_and_go_on(drive, tmp_path):
+def test_a_saved_model_continues(drive, tmp_path):
     path = tmp_path / "model.npz"
     driver = opened(drive())
     driver.engine.save_model(path)
     other = drive(config=Config("olk"))
     other.engine.load_model(path)
     opened(other)
-    assert other.engine._lanes[0].detector.name == "norma"
-    assert other.engine._lanes[0].detector.frames_seen == 40
+    assert other.engine.runs.main.detector.name == "norma"
+    assert other.engine.runs.main.detector.frames_seen == 40
     assert next(event for event in other.events if isinstance(event, Configured)).config.detector == "norma"
 
 
@@ -286,10 +288,10 @@ def test_a_model_of_another_size_or_kind_is_refused_and_the_present_one_stays(dr
     driver.engine.save_model(tmp_path / "model.npz")
     (tmp_path / "no.npz").write_text("no model")
     other = opened(drive())
-    detector = other.engine._lanes[0].detector
+    detector = other.engine.runs.main.detector
     for name in ("model.npz", "no.npz", "missing.npz"):
         other.engine.load_model(tmp_path / name)
-        assert other.engine._lanes[0].detector is detector
+        assert other.engine.runs.main.detector is detector
     assert "learned on frames of shape (30, 40, 3)" in other.texts
     assert "is not a bgsub model" in other.texts
     assert "no such file" in other.texts
@@ -317,16 +319,16 @@ def test_a_source_that_breaks_off_closes_recordings_and_can_be_opened_again(driv
     broken = [*frames(6), SourceError("the file is damaged after frame 6; copy it again"), *frames(6)]
     driver = drive(opener(broken))
     driver.engine.open("any")
-    driver.until(lambda: driver.engine._seen.processed == 1)
+    driver.until(lambda: driver.engine.progress.processed == 1)
     driver.engine.record(Outputs(mask=tmp_path / "m.mkv"))
     driver.until(lambda: errors(driver))
     assert errors(driver)[0].can_retry
     with bgsub.open_source(tmp_path / "m.mkv") as source:
         assert sum(1 for _ in source) == 5
-    seen = driver.engine._lanes[0].detector.frames_seen
+    seen = driver.engine.runs.main.detector.frames_seen
     driver.engine.retry()
     driver.until(lambda: len(errors(driver)) == 2)
-    assert driver.engine._lanes[0].detector.frames_seen == 2 * seen
+    assert driver.engine.runs.main.detector.frames_seen == 2 * seen
 
 
 def test_frames_of_another_size_get_a_new_model(drive):
@@ -336,17 +338,17 @@ def test_frames_of_another_size_get_a_new_model(drive):
     assert "64x48 now: norma learns a new model" in driver.texts
 
 
-def test_a_detector_that_raises_holds_the_picture_and_closes_the_recording(drive, tmp_path):
+def test_a_detector_that_raises_pauses_and_closes_the_recording(drive, tmp_path):
     driver = drive()
     driver.engine.open("any")
-    driver.until(lambda: driver.engine._seen.processed == 3)
+    driver.until(lambda: driver.engine.progress.processed == 3)
     driver.engine.record(Outputs(mask=tmp_path / "m.mkv"))
-    driver.until(lambda: driver.engine._scribe.recorded == 2)
+    driver.until(lambda: driver.engine.recorder.recorded == 2)
 
     def broken(*_, **__):
         raise ZeroDivisionError("by nought")
 
-    driver.engine._lanes[0].detector.apply = broken
+    driver.engine.runs.main.detector.apply = broken
     driver.until(lambda: errors(driver))
     driver.settle()
     assert "ZeroDivisionError: by nought); reset it" in errors(driver)[0].text
@@ -359,14 +361,14 @@ def test_a_detector_that_raises_holds_the_picture_and_closes_the_recording(drive
     assert driver.view.position == 19
 
 
-def test_a_region_that_leaves_nothing_is_said_once(drive):
+def test_a_region_that_leaves_nothing_is_reported_once(drive):
     region = Region(include=(((900.0, 900.0), (950.0, 900.0), (950.0, 950.0)),))
     driver = opened(drive(region=region))
     assert driver.view.processed == 20
     assert driver.texts.count("leaves nothing of a 32x24 frame") == 1
 
 
-def test_ground_truth_of_another_size_is_said_once(drive, tmp_path):
+def test_ground_truth_of_another_size_is_reported_once(drive, tmp_path):
     for number in range(1, 21):
         cv2.imwrite(str(tmp_path / f"gt{number:06d}.png"), np.zeros((5, 5), np.uint8))
     driver = opened(drive(truth=GroundTruth(tmp_path)))
@@ -374,7 +376,7 @@ def test_ground_truth_of_another_size_is_said_once(drive, tmp_path):
     assert driver.texts.count("must have the size of its frame") == 1
 
 
-def test_a_lost_camera_is_told_until_it_is_back(drive):
+def test_a_lost_camera_is_reported_until_it_is_back(drive):
     sources = []
 
     def open_it(text, /, *, start):
@@ -386,7 +388,7 @@ def test_a_lost_camera_is_told_until_it_is_back(drive):
             gate = threading.Event()
 
             def read(self):
-                if self.place == 3 and not self.gate.is_set():
+                if self.index == 3 and not self.gate.is_set():
                     self.lost = "camera:0 is lost (it gives no frames); connecting again"
                     self.gate.wait(20)
                     self.lost = None
@@ -415,10 +417,10 @@ def test_a_paused_camera_goes_on_unseen(drive):
     assert driver.view.result is None
 
 
-def test_the_newest_of_many_wishes_to_seek_wins(drive):
+def test_the_newest_of_many_seeks_wins(drive):
     driver = opened(drive())
-    for place in range(18):
-        driver.engine.seek(place)
+    for index in range(18):
+        driver.engine.seek(index)
     driver.settle()
     assert driver.view.position == 17
     assert driver.engine.history.written <= 23
@@ -431,9 +433,9 @@ def test_fast_frames_are_not_all_drawn(drive):
     assert len(driver.views) < 300
 
 
-def test_samples_of_a_history_are_written_as_a_table(drive, tmp_path: Path):
+def test_a_history_is_written_as_a_table(drive, tmp_path: Path):
     driver = opened(drive())
-    assert driver.engine.history.to_csv(tmp_path / "figures.csv") == 20
-    lines = (tmp_path / "figures.csv").read_text().splitlines()
+    assert driver.engine.history.to_csv(tmp_path / "statistics.csv") == 20
+    lines = (tmp_path / "statistics.csv").read_text().splitlines()
     assert lines[0] == "elapsed_s,number,time_s,foreground,ms,ms_b,f_measure,f_measure_b"
     assert lines[-1].startswith("0.76,20,0.76,")

@@ -1,11 +1,11 @@
-"""A pane: what is painted where, at which sharpness, and which pixel a click means."""
+"""A pane: position and sharpness of the image, and the pixel that a click hits."""
 
 import numpy as np
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, QSizeF, Qt
 
 from bgsub._opencv import cv2
-from bgsub.gui.messages import Pane
+from bgsub.gui import panes
 from bgsub.gui.widgets.frame_view import FrameView, shrink, to_qimage
 from bgsub.gui.widgets.viewport import Viewport
 
@@ -27,7 +27,7 @@ def view(qtbot):
 
 
 def seen(view: FrameView) -> np.ndarray:
-    """What is on the screen, (H, W, 3) BGR."""
+    """The pixels on the screen, (H, W, 3) BGR."""
     image = view.grab().toImage().convertToFormat(image_format())
     width, height = image.width(), image.height()
     pixels = np.frombuffer(image.constBits().asstring(image.sizeInBytes()), np.uint8)
@@ -40,14 +40,14 @@ def image_format():
     return QImage.Format.Format_BGR888
 
 
-def test_a_picture_of_the_pane_s_size_is_shown_to_the_bit(view):
+def test_an_image_of_the_pane_s_size_is_shown_to_the_bit(view):
     image = gradient(100, 200)
     view.show_image(image)
     assert np.array_equal(seen(view), image)
 
 
 @pytest.mark.parametrize("width", [199, 201, 333])
-def test_a_picture_with_rows_of_odd_length_is_not_sheared(view, width):
+def test_an_image_with_rows_of_odd_length_is_not_sheared(view, width):
     view.resize(width, 100)
     image = gradient(100, width)
     view.show_image(image)
@@ -56,14 +56,14 @@ def test_a_picture_with_rows_of_odd_length_is_not_sheared(view, width):
 
 def test_the_aspect_ratio_is_kept(view):
     view.show_image(np.full((50, 50, 3), 255, np.uint8))
-    picture = view.picture()
-    assert (picture.left(), picture.top(), picture.width(), picture.height()) == (50, 0, 100, 100)
+    rect = view.image_rect()
+    assert (rect.left(), rect.top(), rect.width(), rect.height()) == (50, 0, 100, 100)
     shown = seen(view)
     assert shown[50, 20].tolist() == [0, 0, 0]
     assert shown[50, 100].tolist() == [255, 255, 255]
 
 
-def test_pixels_are_squares_where_the_picture_is_large(view):
+def test_pixels_are_squares_where_the_image_is_large(view):
     image = np.zeros((5, 10), np.uint8)
     image[2, 3] = 255
     view.show_image(image)
@@ -73,7 +73,7 @@ def test_pixels_are_squares_where_the_picture_is_large(view):
     assert (shown == 255).sum() == 20 * 20
 
 
-def test_a_large_picture_is_made_small_without_aliasing(view):
+def test_a_large_image_is_reduced_without_aliasing(view):
     stripes = np.zeros((400, 800, 3), np.uint8)
     stripes[:, ::2] = 255
     view.show_image(stripes)
@@ -92,50 +92,50 @@ def test_zoom_keeps_the_point_under_the_mouse_and_pan_stays_inside():
     viewport, image, pane = Viewport(), QSizeF(400, 200), QSizeF(200, 100)
     at = QPointF(150, 25)
     viewport.zoom_by(4, at, image, pane)
-    picture = viewport.picture(image, pane)
-    assert picture.left() + 0.75 * picture.width() == pytest.approx(150)
-    assert picture.top() + 0.25 * picture.height() == pytest.approx(25)
+    rect = viewport.image_rect(image, pane)
+    assert rect.left() + 0.75 * rect.width() == pytest.approx(150)
+    assert rect.top() + 0.25 * rect.height() == pytest.approx(25)
     viewport.pan(QPointF(1e6, 1e6), image, pane)
-    assert viewport.picture(image, pane).topLeft() == QPointF(0, 0)
+    assert viewport.image_rect(image, pane).topLeft() == QPointF(0, 0)
     viewport.pan(QPointF(-1e6, -1e6), image, pane)
-    assert viewport.picture(image, pane).bottomRight() == QPointF(200, 100)
+    assert viewport.image_rect(image, pane).bottomRight() == QPointF(200, 100)
     viewport.zoom_by(1e-6, at, image, pane)
     assert viewport.zoom == 1
 
 
-def test_a_click_names_the_pixel_at_every_zoom(view, qtbot):
+def test_a_click_reports_the_pixel_at_every_zoom(view, qtbot):
     view.show_image(np.zeros((50, 100, 3), np.uint8))
     with qtbot.waitSignal(view.clicked) as signal:
         qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(41, 61))
     assert signal.args == [30, 20]
-    view._viewport.zoom_by(8, QPointF(41, 61), QSizeF(100, 50), QSizeF(200, 100))
+    view.viewport.zoom_by(8, QPointF(41, 61), QSizeF(100, 50), QSizeF(200, 100))
     with qtbot.waitSignal(view.clicked) as signal:
         qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(41, 61))
     assert signal.args == [30, 20]
 
 
-def test_a_drag_moves_the_picture_and_is_no_click(view, qtbot):
+def test_a_drag_moves_the_image_and_is_no_click(view, qtbot):
     view.show_image(np.zeros((50, 100, 3), np.uint8))
-    view._viewport.zoom_by(4, QPointF(100, 50), QSizeF(100, 50), QSizeF(200, 100))
-    before = view.picture().topLeft()
+    view.viewport.zoom_by(4, QPointF(100, 50), QSizeF(100, 50), QSizeF(200, 100))
+    before = view.image_rect().topLeft()
     clicks = []
     view.clicked.connect(lambda *at: clicks.append(at))
     qtbot.mousePress(view, Qt.MouseButton.LeftButton, pos=QPoint(100, 50))
     qtbot.mouseMove(view, QPoint(110, 55))
     qtbot.mouseMove(view, QPoint(120, 60))
     qtbot.mouseRelease(view, Qt.MouseButton.LeftButton, pos=QPoint(120, 60))
-    assert view.picture().topLeft() == before + QPointF(20, 10)
+    assert view.image_rect().topLeft() == before + QPointF(20, 10)
     assert clicks == []
 
 
-def test_no_picture_shows_what_to_do(view):
+def test_without_an_image_a_hint_is_shown(view):
     view.show_image(None, "Drop a video here")
     assert seen(view).max() > 0
-    view.show_pane(Pane.SCORE)
+    view.show_pane(panes.SCORE)
     assert view.image is None
 
 
-@pytest.mark.parametrize("pane", [Pane.SCORE, Pane.DIFFERENCE])
+@pytest.mark.parametrize("pane", [panes.SCORE, panes.DIFFERENCE])
 def test_legends_are_painted(view, pane):
     view.show_pane(pane)
     view.show_image(np.zeros((100, 200, 3), np.uint8))

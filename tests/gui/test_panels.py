@@ -1,4 +1,4 @@
-"""Every panel: what it shows of the session, and what it asks of it."""
+"""Every panel: the state it shows, and the commands it sends to the session."""
 
 import shlex
 
@@ -12,17 +12,18 @@ from bgsub.cli.options import detector_options, make_config
 from bgsub.config import Config
 from bgsub.detectors import DETECTORS, detector_class
 from bgsub.detectors.parameters import defaults
+from bgsub.gui import panes
 from bgsub.gui.learners_page.streams import STREAMS, Kind
 from bgsub.gui.learners_page.window import LearnersWindow
-from bgsub.gui.messages import Level, Notice, Pane
-from bgsub.gui.panels.compare import ComparePanel
+from bgsub.gui.messages import Level, Notice
+from bgsub.gui.panels.compare import ComparePanel, Statistic
 from bgsub.gui.panels.detector import DetectorPanel, command_line
 from bgsub.gui.panels.inspector import InspectorPanel, explain
 from bgsub.gui.panels.parameter_form import ParameterForm
 from bgsub.gui.panels.plots import PlotsPanel
 from bgsub.gui.panels.presets import read_preset, write_preset
 from bgsub.gui.panels.roi import RoiPanel
-from bgsub.gui.panels.transport import Transport
+from bgsub.gui.panels.transport import TransportBar
 from bgsub.gui.widgets import dialogs
 from bgsub.gui.widgets.notice_bar import NoticeBar
 from bgsub.gui.widgets.open_source import CameraMenu, RecentSources, dropped_source
@@ -61,18 +62,18 @@ class TestForm:
             assert parameter.unit in entry.toolTip()
             assert ("new model" in entry.toolTip()) == parameter.shapes_state
 
-    def test_what_is_typed_is_told_in_the_parameter_s_kind(self, qtbot):
+    def test_a_typed_value_has_the_type_of_the_parameter(self, qtbot):
         form = add(qtbot, ParameterForm())
         form.show_parameters(detector_class("norma"), {})
-        heard = []
-        form.changed.connect(lambda *args: heard.append(args))
-        form.inputs["slots"]._editor.setValue(5)
-        form.inputs["nu"]._editor.setValue(0.25)
-        form.inputs["memory_s"]._given.setChecked(True)
-        form.inputs["memory_s"]._editor.setValue(7)
-        assert heard == [("slots", 5), ("nu", 0.25), ("memory_s", 100.0), ("memory_s", 7.0)]
-        form.inputs["memory_s"]._given.setChecked(False)
-        assert heard[-1] == ("memory_s", None)
+        changes = []
+        form.changed.connect(lambda *args: changes.append(args))
+        form.inputs["slots"].editor.setValue(5)
+        form.inputs["nu"].editor.setValue(0.25)
+        form.inputs["memory_s"].is_set.setChecked(True)
+        form.inputs["memory_s"].editor.setValue(7)
+        assert changes == [("slots", 5), ("nu", 0.25), ("memory_s", 100.0), ("memory_s", 7.0)]
+        form.inputs["memory_s"].is_set.setChecked(False)
+        assert changes[-1] == ("memory_s", None)
 
     def test_a_slider_and_its_number_go_together(self, qtbot):
         form = add(qtbot, ParameterForm())
@@ -80,14 +81,14 @@ class TestForm:
         entry = form.inputs["threshold"]
         entry.slider.setValue(100)
         assert entry.value == 0.5
-        entry._editor.setValue(0.25)
+        entry.editor.setValue(0.25)
         assert entry.slider.value() == 50
 
-    def test_what_is_out_of_range_cannot_be_set(self, qtbot):
+    def test_values_out_of_range_cannot_be_set(self, qtbot):
         form = add(qtbot, ParameterForm())
         form.show_parameters(detector_class("norma"), {})
         for name in form.inputs:
-            editor = form.inputs[name]._editor
+            editor = form.inputs[name].editor
             for end in (editor.minimum(), editor.maximum()):
                 editor.setValue(end)
                 form.inputs[name].parameter.check(form.inputs[name].value)
@@ -97,11 +98,11 @@ class TestDetectorPanel:
     def test_changes_reach_the_settings(self, session, qtbot):
         panel = add(qtbot, DetectorPanel(session))
         panel.editor.detector.setCurrentText("olk")
-        panel.editor.form.inputs["rho_rule"]._editor.setCurrentText("pooled")
+        panel.editor.form.inputs["rho_rule"].editor.setCurrentText("pooled")
         panel.editor.median.setValue(7)
         panel.editor.fill_holes.setChecked(True)
         panel.editor.min_area.setValue(12)
-        panel.own_pace.setChecked(False)
+        panel.automatic_rate.setChecked(False)
         panel.rate.setValue(0.25)
         panel.freeze.click()
         config = session.settings.config
@@ -112,12 +113,12 @@ class TestDetectorPanel:
     def test_values_that_do_not_go_together_are_explained_and_not_used(self, session, qtbot):
         panel = add(qtbot, DetectorPanel(session))
         panel.editor.detector.setCurrentText("olk")
-        panel.editor.form.inputs["v"]._editor.setValue(0.9)
-        assert "v must be below C" in panel.editor.wrong.text()
-        assert panel.editor.wrong.isVisible()
+        panel.editor.form.inputs["v"].editor.setValue(0.9)
+        assert "v must be below C" in panel.editor.error.text()
+        assert panel.editor.error.isVisible()
         assert session.settings.config == Config("olk")
-        panel.editor.form.inputs["C"]._editor.setValue(0.5)
-        assert not panel.editor.wrong.isVisible()
+        panel.editor.form.inputs["C"].editor.setValue(0.5)
+        assert not panel.editor.error.isVisible()
 
     def test_an_even_median_becomes_odd(self, session, qtbot):
         panel = add(qtbot, DetectorPanel(session))
@@ -136,7 +137,7 @@ class TestDetectorPanel:
         assert panel.editor.form.inputs["rate_hz"].value == 10.0
         assert "rate_hz" not in session.settings.config.parameters
 
-    def test_presets_are_what_the_command_line_takes(self, session, qtbot, tmp_path):
+    def test_presets_suit_the_command_line(self, session, qtbot, tmp_path):
         session.change(config=Config("olk", {"slots": 4}), frozen=True)
         region = Region(include=(((0.0, 0.0), (9.0, 0.0), (9.0, 9.0)),), exclude=())
         session.set_region(region)
@@ -154,8 +155,8 @@ class TestDetectorPanel:
         (tmp_path / "bad.toml").write_text("detector = 'norma'\n[parameters]\nslots = -1\n")
         before = session.settings
         assert not session.attempt(lambda: read_preset(session, tmp_path / "bad.toml"))
-        assert "slots must be" in session.heard.text
-        assert "bad.toml is not a valid settings file" in session.heard.text
+        assert "slots must be" in session.notices.text
+        assert "bad.toml is not a valid settings file" in session.notices.text
         assert session.settings == before
 
     def test_the_command_line_makes_the_same_configuration(self, session, qtbot):
@@ -187,24 +188,32 @@ class TestCompare:
         assert panel.set_truth(str(tmp_path / "street"))
         session.open(str(tmp_path / "street" / "input"))
         qtbot.waitUntil(lambda: session.view.processed == 30)
-        assert [head.text() for head in panel.heads] == ["A: norma", "B: knn"]
-        for column, lane in enumerate(session.view.lanes):
-            assert panel.cells[2][column].text() == f"{lane.counts.f_measure:.3f}"
-            assert float(panel.cells[0][column].text()) > 0
-        panel.difference.click()
-        assert wanted[-1][1] is Pane.DIFFERENCE
+        assert [head.text() for head in panel.heads.values()] == ["A: norma", "B: knn"]
+        for side, run in zip(panes.Side, session.view.runs, strict=True):
+            assert panel.cells[Statistic.F_MEASURE, side].text() == f"{run.counts.f_measure:.3f}"
+            assert float(panel.cells[Statistic.MS, side].text()) > 0
+        panel.difference_button.click()
+        assert wanted[-1][1] is panes.DIFFERENCE
         panel.enabled.setChecked(False)
         assert session.settings.other is None
+        assert wanted[-1] == (panes.OVERLAY, panes.MASK)
+        panel.show_difference()
+        panel.show_side_by_side()
+        assert wanted[-1] == (panes.OVERLAY, panes.MASK)
+        panel.toggle()
+        assert session.is_comparing
+        assert panel.enabled.isChecked()
+        assert wanted[-1] == (panes.OVERLAY, panes.OVERLAY_B)
 
     def test_a_folder_without_labels_is_explained(self, session, qtbot, tmp_path):
         panel = add(qtbot, ComparePanel(session))
         assert not panel.set_truth(str(tmp_path))
-        assert "holds no numbered label images" in session.heard.text
+        assert "holds no numbered label images" in session.notices.text
         assert session.settings.truth is None
 
 
 class TestInspector:
-    def test_a_pinned_pixel_is_explained_with_swatches_and_curves(self, session, qtbot, theme):
+    def test_a_pinned_pixel_is_explained_with_colours_and_curves(self, session, qtbot, theme):
         panel = add(qtbot, InspectorPanel(session, theme))
         panel.resize(340, 700)
         assert "Click a pixel" in panel.verdict.text()
@@ -212,46 +221,46 @@ class TestInspector:
         session.pin(20, 30)
         qtbot.waitUntil(lambda: session.view.processed == 40 and not session.view.playing)
         qtbot.waitUntil(lambda: "f(x) = " in panel.verdict.text())
-        assert panel.pin == (20, 30)
+        assert panel.pixel == (20, 30)
         assert panel.table.isVisible()
         assert panel.table.grab().toImage().pixelColor(16, 30) != panel.palette().window().color()
         panel.draw()
         x, _ = panel.values.curves[0].getData()
-        assert len(x) == session.pin_history(20, 30).written >= 39
+        assert len(x) == session.pixel_history(20, 30).written >= 39
         panel.remove.click()
-        assert session.settings.pins == ()
-        assert panel.pin is None
+        assert session.settings.pinned_pixels == ()
+        assert panel.pixel is None
 
-    def test_several_pins_can_be_chosen_between(self, session, qtbot, theme):
+    def test_one_of_several_pinned_pixels_can_be_chosen(self, session, qtbot, theme):
         panel = add(qtbot, InspectorPanel(session, theme))
         chosen = []
         panel.selected.connect(chosen.append)
-        for pin in ((1, 1), (2, 2), (3, 3)):
-            session.pin(*pin)
-        assert panel.pin == (3, 3)
+        for pixel in ((1, 1), (2, 2), (3, 3)):
+            session.pin(*pixel)
+        assert panel.pixel == (3, 3)
         panel.select(1, 1)
         assert chosen[-1] == (1, 1)
         panel.remove.click()
-        assert session.settings.pins == ((2, 2), (3, 3))
+        assert session.settings.pinned_pixels == ((2, 2), (3, 3))
         panel.remove_all.click()
-        assert session.settings.pins == ()
+        assert session.settings.pinned_pixels == ()
 
     def test_each_outcome_has_its_sentence(self, session, qtbot):
         from dataclasses import replace
 
         played(session, qtbot)
         session.pin(2, 2)
-        qtbot.waitUntil(lambda: len(session.view.pins) == 1)
-        pin = replace(session.view.pins[0], before_learning=True)
-        low, high = (replace(pin.state, value=value, threshold=0.5) for value in (0.1, 0.9))
+        qtbot.waitUntil(lambda: len(session.view.pinned_pixels) == 1)
+        pixel = replace(session.view.pinned_pixels[0], before_learning=True)
+        low, high = (replace(pixel.state, value=value, threshold=0.5) for value in (0.1, 0.9))
         sentences = {
-            explain(replace(pin, state=state, foreground=foreground))
+            explain(replace(pixel, state=state, foreground=foreground))
             for state in (low, high)
             for foreground in (False, True)
         }
         assert len(sentences) == 4
-        assert "after the frame was learned" in explain(replace(pin, before_learning=False))
-        assert explain(replace(pin, state=None, reason="no model")) == "no model"
+        assert "after the frame was learned" in explain(replace(pixel, before_learning=False))
+        assert explain(replace(pixel, state=None, reason="no model")) == "no model"
 
 
 class TestPlots:
@@ -262,24 +271,24 @@ class TestPlots:
         panel.draw()
         x, share = panel.share.curves[0].getData()
         assert len(x) == 40
-        assert share[-1] == pytest.approx(100 * session.view.lanes[0].share)
+        assert share[-1] == pytest.approx(100 * session.view.runs[0].share)
         assert len(panel.times.curves) == 2
         panel.span.setCurrentIndex(0)
         theme.choose(ThemeChoice.DARK)
         theme.choose(ThemeChoice.SYSTEM)
 
-    def test_figures_are_exported(self, session, qtbot, theme, tmp_path, monkeypatch):
+    def test_statistics_are_exported(self, session, qtbot, theme, tmp_path, monkeypatch):
         from bgsub.gui.panels import plots as plots_panel
 
         panel = add(qtbot, PlotsPanel(session, theme))
         played(session, qtbot)
         monkeypatch.setattr(plots_panel, "ask_save", lambda *_: tmp_path / "s.csv")
         panel.export.click()
-        qtbot.waitUntil(lambda: "figures of 40 frames" in session.heard.text)
+        qtbot.waitUntil(lambda: "statistics of 40 frames" in session.notices.text)
         assert len((tmp_path / "s.csv").read_text().splitlines()) == 41
         monkeypatch.setattr(plots_panel, "ask_save", lambda *_: tmp_path / "missing" / "s.csv")
         panel.export.click()
-        qtbot.waitUntil(lambda: "there is no folder" in session.heard.text)
+        qtbot.waitUntil(lambda: "there is no folder" in session.notices.text)
 
 
 def mouse(button=Qt.MouseButton.LeftButton, modifiers=Qt.KeyboardModifier.NoModifier) -> QMouseEvent:
@@ -311,11 +320,11 @@ class TestRegion:
         assert len(session.settings.region.include[0]) == 5
         panel.editor.press(QPointF(16, 2), 1.0, mouse(Qt.MouseButton.RightButton))
         assert len(session.settings.region.include[0]) == 4
-        panel.undo.click()
-        panel.undo.click()
-        panel.undo.click()
+        panel.undo_button.click()
+        panel.undo_button.click()
+        panel.undo_button.click()
         assert session.settings.region.include[0][2] == (30, 30)
-        panel.redo.click()
+        panel.redo_button.click()
         assert session.settings.region.include[0][2] == (40, 41)
         panel.list.setCurrentRow(1)
         panel.excludes.click()
@@ -337,7 +346,7 @@ class TestRegion:
         assert panel.editor.double_click(QPointF(60, 30))
         assert len(session.settings.region.include) == 2
 
-    def test_what_is_saved_is_what_roi_takes(self, session, qtbot, tmp_path):
+    def test_a_saved_region_suits_the_command_line(self, session, qtbot, tmp_path):
         panel = add(qtbot, RoiPanel(session))
         assert not panel.write(str(tmp_path / "r.json"))
         panel.editor.is_active = True
@@ -354,7 +363,7 @@ class TestRegion:
         panel = add(qtbot, RoiPanel(session))
         (tmp_path / "bad.json").write_text('{"include": [[[1, 2]]]}')
         assert not panel.read(str(tmp_path / "bad.json"))
-        assert "at least 3 corners" in session.heard.text
+        assert "at least 3 corners" in session.notices.text
         assert session.settings.region is None
 
     def test_a_region_that_is_an_image_can_be_used_and_cleared(self, session, qtbot, tmp_path):
@@ -367,13 +376,17 @@ class TestRegion:
         cv2.imwrite(str(tmp_path / "r2.png"), np.eye(48, 64, dtype=np.uint8) * 255)
         assert panel.read(str(tmp_path / "r2.png"))
         assert session.settings.region.image.sum() == 48 * 255
+        saved = session.settings.region
+        panel.undo()
+        panel.redo()
+        assert session.settings.region == saved
         panel.clear.click()
         assert session.settings.region is None
 
 
 class TestTransport:
-    def test_it_shows_and_controls_the_place(self, session, qtbot, theme):
-        bar = add(qtbot, Transport(session, theme))
+    def test_it_shows_and_controls_the_position(self, session, qtbot, theme):
+        bar = add(qtbot, TransportBar(session, theme))
         assert not bar.slider.isEnabled()
         played(session, qtbot)
         assert bar.slider.isEnabled()
@@ -393,7 +406,7 @@ class TestTransport:
 
 
 class TestNotices:
-    def test_errors_wait_for_each_other_and_news_do_not(self, qtbot, theme):
+    def test_errors_wait_for_each_other_and_information_does_not(self, qtbot, theme):
         bar = add(qtbot, NoticeBar(theme))
         bar.show_notice(Notice(Level.INFO, "news"))
         bar.show_notice(Notice(Level.ERROR, "first", can_retry=True))
@@ -415,10 +428,10 @@ class TestPanes:
         grid = add(qtbot, PaneGrid(theme))
         grid.arrange(4)
         assert len(grid.panes) == 4
-        grid.choose((Pane.SCORE,))
-        assert grid.panes == (Pane.SCORE,)
-        grid.choose((Pane.INPUT, Pane.MASK, Pane.DIFFERENCE))
-        assert grid.panes[:3] == (Pane.INPUT, Pane.MASK, Pane.DIFFERENCE)
+        grid.choose((panes.SCORE,))
+        assert grid.panes == (panes.SCORE,)
+        grid.choose((panes.INPUT, panes.MASK, panes.DIFFERENCE))
+        assert grid.panes[:3] == (panes.INPUT, panes.MASK, panes.DIFFERENCE)
         with pytest.raises(ValueError, match="count must be one of"):
             grid.arrange(3)
 
@@ -438,7 +451,7 @@ class TestSources:
         recent.clear()
         assert recent.names == []
 
-    def test_what_is_dropped_is_a_source(self, tmp_path):
+    def test_a_dropped_file_or_address_is_a_source(self, tmp_path):
         mime = QMimeData()
         mime.setUrls([QUrl.fromLocalFile(str(tmp_path / "in000001.png"))])
         assert dropped_source(mime.urls()) == str(tmp_path)
@@ -451,7 +464,7 @@ class TestSources:
         menu = CameraMenu(chosen.append, find=lambda: found)
         qtbot.addWidget(menu)
         assert menu.actions()[0].text() == "No camera found"
-        menu.look()
+        menu.search()
         qtbot.waitUntil(lambda: len(menu.actions()) == 2)
         menu.actions()[1].trigger()
         assert chosen == ["camera:2"]
@@ -459,14 +472,14 @@ class TestSources:
 
 
 class TestDialogs:
-    def test_what_to_record_is_chosen(self, qtbot, tmp_path):
+    def test_files_to_record_are_chosen(self, qtbot, tmp_path):
         dialog = RecordDialog(None, tmp_path, "street")
         qtbot.addWidget(dialog)
         dialog.with_stats.setChecked(True)
         assert [path.name for path in dialog.outputs.paths] == [
             "street-mask.mkv",
             "street-overlay.mp4",
-            "street-figures.csv",
+            "street-statistics.csv",
         ]
         for box in (dialog.with_mask, dialog.with_overlay, dialog.with_stats):
             box.setChecked(False)
@@ -489,6 +502,7 @@ class TestDialogs:
 
 
 class TestLearnersPage:
+    @pytest.mark.slow
     def test_methods_learn_live_on_every_kind_of_stream(self, qtbot, theme, no_leaked_threads):
         page = add(qtbot, LearnersWindow(theme))
         try:

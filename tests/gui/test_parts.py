@@ -8,18 +8,18 @@ import pytest
 from bgsub.config import Config
 from bgsub.gui.engine.detector_run import needs_new_model
 from bgsub.gui.engine.history import History
-from bgsub.gui.engine.mailbox import Mailbox
-from bgsub.gui.engine.recorder import Outputs, Recorder
-from bgsub.gui.engine.render import BOTH, ONLY_A, ONLY_B, heat_colours, render_difference, render_heat
-from bgsub.gui.learners_page.race import METHODS, LearningThread, Race, Setup
+from bgsub.gui.engine.recorder import Outputs, Recording
+from bgsub.gui.learners_page.race import METHODS, LearningThread, Method, Race, Setup
 from bgsub.gui.learners_page.streams import STREAMS, Kind
+from bgsub.gui.mailbox import Mailbox
 from bgsub.gui.panels.roi_draft import Draft
 from bgsub.gui.panels.transport import clock
+from bgsub.gui.panes import BOTH, ONLY_A, ONLY_B, heat_colours, render_difference, render_heat
 from bgsub.roi import Region
 
 
 class TestMailbox:
-    def test_the_newest_wins_and_one_wake_up_waits(self):
+    def test_the_newest_wins_and_one_wake_up_is_pending(self):
         wakes: list[int] = []
         box: Mailbox[int] = Mailbox(lambda: wakes.append(1))
         for number in range(1000):
@@ -29,7 +29,7 @@ class TestMailbox:
         box.put(5)
         assert (box.take(), len(wakes)) == (5, 2)
 
-    def test_no_thing_is_lost_or_seen_twice_between_threads(self):
+    def test_no_item_is_lost_or_seen_twice_between_threads(self):
         event = threading.Event()
         box: Mailbox[int] = Mailbox(event.set)
         writer = threading.Thread(target=lambda: [box.put(number) for number in range(20_000)])
@@ -72,7 +72,7 @@ class TestNewModel:
 
 
 class TestRendering:
-    def test_the_heat_map_parts_at_the_threshold(self):
+    def test_the_heat_map_changes_colour_at_the_threshold(self):
         score = np.array([[-1e6, -1.0, -0.05, 0.05, 1.0]], np.float32)
         image = render_heat(score)[0].astype(int)
         assert (image[:3, 0] > image[:3, 2]).all()  # blue outweighs red in the background
@@ -129,7 +129,7 @@ class TestDraft:
         draft.cancel()
         assert draft.shapes == ()
 
-    def test_a_region_comes_back_as_it_was(self):
+    def test_a_region_survives_a_round_trip(self):
         region = Region(
             include=(((0.0, 0.0), (9.0, 0.0), (9.0, 9.0)),), exclude=(((1.0, 1.0), (2.0, 1.0), (2.0, 2.0)),)
         )
@@ -150,20 +150,21 @@ class TestDraft:
         assert draft.find_edge((5, 3), 1) is None
 
 
-class TestRecorder:
-    def test_it_needs_something_to_do(self):
+class TestRecording:
+    def test_it_needs_an_output(self):
         with pytest.raises(ValueError, match="outputs must name at least one file"):
-            Recorder(Outputs(), 25.0)
+            Recording(Outputs(), 25.0)
 
 
 class TestLearning:
-    @pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: stream.name)
+    @pytest.mark.slow
+    @pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: stream.label)
     def test_every_method_learns_every_stream_better_than_chance(self, stream):
         race = Race(Setup(stream, tuple(METHODS[stream.kind])))
         race.advance(700)
         view = race.view()
         assert [learner.failure for learner in view.learners] == [""] * len(METHODS[stream.kind])
-        best = min(float(learner.lately[-1]) for learner in view.learners)
+        best = min(float(learner.recent_errors[-1]) for learner in view.learners)
         assert best < {Kind.CLASSES: 0.2, Kind.NOVELTY: 0.1, Kind.REGRESSION: 0.25}[stream.kind]
         for learner in view.learners:
             assert np.isfinite(learner.values).all()
@@ -176,20 +177,20 @@ class TestLearning:
         other.advance(50)
         assert [sample.x.tolist() for sample in one.view().recent] == [s.x.tolist() for s in other.view().recent]
 
-    def test_a_method_that_fails_says_so_and_the_others_go_on(self, monkeypatch):
+    def test_a_method_that_fails_reports_it_and_the_others_continue(self, monkeypatch):
         class Broken:
             def score_one(self, x):
                 raise ArithmeticError("too much")
 
-        monkeypatch.setitem(METHODS[Kind.CLASSES], "Broken", lambda sigma: Broken())
-        race = Race(Setup(methods=("Broken", "OLK")))
+        monkeypatch.setitem(METHODS[Kind.CLASSES], "broken", Method("broken", "Broken", lambda sigma: Broken()))
+        race = Race(Setup(methods=("broken", "olk")))
         race.advance(20)
         broken, olk = race.view().learners
         assert broken.failure == "ArithmeticError: too much"
         assert olk.failure == ""
         assert len(olk.support) > 0
 
-    def test_the_thread_begins_anew_pauses_and_ends(self, no_leaked_threads):
+    def test_the_thread_restarts_and_ends(self, no_leaked_threads):
         arrived = threading.Event()
         views = []
 
@@ -204,10 +205,10 @@ class TestLearning:
                     return
                 assert arrived.wait(5)
 
-        thread = LearningThread(put, Setup(methods=("OLK",), rate_hz=2000))
+        thread = LearningThread(put, Setup(methods=("olk",), rate_hz=2000))
         try:
             wait_for(lambda view: view.t > 50)
-            other = Setup(STREAMS[-1], ("OLK",), rate_hz=100)
+            other = Setup(STREAMS[-1], ("olk",), rate_hz=100)
             thread.start(other)
             wait_for(lambda view: view.setup is other and view.t > 0)
         finally:

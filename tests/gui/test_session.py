@@ -1,4 +1,4 @@
-"""The session without any widget: what a person asks reaches the worker, and what it makes comes back."""
+"""The session without any widget: commands reach the worker, and its views come back."""
 
 import threading
 import time
@@ -6,10 +6,11 @@ import time
 import numpy as np
 
 from bgsub.config import Config
-from bgsub.gui.messages import Pane
+from bgsub.gui import panes
 from bgsub.video.sources import Camera
 from tests.gui.conftest import CLIP, EASY
 from tests.gui.driving import frames, opener
+from tests.gui.probe import count_wake_ups, engine_of, let_worker_run, post
 from tests.video.moving_square import FakeCapture
 
 
@@ -20,33 +21,33 @@ def test_the_clip_is_played_on_another_thread(session, qtbot):
     qtbot.waitUntil(lambda: session.view.processed == 300, timeout=20_000)
     assert "bgsub-view" in [thread.name for thread in threading.enumerate()]
     assert session.size == (240, 320)
-    assert session.view.images[Pane.INPUT].shape == (240, 320, 3)
+    assert session.view.images[panes.INPUT].shape == (240, 320, 3)
     session.close_source()
     qtbot.waitUntil(lambda: session.view.result is None)
 
 
-def test_at_most_one_wake_up_waits_behind_a_window_that_does_not_look(session, qtbot):
+def test_views_do_not_queue_up_behind_a_window_that_is_busy(session, qtbot):
     session.open(EASY)
     session.change(loop=True)
-    ready = []
-    session._ready.connect(lambda: ready.append(1))
-    engine = session._worker.engine
+    wake_ups = count_wake_ups(session)
+    engine = engine_of(session)
     deadline = time.monotonic() + 20
     while engine.history.written < 200:  # no event is processed here
-        assert time.monotonic() < deadline, "the worker stands still"
-        session._worker._thread.join(0.005)
+        assert time.monotonic() < deadline, "the worker is stuck"
+        let_worker_run(session, 0.005)
     written = engine.history.written
     qtbot.waitUntil(lambda: session.view.processed >= written)
     assert session.unseen > 0
+    assert len(wake_ups) < written
 
 
-def test_settings_changed_while_frames_go_on_are_used(session, qtbot):
+def test_settings_changed_while_playing_are_used(session, qtbot):
     session.change(loop=True)
     session.open(EASY)
     qtbot.waitUntil(lambda: session.view.processed > 5)
-    session.change(config=Config("olk"), panes=(Pane.SCORE, Pane.BACKGROUND))
-    qtbot.waitUntil(lambda: set(session.view.images) == {Pane.SCORE, Pane.BACKGROUND})
-    assert session.view.lanes[0].name == "olk"
+    session.change(config=Config("olk"), panes=(panes.SCORE, panes.BACKGROUND))
+    qtbot.waitUntil(lambda: set(session.view.images) == {panes.SCORE, panes.BACKGROUND})
+    assert session.view.runs[0].name == "olk"
 
 
 def test_pause_step_and_seek(session, qtbot):
@@ -63,26 +64,36 @@ def test_pause_step_and_seek(session, qtbot):
     qtbot.waitUntil(lambda: session.view.position == 39 and not session.view.playing)
 
 
-def test_pins_are_looked_into_and_removed(session, qtbot):
+def test_pinned_pixels_are_inspected_and_unpinned(session, qtbot):
     session.open(EASY)
     session.pin(3, 4)
     session.pin(3, 4)
     session.pin(5, 6)
-    assert session.settings.pins == ((3, 4), (5, 6))
+    assert session.settings.pinned_pixels == ((3, 4), (5, 6))
     session.change(loop=True)
     session.play()
-    qtbot.waitUntil(lambda: len(session.view.pins) == 2 and session.view.pins[0].state is not None)
-    assert session.pin_history(3, 4).written > 0
+    qtbot.waitUntil(lambda: len(session.view.pinned_pixels) == 2 and session.view.pinned_pixels[0].state is not None)
+    assert session.pixel_history(3, 4).written > 0
     session.unpin(3, 4)
-    qtbot.waitUntil(lambda: len(session.view.pins) == 1)
-    assert session.pin_history(3, 4) is None
+    qtbot.waitUntil(lambda: len(session.view.pinned_pixels) == 1)
+    assert session.pixel_history(3, 4) is None
+
+
+def test_only_a_detector_that_can_freeze_is_frozen(session):
+    session.toggle_frozen()
+    assert session.settings.frozen
+    session.toggle_frozen()
+    session.change(config=Config("knn"))
+    assert not session.can_freeze
+    session.toggle_frozen()
+    assert not session.settings.frozen
 
 
 def test_a_model_file_changes_the_settings(session, make_session, qtbot, tmp_path):
     session.open(EASY)
     qtbot.waitUntil(lambda: session.view.processed == 40)
     session.save_model(tmp_path / "model.npz")
-    qtbot.waitUntil(lambda: (tmp_path / "model.npz").exists() and bool(session.heard))
+    qtbot.waitUntil(lambda: (tmp_path / "model.npz").exists() and bool(session.notices))
     other = make_session()
     other.change(config=Config("olk"))
     with qtbot.waitSignal(other.configured):
@@ -90,17 +101,17 @@ def test_a_model_file_changes_the_settings(session, make_session, qtbot, tmp_pat
     assert other.settings.config.detector == "norma"
 
 
-def test_snapshots_are_the_pictures_shown(session, qtbot, tmp_path):
+def test_saved_images_are_those_shown(session, qtbot, tmp_path):
     from bgsub._opencv import cv2
 
     session.open(EASY)
     qtbot.waitUntil(lambda: session.view.processed == 40 and not session.view.playing)
     session.save_panes(tmp_path, "shot")
-    qtbot.waitUntil(lambda: "shot-mask.png" in session.heard.text)
+    qtbot.waitUntil(lambda: "shot-mask.png" in session.notices.text)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["shot-input.png", "shot-mask.png"]
-    assert np.array_equal(cv2.imread(str(tmp_path / "shot-input.png")), session.view.images[Pane.INPUT])
+    assert np.array_equal(cv2.imread(str(tmp_path / "shot-input.png")), session.view.images[panes.INPUT])
     session.save_panes(tmp_path / "missing", "shot")
-    qtbot.waitUntil(lambda: "there is no folder" in session.heard.text)
+    qtbot.waitUntil(lambda: "there is no folder" in session.notices.text)
 
 
 def test_a_real_camera_that_is_unplugged_comes_back(make_session, qtbot):
@@ -142,7 +153,7 @@ def test_closing_while_a_source_is_being_opened_leaves_nothing(make_session, qtb
     assert closed.wait(5)
 
 
-def test_a_newer_wish_to_open_wins(make_session, qtbot):
+def test_the_newest_of_several_sources_is_opened(make_session, qtbot):
     session = make_session(opener=opener(frames(10)))
     for name in "abc":
         session.open(name)
@@ -153,7 +164,7 @@ def test_a_newer_wish_to_open_wins(make_session, qtbot):
 
 
 def test_a_defect_in_a_command_is_shown_and_the_worker_lives(session, qtbot):
-    session._post(lambda engine: 1 / 0)
-    qtbot.waitUntil(lambda: "unexpected ZeroDivisionError" in session.heard.text)
+    post(session, lambda engine: 1 / 0)
+    qtbot.waitUntil(lambda: "unexpected ZeroDivisionError" in session.notices.text)
     session.open(EASY)
     qtbot.waitUntil(lambda: session.view.processed == 40)

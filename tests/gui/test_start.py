@@ -1,4 +1,4 @@
-"""How the viewer starts, and what it says where it cannot."""
+"""How the viewer starts, and its error where it cannot."""
 
 import os
 import subprocess
@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bgsub.errors import DependencyError
-from bgsub.gui import app
-from bgsub.gui import qt_process as display
+from bgsub.gui import app, qt_process
 from tests.gui.conftest import EASY
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="displays are named so on Linux only")
@@ -69,19 +68,19 @@ def test_pyqtgraph_missing_is_one_line_with_the_command(monkeypatch):
         app.run_viewer()
 
 
-def test_wrong_options_are_told_before_any_window():
+def test_wrong_options_are_reported_before_any_window():
     done = view("--set", "slots=-1", QT_QPA_PLATFORM="offscreen")
     assert done.returncode == 2
     assert "slots must be" in done.stderr
 
 
-def test_opencv_s_variables_go_and_others_stay(monkeypatch):
+def test_opencv_s_variables_are_removed_and_others_stay(monkeypatch):
     from bgsub._opencv import cv2
 
     home = os.path.dirname(cv2.__file__)  # noqa: PTH120
     monkeypatch.setenv("QT_QPA_PLATFORM_PLUGIN_PATH", f"{home}/qt/plugins")
     monkeypatch.setenv("QT_QPA_FONTDIR", "/usr/share/fonts")
-    display.release_cv2_qt()
+    qt_process.release_cv2_qt()
     assert "QT_QPA_PLATFORM_PLUGIN_PATH" not in os.environ
     assert os.environ["QT_QPA_FONTDIR"] == "/usr/share/fonts"
 
@@ -101,7 +100,7 @@ def look():
             QTimer.singleShot(0, lambda: 1 / 0)
             QTimer.singleShot(200, lambda: print(window.notices.label.text()) or window.close())
         else:
-            print(window.session.view.lanes[0].name, window.session.view.processed)
+            print(window.session.view.runs[0].name, window.session.view.processed)
             window.close()
         timer.stop()
 
@@ -115,6 +114,7 @@ print("exit", code)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", [False, True])
 def test_the_viewer_starts_shows_and_ends_even_with_a_slot_that_raises(tmp_path, broken):
     script = _SCRIPT.format(source=EASY, kept=str(tmp_path / "kept.ini"), broken=broken)

@@ -1,4 +1,4 @@
-"""The whole window: one way through everything, what is remembered, and that it lives on."""
+"""The whole window: one way through everything, its remembered layout, and its survival of errors."""
 
 import csv
 import gc
@@ -8,36 +8,37 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
+from PyQt6.QtCore import QEvent, QMimeData, QPoint, QPointF, QSizeF, Qt, QUrl
 from PyQt6.QtGui import QDropEvent
 from PyQt6.QtWidgets import QApplication
 
 import bgsub
 from bgsub.config import Config
 from bgsub.detectors import load
-from bgsub.gui import main_window as main_window_module
-from bgsub.gui.actions import HelpDialog
-from bgsub.gui.app import _Survivor
+from bgsub.gui import file_commands, panes
+from bgsub.gui.app import ExceptionHook
+from bgsub.gui.commands import CommandId, all_commands, theme_command_id
 from bgsub.gui.engine.recorder import Outputs
-from bgsub.gui.main_window import MainWindow
-from bgsub.gui.messages import Pane
+from bgsub.gui.main_window import MainWindow, PanelId
+from bgsub.gui.menus import HelpDialog
 from bgsub.gui.panels import presets
 from bgsub.gui.widgets.theme import ThemeChoice
 from bgsub.roi import open_region
 from tests.gui.conftest import CLIP, EASY
+from tests.gui.probe import engine_of
 
 
 def point(view, row: float, column: float) -> QPoint:
-    """Where a pixel of the image is in a pane."""
+    """The point of a pane that shows a pixel of the image."""
     return view.to_pane(QPointF(column + 0.5, row + 0.5)).toPoint()
 
 
-def trigger(window: MainWindow, text: str) -> None:
-    window.menus.actions[text].trigger()
+def trigger(window: MainWindow, command_id: str) -> None:
+    window.menus.actions[command_id].trigger()
 
 
 def test_from_the_clip_to_its_files(window, session, qtbot, tmp_path, monkeypatch):
-    # Open the bundled clip in real time, and see pictures.
+    # Open the bundled clip in real time, and see images.
     session.change(speed=1.0, config=Config("adaptive"))
     with qtbot.waitSignal(session.opened):
         window.open(CLIP)
@@ -45,21 +46,21 @@ def test_from_the_clip_to_its_files(window, session, qtbot, tmp_path, monkeypatc
     qtbot.waitUntil(lambda: view.image is not None, timeout=30_000)
     assert view.image.shape == (240, 320, 3)
 
-    # Change a parameter in the form: the model at work has it, and keeps what it learned.
-    window.detector.editor.form.inputs["threshold"]._editor.setValue(0.3)
-    detector = session._worker.engine._lanes[0].detector
+    # Change a parameter in the form: the model in use has it, and is kept.
+    window.detector.editor.form.inputs["threshold"].editor.setValue(0.3)
+    detector = engine_of(session).runs.main.detector
     qtbot.waitUntil(lambda: detector.parameters["threshold"] == 0.3)
-    assert session._worker.engine._lanes[0].detector is detector
+    assert engine_of(session).runs.main.detector is detector
     assert session.settings.config.parameters == {"threshold": 0.3}
 
-    # Look into a pixel by clicking it.
+    # Inspect a pixel by clicking it.
     qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=point(view, 120, 160))
     qtbot.waitUntil(lambda: "(x) = " in window.inspector.verdict.text())
-    assert session.settings.pins == ((120, 160),)
-    assert session.view.pins[0].state.threshold == 0.3
+    assert session.settings.pinned_pixels == ((120, 160),)
+    assert session.view.pinned_pixels[0].state.threshold == 0.3
 
     # Draw a region around the lower half with the mouse.
-    trigger(window, "Draw a region")
+    trigger(window, CommandId.DRAW_REGION)
     assert window.roi.isVisible()
     for row, column in ((130, 5), (130, 310), (235, 310), (235, 5)):
         qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=point(view, row, column))
@@ -67,11 +68,11 @@ def test_from_the_clip_to_its_files(window, session, qtbot, tmp_path, monkeypatc
     region = session.settings.region
     assert len(region.include) == 1
     assert np.abs(np.array(region.include[0]) - [(5, 130), (310, 130), (310, 235), (5, 235)]).max() < 2
-    trigger(window, "Draw a region")
+    trigger(window, CommandId.DRAW_REGION)
     assert window.roi.write(str(tmp_path / "region.json"))
-    qtbot.waitUntil(lambda: session._worker.engine._lanes[0].detector.roi is not None)
+    qtbot.waitUntil(lambda: engine_of(session).runs.main.detector.roi is not None)
 
-    # Record while it goes on, as fast as possible, over a jump.
+    # Record while playing, as fast as possible, over a jump.
     outputs = Outputs(tmp_path / "clip-mask.mkv", tmp_path / "clip-overlay.mp4", tmp_path / "clip.csv")
     with qtbot.waitSignal(session.recording):
         session.record(outputs)
@@ -80,24 +81,24 @@ def test_from_the_clip_to_its_files(window, session, qtbot, tmp_path, monkeypatc
     qtbot.waitUntil(lambda: session.view.position >= 150)
     qtbot.waitUntil(lambda: session.view.position == 299 and not session.view.playing, timeout=30_000)
     with qtbot.waitSignal(session.recording):
-        trigger(window, "Record")
+        trigger(window, CommandId.RECORD)
 
     # Seek back while paused.
     window.transport.slider.sliderMoved.emit(100)
     qtbot.waitUntil(lambda: session.view.position == 100)
     assert session.view.result.packet.number == 101
 
-    # Save everything else that can be.
+    # Save everything else that can be saved.
     assert session.attempt(lambda: presets.write_preset(session, tmp_path / "clip.toml"))
     session.save_model(tmp_path / "clip.npz")
-    session.save_panes(tmp_path, window._stem())
+    session.save_panes(tmp_path, window.files.file_stem)
     session.export(tmp_path / "all.csv")
-    monkeypatch.setattr(main_window_module, "ask_save", lambda *_: tmp_path / "one.png")
-    trigger(window, "Save picture")
+    monkeypatch.setattr(file_commands, "ask_save", lambda *_: tmp_path / "one.png")
+    trigger(window, CommandId.SAVE_IMAGE)
     qtbot.waitUntil(lambda: (tmp_path / "one.png").exists())
     window.close()
 
-    # What was written is there, plays and agrees.
+    # The files exist, play and agree.
     with bgsub.open_source(outputs.mask) as source:
         masks = [packet.frame for packet in source]
     with bgsub.open_source(outputs.overlay) as source:
@@ -125,19 +126,19 @@ def test_from_the_clip_to_its_files(window, session, qtbot, tmp_path, monkeypatc
 def test_layout_theme_and_panes_are_remembered(qtbot, make_session, theme, kept):
     first = MainWindow(make_session(), theme, kept)
     first.show()
-    first.docks["Plots"].hide()
-    first.grid.choose((Pane.SCORE,))
-    trigger(first, "Theme: dark")
-    trigger(first, "Outlines or tint")
-    trigger(first, "Loop")
+    first.docks[PanelId.PLOTS].hide()
+    first.grid.choose((panes.SCORE,))
+    trigger(first, theme_command_id(ThemeChoice.DARK))
+    trigger(first, CommandId.OVERLAY_STYLE)
+    trigger(first, CommandId.LOOP)
     first.transport.jump.setCurrentIndex(1)
     first.close()
     session = make_session()
     second = MainWindow(session, theme, kept)
     second.show()
-    assert second.docks["Plots"].isHidden()
-    assert not second.docks["Detector"].isHidden()
-    assert second.grid.panes == (Pane.SCORE,)
+    assert second.docks[PanelId.PLOTS].isHidden()
+    assert not second.docks[PanelId.DETECTOR].isHidden()
+    assert second.grid.panes == (panes.SCORE,)
     assert theme.choice is ThemeChoice.DARK
     assert session.settings.overlay_style == "tint"
     assert session.settings.loop
@@ -146,7 +147,7 @@ def test_layout_theme_and_panes_are_remembered(qtbot, make_session, theme, kept)
     second.close()
 
 
-def test_rubbish_in_what_is_remembered_does_no_harm(qtbot, make_session, theme, kept):
+def test_rubbish_in_remembered_settings_does_no_harm(qtbot, make_session, theme, kept):
     for key in ("window/geometry", "window/state", "window/panes", "window/theme", "sources/recent", "overlay/style"):
         kept.setValue(key, "rubbish")
     window = MainWindow(make_session(), theme, kept)
@@ -155,15 +156,16 @@ def test_rubbish_in_what_is_remembered_does_no_harm(qtbot, make_session, theme, 
     window.close()
 
 
-def test_every_key_is_taken_once_and_stands_in_the_help(window, qtbot):
-    keys = [command.keys for command in window.menus.commands if command.keys]
+def test_every_key_is_used_once_and_listed_in_the_help(window, qtbot):
+    commands = all_commands(window.menus.menus)
+    keys = [command.keys for command in commands if command.keys]
     assert len(keys) == len(set(keys))
-    dialog = HelpDialog(window.menus.commands, window)
+    dialog = HelpDialog(window.menus.menus, window)
     qtbot.addWidget(dialog)
-    for command in window.menus.commands:
+    for command in commands:
         if command.keys:
             assert command.text.replace("&", "").replace("…", "") in dialog.label.text()
-    trigger(window, "Keyboard and mouse")
+    trigger(window, CommandId.KEYS)
     shown = [
         widget for widget in QApplication.topLevelWidgets() if isinstance(widget, HelpDialog) and widget.isVisible()
     ]
@@ -171,7 +173,7 @@ def test_every_key_is_taken_once_and_stands_in_the_help(window, qtbot):
     shown[0].close()
 
 
-def test_keys_do_what_the_help_says(window, session, qtbot):
+def test_keys_trigger_their_commands(window, session, qtbot):
     window.open(EASY)
     qtbot.waitUntil(lambda: session.view.processed == 40 and not session.view.playing)
     window.activateWindow()
@@ -187,7 +189,7 @@ def test_keys_do_what_the_help_says(window, session, qtbot):
     qtbot.keyClick(window, Qt.Key.Key_4, Qt.KeyboardModifier.ControlModifier)
     assert window.grid.count == 4
     qtbot.keyClick(window, Qt.Key.Key_5)
-    assert window.grid.panes[0] is Pane.SCORE
+    assert window.grid.panes[0] is panes.SCORE
     qtbot.keyClick(window, Qt.Key.Key_T)
     assert session.settings.overlay_style == "tint"
     qtbot.keyClick(window, Qt.Key.Key_C)
@@ -215,7 +217,7 @@ def test_a_dropped_file_is_opened_and_listed_as_recent(window, session, qtbot):
     assert window.menus.recent.actions()[0].text() == CLIP
 
 
-def test_the_status_line_tells_the_numbers(window, session, qtbot):
+def test_the_status_bar_shows_the_numbers(window, session, qtbot):
     window.open(EASY)
     qtbot.waitUntil(lambda: session.view.processed == 40 and not session.view.playing)
     status = window.status
@@ -234,14 +236,14 @@ def test_panes_are_zoomed_and_moved_together(window, session, qtbot):
     qtbot.waitUntil(lambda: session.view.processed == 40 and not session.view.playing)
     one, other = window.grid.views
     qtbot.waitUntil(lambda: one.image is not None and other.image is not None)
-    window.grid.viewport.zoom_by(3, QPointF(10, 10), one._size(), one.size().toSizeF())
-    assert one.picture().size() == other.picture().size()
-    assert one.picture().width() > one.width()
-    trigger(window, "Whole picture")
-    assert one.picture().width() <= one.width()
+    window.grid.viewport.zoom_by(3, QPointF(10, 10), QSizeF(64, 48), one.size().toSizeF())
+    assert one.image_rect().size() == other.image_rect().size()
+    assert one.image_rect().width() > one.width()
+    trigger(window, CommandId.FIT_IMAGE)
+    assert one.image_rect().width() <= one.width()
 
 
-def test_errors_are_shown_in_the_window_which_lives_on(window, session, qtbot, tmp_path):
+def test_errors_are_shown_in_the_window_which_survives_them(window, session, qtbot, tmp_path):
     (tmp_path / "sound.mp4").write_bytes(b"no video at all")
     for name, text in (("missing.mp4", "no such file"), ("sound.mp4", "it may be damaged or no video")):
         window.open(str(tmp_path / name))
@@ -267,8 +269,8 @@ def test_try_again_opens_what_was_missing(window, session, qtbot, tmp_path):
     qtbot.waitUntil(lambda: session.view.processed > 10)
 
 
-def test_a_slot_that_raises_is_shown_and_the_process_lives(window, session, qtbot, monkeypatch, caplog):
-    monkeypatch.setattr(sys, "excepthook", _Survivor(session))
+def test_an_error_in_a_slot_is_shown_and_the_process_survives(window, session, qtbot, monkeypatch, caplog):
+    monkeypatch.setattr(sys, "excepthook", ExceptionHook(session))
     with qtbot.capture_exceptions() as raised:
         qtbot.waitUntil(lambda: True)
     assert raised == []
@@ -280,21 +282,21 @@ def test_a_slot_that_raises_is_shown_and_the_process_lives(window, session, qtbo
     assert "a defect" in caplog.text
 
 
-def test_learners_without_scikit_learn_say_what_to_install(window, session, monkeypatch):
+def test_without_scikit_learn_the_learners_name_the_package_to_install(window, session, monkeypatch):
     for name in [name for name in sys.modules if name.startswith(("sklearn", "bgsub.learners", "bgsub.gui.learn"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(sys.modules, "bgsub.gui.learners_page.surface_view", raising=False)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
-    trigger(window, "Learners")
+    trigger(window, CommandId.LEARNERS)
     assert "pip install 'bgsub[learners]'" in window.notices.label.text()
     assert window.learners is None
 
 
-def test_the_learners_page_opens_and_closes_with_the_window(window, qtbot):
-    trigger(window, "Learners")
+def test_the_learners_window_opens_and_closes_with_the_window(window, qtbot):
+    trigger(window, CommandId.LEARNERS)
     assert window.learners.isVisible()
-    trigger(window, "Learners")
+    trigger(window, CommandId.LEARNERS)
     window.close()
     assert not window.learners.isVisible()
 
@@ -320,7 +322,7 @@ def test_garbage_is_collected_by_the_window_s_thread_while_it_lives(qtbot, make_
     gone = weakref.ref(weak)
     del cycle, weak
     gc.set_threshold(0, *gc.get_threshold()[1:])
-    window._garbage.collect()
+    window.garbage.collect()
     assert gone() is None
     gc.set_threshold(700, *gc.get_threshold()[1:])
     window.close()

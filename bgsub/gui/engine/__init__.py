@@ -1,1 +1,1 @@
-"""What the viewer does without widgets: playing, detecting, recording."""
+"""The viewer without widgets: playing, detecting, recording."""

@@ -1,6 +1,7 @@
-"""One detector on its way through the frames: its pipeline, changed between two frames, its times and its score."""
+"""Detectors applied frame by frame: changed between two frames, timed, compared with ground truth and each other."""
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,20 +11,22 @@ from bgsub.detectors import detector_class
 from bgsub.detectors.base import Detector
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.errors import BgsubError, ModelFileError
-from bgsub.evaluation.protocol import Counts, count_pixels
+from bgsub.evaluation.protocol import Counts, GroundTruth, count_pixels, scored_pixels
 from bgsub.frames import Frame, Mask, Packet, Result
-from bgsub.gui.messages import LaneView
+from bgsub.gui.engine.notices import Notices
+from bgsub.gui.messages import DetectorRunView, Settings
+from bgsub.gui.panes import Needs, Side
 from bgsub.pipeline import default_postprocess
 from bgsub.roi import Region
 
-__all__ = ["Lane", "needs_new_model"]
+__all__ = ["DetectorRun", "DetectorRuns", "foreground_share", "needs_new_model"]
 
-_LATELY = 25
-"""Frames that the mean time is of."""
+_TIMED_FRAMES = 25
+"""Number of frames in the mean time."""
 
 
 def needs_new_model(present: Config, wanted: Config) -> bool:
-    """Tell whether going from one configuration to another loses what was learned."""
+    """Return whether a change of configuration loses the model."""
     if present.detector != wanted.detector:
         return True
     now, then = present.make_detector().parameters, wanted.make_detector().parameters
@@ -32,13 +35,18 @@ def needs_new_model(present: Config, wanted: Config) -> bool:
     )
 
 
-class Lane:
-    """A detector with all that is done around it.
+def foreground_share(mask: Mask) -> float:
+    """Return the share of foreground pixels in a mask."""
+    return cv2.countNonZero(mask) / mask.size
+
+
+class DetectorRun:
+    """One detector with its pipeline, its times and its score.
 
     Parameters
     ----------
     config : Config
-        What to make.
+        Detector and post-processing.
     rate_hz : float, optional
         Frame rate of the source.
     """
@@ -46,25 +54,24 @@ class Lane:
     def __init__(self, config: Config, rate_hz: float | None = None) -> None:
         self._config = config
         self._rate_hz = rate_hz
-        self._region: Region | None = None
-        self._drawn_for: tuple[Region | None, tuple[int, ...]] | None = None
-        self._times_ms: deque[float] = deque(maxlen=_LATELY)
+        self._confined_to: tuple[Region | None, tuple[int, ...]] | None = None
+        self._times_ms: deque[float] = deque(maxlen=_TIMED_FRAMES)
         self._counts = Counts()
         self._make()
 
     @property
     def config(self) -> Config:
-        """What it was made of or changed to."""
+        """Current configuration."""
         return self._config
 
     @property
     def detector(self) -> Detector:
-        """The model itself."""
+        """The model."""
         return self._pipeline.detector
 
     @property
     def ms(self) -> float:
-        """Mean time of the last frames in milliseconds; NaN before the first."""
+        """Mean time of the last frames in milliseconds per frame; NaN before the first."""
         return sum(self._times_ms) / len(self._times_ms) if self._times_ms else float("nan")
 
     @property
@@ -72,50 +79,43 @@ class Lane:
         """Right and wrong pixels so far."""
         return self._counts
 
-    def configure(self, config: Config) -> bool:
-        """Take another configuration, with the model kept where that is possible.
-
-        Returns
-        -------
-        bool
-            Whether a new model had to be made.
-        """
+    def configure(self, config: Config) -> None:
+        """Change the configuration, and keep the model if possible."""
         if config == self._config:
-            return False
-        anew = needs_new_model(self._config, config)
+            return
+        is_new = needs_new_model(self._config, config)
         self._config = config
-        if anew:
+        if is_new:
             self._make()
-            return True
+            return
         self.detector.change(**config.make_detector(rate_hz=self._rate_hz).parameters)
         self._pipeline.postprocess = config.postprocess or default_postprocess(type(self.detector))
         self._pipeline.learning_rate = config.learning_rate
         self._pipeline.warmup = config.warmup or 0
-        return False
 
     def confine(self, region: Region | None, size: tuple[int, int]) -> None:
-        """Look only at a region of frames of that (height, width); everywhere if None.
+        """Process only a region of frames of this (height, width); the whole frame if None.
 
         Raises
         ------
         ConfigError
-            If nothing is left of the frame; the region before stays.
+            If nothing is left of the frame; the previous region stays in use.
         """
-        if self._drawn_for == (region, size) or (region is None and self.detector.roi is None):
+        if self._confined_to == (region, size) or (region is None and self.detector.roi is None):
             return
         self.detector.roi = None if region is None else region.mask(size)
-        self._region, self._drawn_for = region, (region, size)
+        self._confined_to = (region, size)
 
     def reset(self) -> None:
-        """Forget what was learned, and the score."""
+        """Forget the model, and the score."""
         self._make()
 
     def restart_counts(self) -> None:
-        """Count right and wrong pixels anew."""
+        """Count right and wrong pixels from zero."""
         self._counts = Counts()
 
     def step(self, packet: Packet, *, frozen: bool, want_score: bool) -> Result:
-        """Make a result of one frame; a detector that cannot freeze goes on learning."""
+        """Process one frame; a detector that cannot freeze goes on learning."""
         self._pipeline.want_score = want_score
         can_freeze = frozen and self.detector.can_freeze
         self._pipeline.learning_rate = 0.0 if can_freeze else self._config.learning_rate
@@ -125,20 +125,20 @@ class Lane:
         return result
 
     def count(self, mask: Mask, selected: tuple[Frame, Frame]) -> None:
-        """Compare a mask with the pixels that are foreground and those that are not."""
+        """Compare a mask with the pixels that are foreground and those that are background."""
         self._counts += count_pixels(mask, *selected)
 
     def inspect(self, frame: Frame, row: int, column: int) -> tuple[PixelState | None, str]:
-        """Look into one pixel: its state, or None and why there is none."""
+        """Return the state of one pixel, or None and the reason why there is none."""
         if self.detector.shape is None:
-            return None, "The model is empty; let it see a frame."
+            return None, "The model is empty; let it process a frame."
         try:
             return self.detector.inspect(frame, row, column), ""
         except (BgsubError, ValueError) as error:
             return None, str(error)
 
     def load(self, path: Path, frame: Frame | None) -> Config:
-        """Replace the model by a saved one, which brings its own detector and parameters, and return these.
+        """Replace the model by a saved one, and return the configuration that comes with it.
 
         Raises
         ------
@@ -159,21 +159,130 @@ class Lane:
             postprocess=self._config.postprocess if same else None,
         )
         self._pipeline = replace(self._config, roi="").make_pipeline(loaded)
-        self._drawn_for = None
+        self._confined_to = None
         self.is_loaded = True
         return self._config
 
-    def view(self, result: Result, *, scored: bool) -> LaneView:
-        """Summarise for the window."""
+    def view(self, result: Result, *, scored: bool) -> DetectorRunView:
+        """Return a summary for the window."""
         counts = self._counts if scored else None
-        share = cv2.countNonZero(result.mask) / result.mask.size
-        return LaneView(self.detector.name, result, self.ms, share, self.detector.memory_bytes, counts)
+        share = foreground_share(result.mask)
+        return DetectorRunView(self.detector.name, result, self.ms, share, self.detector.memory_bytes, counts)
 
     def _make(self) -> None:
         detector = self._config.make_detector(rate_hz=self._rate_hz)
         self._pipeline = replace(self._config, roi="").make_pipeline(detector)
-        self._drawn_for = None
+        self._confined_to = None
         self._times_ms.clear()
         self._counts = Counts()
         self.is_loaded = False
-        """Whether the model is one from a file that has seen no frame since."""
+        """Whether the model comes from a file and has processed no frame since."""
+
+
+class DetectorRuns:
+    """The main detector and, while two are compared, the second one, both on the same frames.
+
+    Parameters
+    ----------
+    settings : Settings
+        Initial settings.
+    notices : Notices
+        Reports what a detector cannot do.
+    """
+
+    def __init__(self, settings: Settings, notices: Notices) -> None:
+        self._notices = notices
+        self._runs = [DetectorRun(config) for config in (settings.config, settings.other) if config is not None]
+
+    def __iter__(self) -> Iterator[DetectorRun]:
+        return iter(self._runs)
+
+    @property
+    def main(self) -> DetectorRun:
+        """The main detector, A."""
+        return self._runs[Side.A]
+
+    @property
+    def second(self) -> DetectorRun | None:
+        """The detector compared with it, B."""
+        return self._runs[Side.B] if len(self._runs) > 1 else None
+
+    @property
+    def detectors(self) -> list[Detector]:
+        """The models, A first."""
+        return [run.detector for run in self._runs]
+
+    def configure(self, settings: Settings, rate_hz: float | None) -> None:
+        """Use other configurations; values that do not go together are reported and not used."""
+        try:
+            self.main.configure(settings.config)
+            if settings.other is None:
+                del self._runs[1:]
+            elif self.second is None:
+                self._runs.append(DetectorRun(settings.other, rate_hz))
+            else:
+                self.second.configure(settings.other)
+        except (BgsubError, ValueError) as error:
+            self._notices.error(error)
+
+    def restart(self, rate_hz: float | None) -> None:
+        """Begin with new models for a new source; a model that was just loaded stays."""
+        self._runs = [run if run.is_loaded else DetectorRun(run.config, rate_hz) for run in self._runs]
+
+    def reset(self) -> None:
+        """Forget all models."""
+        for run in self._runs:
+            run.reset()
+
+    def restart_counts(self) -> None:
+        """Count right and wrong pixels from zero."""
+        for run in self._runs:
+            run.restart_counts()
+
+    def prepare(self, frame: Frame, region: Region | None) -> None:
+        """Renew models that learned frames of another size or type, and confine all to the region."""
+        for run in self._runs:
+            learned = run.detector.shape, run.detector.dtype
+            if run.detector.shape is not None and learned != (frame.shape, frame.dtype):
+                run.reset()
+                self._notices.warn(
+                    f"The frames are {frame.shape[1]}x{frame.shape[0]} now: {run.detector.name} learns a new model."
+                )
+        try:
+            for run in self._runs:
+                run.confine(region, (frame.shape[0], frame.shape[1]))
+        except (BgsubError, ValueError) as error:
+            self._notices.refuse(error, region)
+
+    def step(self, packet: Packet, settings: Settings) -> list[Result]:
+        """Process one frame with each detector; scores are computed for the panes that need them."""
+        return [
+            run.step(
+                packet,
+                frozen=settings.frozen,
+                want_score=any(pane.side == side and Needs.SCORE in pane.needs for pane in settings.panes),
+            )
+            for side, run in enumerate(self._runs)
+        ]
+
+    def count(self, results: list[Result], truth: GroundTruth | None) -> Mask | None:
+        """Compare the masks with the ground truth of the frame; return its labels, (H, W) uint8, if there are any."""
+        if truth is None:
+            return None
+        height, width = results[0].mask.shape
+        try:
+            found = truth.read(results[0].packet.number, (height, width))
+        except BgsubError as error:
+            self._notices.refuse(error, truth)
+            return None
+        if found is None:
+            return None
+        labels, roi = found
+        selected = scored_pixels(labels, roi)
+        for run, result in zip(self._runs, results, strict=True):
+            run.count(result.mask, selected)
+        return labels
+
+    def views(self, results: list[Result], *, scored: bool) -> tuple[DetectorRunView, ...]:
+        """Return summaries for the window."""
+        return tuple(run.view(result, scored=scored) for run, result in zip(self._runs, results, strict=False))

@@ -1,4 +1,4 @@
-"""Figures of the frames so far, in rings of constant size that one thread writes and another reads."""
+"""Statistics of past frames, in ring buffers of constant size that one thread writes and another reads."""
 
 import csv
 import io
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from bgsub._files import write_text
 
-__all__ = ["FRAME_COLUMNS", "PIN_COLUMNS", "History"]
+__all__ = ["FRAME_COLUMNS", "PIXEL_COLUMNS", "History"]
 
 FRAME_COLUMNS = ("elapsed_s", "number", "time_s", "foreground", "ms", "ms_b", "f_measure", "f_measure_b")
-"""Of each frame: seconds since the source was opened, its number and time, foreground share, times of both detectors
-in milliseconds and their F so far."""
+"""Per frame: seconds since the source was opened, frame number and time, foreground share, and of both detectors the
+milliseconds and the F-measure so far. The names identify the columns and head the exported table."""
 
-PIN_COLUMNS = ("elapsed_s", "value", "threshold", "width", "foreground")
-"""Of each frame at a pinned pixel."""
+PIXEL_COLUMNS = ("elapsed_s", "value", "threshold", "width", "foreground")
+"""Per frame, at a pinned pixel."""
 
 
 class History:
@@ -48,11 +48,11 @@ class History:
 
     @property
     def written(self) -> int:
-        """Rows ever appended; tells a reader whether there is something new."""
+        """Rows ever appended, by which a reader recognises new ones."""
         return self._written
 
     def append(self, *values: float) -> None:
-        """Append a row, in place of the oldest where all places are taken."""
+        """Append a row; when the table is full it replaces the oldest."""
         with self._lock:
             self._rows[self._written % len(self._rows)] = values
             self._written += 1
@@ -67,11 +67,11 @@ class History:
         with self._lock:
             capacity = len(self._rows)
             count = min(self._written, capacity, capacity if last is None else last)
-            places = np.arange(self._written - count, self._written) % capacity
-            return self._rows[places]
+            indices = np.arange(self._written - count, self._written) % capacity
+            return self._rows[indices]
 
     def to_csv(self, path: str | Path) -> int:
-        """Write all rows to a file and return how many; numbers that are not known are left empty.
+        """Write all rows to a file and return their number; unknown numbers are left empty.
 
         Raises
         ------

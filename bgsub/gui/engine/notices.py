@@ -1,4 +1,4 @@
-"""Tell the window what happened: notices of what went well or wrong, in one line each."""
+"""One-line notices for the user."""
 
 import logging
 from collections.abc import Callable
@@ -6,43 +6,43 @@ from collections.abc import Callable
 from bgsub.errors import BgsubError
 from bgsub.gui.messages import Event, Level, Notice
 
-__all__ = ["Teller"]
+__all__ = ["Notices", "describe"]
 
 logger = logging.getLogger(__name__)
 
 
-class Teller:
-    """Makes notices.
+class Notices:
+    """Sends notices, and other events, to the window.
 
     Parameters
     ----------
-    tell : callable
-        Takes each event.
+    send : callable
+        Receives each `Event`.
     """
 
-    def __init__(self, tell: Callable[[Event], None]) -> None:
-        self.tell = tell
-        """Takes any event."""
+    def __init__(self, send: Callable[[Event], None]) -> None:
+        self.send = send
+        """Receives any event."""
         self._refused: tuple[object, object] = (None, None)
 
-    def inform(self, text: str) -> None:
-        """Tell of something that went well."""
-        self.tell(Notice(Level.INFO, text))
+    def info(self, text: str) -> None:
+        """Report a success."""
+        self.send(Notice(Level.INFO, text))
 
     def warn(self, text: str) -> None:
-        """Tell of something a person may not expect."""
-        self.tell(Notice(Level.WARNING, text))
+        """Report something the user may not expect."""
+        self.send(Notice(Level.WARNING, text))
 
-    def complain(self, error: Exception, *, can_retry: bool = False) -> None:
-        """Tell of an error; one that is no error of ours by its kind too."""
+    def error(self, error: Exception, *, can_retry: bool = False) -> None:
+        """Report an error; an unexpected one with its type."""
         logger.debug("%s", error, exc_info=error)
-        self.tell(Notice(Level.ERROR, describe(error), can_retry))
+        self.send(Notice(Level.ERROR, describe(error), can_retry))
 
     def refuse(self, error: Exception, setting: object) -> None:
-        """Complain of a setting once, though every frame meets it."""
+        """Report once that a setting cannot be used, though it fails with every frame."""
         if not any(setting is known for known in self._refused):
             self._refused = self._refused[1], setting
-            self.complain(error)
+            self.error(error)
 
 
 def describe(error: Exception) -> str:

@@ -1,86 +1,87 @@
-"""The pictures of the panes that are shown, each made once, and slow ones not more often than they change."""
+"""Images of the panes that are shown, each made once per frame, and slow ones less often."""
 
 import logging
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bgsub._opencv import cv2
 from bgsub.detectors.base import Detector
 from bgsub.errors import BgsubError
 from bgsub.frames import Frame, Mask, Result
-from bgsub.gui.engine.render import render_difference, render_result
-from bgsub.gui.messages import Pane, Settings
+from bgsub.gui.messages import Settings
+from bgsub.gui.panes import Pane, Processed, Side
 
-__all__ = ["Pictures"]
+__all__ = ["LatestFrame", "PaneImages"]
 
 logger = logging.getLogger(__name__)
 
-_BACKGROUND_INTERVAL_S = 0.2  # it changes slowly and takes longer to draw than a mask
+
+@dataclass(frozen=True, slots=True)
+class LatestFrame:
+    """What the images of the latest frame are made from."""
+
+    results: Sequence[Result]
+    """Of each detector; empty before the first frame."""
+    detectors: Sequence[Detector]
+    labels: Mask | None
+    """Ground truth, (H, W) uint8, if there is any."""
 
 
-class Pictures:
-    """What is drawn of the newest frame."""
+class PaneImages:
+    """Makes and keeps the images of the latest frame."""
 
     def __init__(self) -> None:
         self.images: dict[Pane, Frame] = {}
         """(H, W, 3) BGR or (H, W) grey uint8, never written to again."""
         self._drawn: tuple[object, ...] = ()
-        self._background_s = {Pane.BACKGROUND: -math.inf, Pane.BACKGROUND_B: -math.inf}
+        self._drawn_s: dict[Pane, float] = {}
 
-    def draw(
-        self,
-        settings: Settings,
-        results: Sequence[Result],
-        detectors: Sequence[Detector],
-        labels: Mask | None,
-        *,
-        hurried: bool,
-        now_s: float,
-    ) -> None:
-        """Make the pictures that are wanted and not there yet.
+    def draw(self, settings: Settings, latest: LatestFrame, *, hurried: bool, now_s: float) -> None:
+        """Make the images that are wanted and do not exist yet.
 
         Parameters
         ----------
         settings : Settings
-            Says which, and how.
-        results : sequence of Result
-            Of each detector, on the newest frame.
-        detectors : sequence of Detector
-            Tell their background.
-        labels : (H, W) uint8 array, optional
-            Ground truth of the frame.
+            Panes to draw, and the overlay style.
+        latest : LatestFrame
+            The frame.
         hurried : bool
-            Whether more frames follow at once: then a background may be a little old.
+            Whether more frames follow at once: then images of slow panes may be a little old.
         now_s : float
             Time in seconds.
         """
-        wanted = (tuple(id(result) for result in results), settings.panes, settings.overlay_style)
+        wanted = (tuple(id(result) for result in latest.results), settings.panes, settings.overlay_style)
         if wanted == self._drawn:
             return
         self._drawn = wanted
         old, self.images = self.images, {}
         for pane in settings.panes:
-            place = 1 if pane.of_b else 0
-            if place >= min(len(results), len(detectors)):
-                continue
-            try:
-                image: Frame | None
-                if pane is Pane.TRUTH:
-                    image = labels
-                elif pane is Pane.DIFFERENCE:
-                    image = render_difference(results[0].mask, results[1].mask)
-                elif pane in self._background_s:
-                    image = self._background(pane, detectors[place], old.get(pane) if hurried else None, now_s)
-                else:
-                    image = render_result(pane, results[place], settings.overlay_style)
-            except (BgsubError, ValueError, cv2.error):
-                logger.debug("no picture of %s", pane.value, exc_info=True)
-                continue
+            image = self._recent(pane, old, now_s) if hurried else None
+            if image is None:
+                image = self._draw_pane(pane, settings, latest)
+                self._drawn_s[pane] = now_s
             if image is not None:
                 self.images[pane] = image
 
-    def _background(self, pane: Pane, detector: Detector, old: Frame | None, now_s: float) -> Frame:
-        if old is not None and now_s - self._background_s[pane] < _BACKGROUND_INTERVAL_S:
-            return old
-        self._background_s[pane] = now_s
-        return detector.background_image()
+    def _recent(self, pane: Pane, old: dict[Pane, Frame], now_s: float) -> Frame | None:
+        """Return the earlier image of a slow pane while it is new enough."""
+        drawn_s = self._drawn_s.get(pane, -math.inf)
+        return old.get(pane) if now_s - drawn_s < pane.interval_s else None
+
+    def _draw_pane(self, pane: Pane, settings: Settings, latest: LatestFrame) -> Frame | None:
+        if pane.side >= min(len(latest.results), len(latest.detectors)):
+            return None
+        other = Side.B if pane.side is Side.A else Side.A
+        processed = Processed(
+            result=latest.results[pane.side],
+            detector=latest.detectors[pane.side],
+            other=latest.results[other] if other < len(latest.results) else None,
+            labels=latest.labels,
+            style=settings.overlay_style,
+        )
+        try:
+            return pane.draw(processed)
+        except (BgsubError, ValueError, cv2.error):
+            logger.debug("no image of pane %s", pane.id, exc_info=True)
+            return None

@@ -1,152 +1,182 @@
-"""Play a source on the worker's thread: open, pace, step, seek and loop, never waiting long."""
+"""Play a source on the worker's thread: open, pace, step, seek and loop, without ever waiting long."""
 
+import enum
 import math
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from bgsub.frames import Packet, VideoInfo
+from bgsub.gui.engine.opening import Closable, Opener, OpeningThread
+from bgsub.gui.messages import DEFAULT_RATE_HZ
 from bgsub.video.prefetch import Prefetch
-from bgsub.video.sources import FrameSource
 
-__all__ = ["Opener", "Player", "Taken"]
+__all__ = ["Arrival", "PlayedFrame", "Player"]
 
-_PATIENCE_S = 0.02  # longest wait for a frame, so that commands are heard soon
-_CATCH_UP_S = 0.25  # a lateness above this is forgotten: a slow model must not be followed by a burst
-_JOIN_S = 15.0  # longer than a connection attempt and a capture thread may take
-_FILE_DEPTH, _LIVE_DEPTH = 4, 1  # of a camera only the newest frame waits: what is shown is fresh
+_PATIENCE_S = 0.02  # longest wait for a frame, so that commands are obeyed soon
+_CATCH_UP_S = 0.25  # a longer delay is not made up for: a slow model must not be followed by a burst
 
 
-class Opener(Protocol):
-    """Opens a source by name, like `open_source`."""
+class Arrival(enum.Enum):
+    """How a frame follows the one before."""
 
-    def __call__(self, text: str, /, *, start: float | None) -> FrameSource:
-        """Open `text` at a time in seconds, or at its beginning."""
-
-
-class _Closable(Protocol):
-    def close(self) -> None:
-        """Release it."""
+    NEXT = "next"
+    """As the next frame of the source, or the first."""
+    SOUGHT = "sought"
+    """After a jump that was asked for."""
+    LOOPED = "looped"
+    """After a jump from the end to the beginning."""
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class PlayedFrame:
     """A frame whose time has come."""
 
     packet: Packet
     due_s: float
     """`time.perf_counter()` at which it was due; the present for live sources and single steps."""
-    jumped: bool
-    """Whether it does not follow the frame before."""
-    looped: bool
-    """Whether the jump was from the end to the beginning."""
-
-
-class _Opening:
-    """A source being opened on a thread of its own, after what was open before is closed."""
-
-    def __init__(
-        self,
-        opener: Opener,
-        text: str,
-        start: float | None,
-        previous: _Closable | None,
-        wake: Callable[[], None],
-    ) -> None:
-        self._opener, self._text, self._start, self._previous = opener, text, start, previous
-        self._wake = wake
-        self._cancelled = False
-        self._lock = threading.Lock()
-        self._packets: Prefetch | None = None
-        self._error: BaseException | None = None
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"bgsub-open-{text}", daemon=True)
-        self._thread.start()
+    arrival: Arrival
 
     @property
-    def done(self) -> bool:
-        return self._done.is_set()
+    def is_jump(self) -> bool:
+        """Whether it does not follow the frame before."""
+        return self.arrival is not Arrival.NEXT
 
-    def result(self) -> Prefetch:
-        """Return what was opened, or raise why it could not be."""
-        self._thread.join()
-        if self._packets is None:
-            raise self._error or RuntimeError("the opening was cancelled")
-        return self._packets
 
-    def close(self) -> None:
-        with self._lock:
-            self._cancelled = True
-        self._thread.join(_JOIN_S)
-        if self._packets is not None:
-            self._packets.close()
+@dataclass(frozen=True, slots=True)
+class _Closed:
+    """State: nothing is open. After a failure the name is kept, so that it can be opened again."""
 
-    def _run(self) -> None:
-        try:
-            if self._previous is not None:
-                self._previous.close()
-            source = None if self._cancelled else self._opener(self._text, start=self._start)
-            if source is not None:
-                with self._lock:
-                    if not self._cancelled:
-                        self._packets = Prefetch(source, _LIVE_DEPTH if source.info.live else _FILE_DEPTH)
-                if self._packets is None:
-                    source.close()
-        except BaseException as error:  # noqa: BLE001 - raised again by the worker
-            self._error = error
-        self._done.set()
-        self._wake()
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """State: a source is being opened, at its beginning or where a jump leads."""
+
+    thread: OpeningThread
+    arrival: Arrival
+    """Of its first frame."""
+
+
+@dataclass(slots=True)
+class _Delivering:
+    """State: frames can be read."""
+
+    packets: Prefetch
+    arrival: Arrival
+    """Of the next frame."""
+    waiting: Packet | None = None
+    """The next frame, whose time has not come."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """State: the last frame was delivered."""
+
+    packets: Prefetch
+
+
+class _Clock:
+    """Converts times of a file to the real times at which its frames are due."""
+
+    def __init__(self) -> None:
+        self._anchor: tuple[float, float, float] | None = None
+        """Real time, time in the file, and speed from which on both run together."""
+
+    def restart(self) -> None:
+        """Let the next frame be due when it comes."""
+        self._anchor = None
+
+    def due(self, time_s: float, speed: float, now_s: float) -> float:
+        """Return when the frame of this time is due; now, if it is far too late or too early."""
+        if self._anchor is None or self._anchor[2] != speed:
+            self._anchor = now_s, time_s, speed
+        due_s = self._anchor[0] + (time_s - self._anchor[1]) / speed
+        if not -_CATCH_UP_S < due_s - now_s < _CATCH_UP_S + 1 / speed + 2:
+            self._anchor = now_s, time_s, speed
+            return now_s
+        return due_s
+
+
+@dataclass(slots=True)
+class _Timeline:
+    """Relation of frame indices and times in a source; known after its first frame."""
+
+    origin: tuple[float, int] | None = None
+    """Time in seconds, and number, of its first frame."""
+    count: int | None = None
+    """Frames in the source, if known."""
+
+    def start_of(self, index: int, rate_hz: float | None) -> float | None:
+        """Return the time at which to open the source for a frame; None for the beginning."""
+        if index <= 0 or self.origin is None:
+            return None
+        # half a frame early, so that rounded times do not skip it
+        return max(0.0, self.origin[0] + (index - 0.5) / (rate_hz or DEFAULT_RATE_HZ))
+
+    def index_of(self, packet: Packet, rate_hz: float | None) -> int:
+        """Return the 0-based index of a frame."""
+        time_s, number = self.origin or (packet.time_s, packet.number)
+        if rate_hz is None:
+            return packet.number - number
+        return max(0, round((packet.time_s - time_s) * rate_hz))
 
 
 class Player:
-    """One source and the place in it.
+    """One source and the position in it.
+
+    At each moment it is in one of four states: closed, opening, delivering or ended. Independently of that, it plays
+    or pauses, and while paused it may owe the window one frame, after a step or a jump.
 
     Parameters
     ----------
     opener : Opener
         Opens sources.
     wake : callable
-        Called on another thread when `poll` has something new to tell.
+        Called on another thread when `poll` has news.
     """
 
     def __init__(self, opener: Opener, wake: Callable[[], None]) -> None:
         self._opener, self._wake = opener, wake
         self._text = ""
-        self._packets: Prefetch | None = None
-        self._opening: _Opening | None = None
-        self._next_place: int | None = None
-        self._held: Packet | None = None
-        self._owed = 0
-        self._jumped = self._looped = self._ended = False
-        self._first: tuple[float, int] | None = None
-        self._count: int | None = None
-        self._anchor: tuple[float, float, float] | None = None
-        self._position = self._heading = 0
+        self._state: _Closed | _Opening | _Delivering | _Ended = _Closed()
+        self._timeline = _Timeline()
+        self._clock = _Clock()
+        self._owes_frame = False
+        self._pending_seek: int | None = None
+        """Frame index to jump to as soon as the source is open and its first frame is known."""
+        self._position = self._target = 0
         self.playing = False
         """Whether frames follow each other by themselves."""
         self.just_opened: VideoInfo | None = None
-        """What `poll` found open for the first time; the caller takes it."""
+        """Set by `poll` when a source was opened for the first time; the caller resets it."""
 
     @property
     def text(self) -> str:
-        """What was asked for; empty if nothing is open."""
+        """Name of the source; empty if nothing is open."""
         return self._text
 
     @property
+    def _packets(self) -> Prefetch | None:
+        return self._state.packets if isinstance(self._state, _Delivering | _Ended) else None
+
+    @property
     def info(self) -> VideoInfo | None:
-        """What the source tells of itself."""
+        """Description of the source; None while it is not open."""
         return None if self._packets is None else self._packets.info
 
     @property
+    def rate_hz(self) -> float | None:
+        """Frame rate of the source; None if unknown."""
+        return None if self.info is None else self.info.rate_hz
+
+    @property
     def opening(self) -> bool:
-        """Whether a source is being opened or searched."""
-        return self._opening is not None
+        """Whether a source is being opened or sought."""
+        return isinstance(self._state, _Opening)
 
     @property
     def trouble(self) -> str | None:
-        """What keeps the source from delivering."""
+        """Why the source delivers nothing, if it should."""
         return None if self._packets is None else self._packets.trouble
 
     @property
@@ -156,62 +186,66 @@ class Player:
 
     @property
     def position(self) -> int:
-        """0-based place of the frame taken last."""
+        """0-based index of the latest frame."""
         return self._position
 
     @property
-    def heading(self) -> int:
-        """0-based place that is being searched, else that of the frame taken last."""
-        return self._heading
+    def target(self) -> int:
+        """0-based index of the frame being sought, else of the latest frame."""
+        return self._target
 
     def open(self, text: str) -> None:
-        """Open another source; what is open is closed."""
-        self._text, self._first = text, None
-        self._position = self._heading = 0
+        """Open another source; the present one is closed."""
+        self._text, self._timeline = text, _Timeline()
+        self._position = self._target = 0
         self.playing = True
-        self._go(None)
+        self._reopen(None, Arrival.NEXT)
 
     def close_source(self) -> None:
-        """Close what is open."""
+        """Close the source."""
         self.playing, self._text = False, ""
-        open_things = [thing for thing in (self._opening, self._packets) if thing is not None]
-        self._opening, self._packets, self._held = None, None, None
-        for thing in open_things:
-            thing.close()
+        state, self._state = self._state, _Closed()
+        if isinstance(state, _Opening):
+            state.thread.close()
+        elif isinstance(state, _Delivering | _Ended):
+            state.packets.close()
+
+    def close_broken(self) -> None:
+        """Close a source that failed; its name stays, so that it can be opened again."""
+        text = self._text
+        self.close_source()
+        self._text = text
 
     def play(self) -> None:
-        """Let frames follow each other; from the beginning where the end was reached."""
-        if self._ended:
+        """Let frames follow each other; from the beginning if the end was reached."""
+        if isinstance(self._state, _Ended):
             self.seek(0)
-            self._owed = 0
+            self._owes_frame = False
         self.playing = bool(self._text)
-        self._anchor = None
+        self._clock.restart()
 
     def pause(self) -> None:
-        """Hold the picture; a live source goes on unseen."""
+        """Hold the image; a live source goes on unseen."""
         self.playing = False
 
     def step(self) -> None:
         """Ask for one more frame, and pause."""
         self.playing = False
-        if self._packets is not None or self._opening is not None:
-            self._owed = 1
+        if not isinstance(self._state, _Closed):
+            self._owes_frame = True
 
-    def seek(self, place: int) -> None:
-        """Go to a 0-based place; while one search is under way only the newest wish is remembered."""
-        info = self.info
-        if not self._text or (info is not None and info.live):
+    def seek(self, index: int) -> None:
+        """Go to a 0-based frame index; while one jump is under way only the newest request is kept."""
+        if not self._text or (self.info is not None and self.info.live):
             return
-        if self._count:
-            place = min(place, self._count - 1)
-        self._heading = place = max(0, place)
-        self._owed = 0 if self.playing else 1
-        if self._opening is not None or self._first is None:  # what time a place has is told by the first frame
-            self._next_place = place
-            return
-        self._jump(place, looped=False)
+        self._target = self._clamp(index)
+        self._owes_frame = not self.playing
+        if self.opening or self._timeline.origin is None:  # the first frame gives the time of an index
+            self._pending_seek = self._target
+        else:
+            self._jump(self._target, Arrival.SOUGHT)
 
-    def poll(self, speed: float, loop: bool) -> Taken | float:
+    def poll(self, speed: float, loop: bool) -> PlayedFrame | float:
         """Return the next frame if its time has come, else for how many seconds there is nothing to do.
 
         Parameters
@@ -226,116 +260,91 @@ class Player:
         SourceError
             If the source cannot be opened or is lost; it is closed then.
         """
-        if self._opening is not None and not self._finish_opening():
+        if isinstance(self._state, _Opening) and not self._finish_opening(self._state):
             return math.inf
-        if self._packets is None or self._ended:
+        state = self._state
+        if not isinstance(state, _Delivering):
             return math.inf
-        if not self.playing and not self._owed and not self._packets.info.live:
+        live = state.packets.info.live
+        if not (self.playing or self._owes_frame or live):
             return math.inf
-        if self._held is None and not self._fetch(loop):
-            return 0.0
-        packet = self._held
+        packet = state.waiting or self._fetch(state, loop)
         if packet is None:
             return 0.0
-        if self._next_place is not None:
-            self._jump(self._next_place, looped=False)
+        state.waiting = packet
+        if self._pending_seek is not None:
+            self._jump(self._pending_seek, Arrival.SOUGHT)
             return math.inf
-        now = time.perf_counter()
-        due = self._due(packet, speed, now)
+        now = due = time.perf_counter()
+        if self.playing and not live and not math.isinf(speed):
+            due = self._clock.due(packet.time_s, speed, now)
+        else:
+            self._clock.restart()
         if due > now:
             return due - now
-        self._held = None
-        self._owed = 0
-        self._position = self._heading = self._place_of(packet)
-        taken = Taken(packet, due, self._jumped, self._looped)
-        self._jumped = self._looped = False
-        return taken
+        played = PlayedFrame(packet, due, state.arrival)
+        state.waiting, state.arrival = None, Arrival.NEXT
+        self._owes_frame = False
+        self._position = self._target = self._timeline.index_of(packet, self.rate_hz)
+        return played
 
-    def _fetch(self, loop: bool) -> bool:
-        """Get the next packet where there is one now; a paused live source's are thrown away."""
-        packets = self._packets
-        if packets is None or not packets.ready(_PATIENCE_S):
-            return False
+    def _fetch(self, state: _Delivering, loop: bool) -> Packet | None:
+        """Return the next packet if there is one now; those of a paused live source are dropped."""
+        if not state.packets.ready(_PATIENCE_S):
+            return None
         try:
-            packet = packets.read()
+            packet = state.packets.read()
         except BaseException:
             self.close_broken()
             raise
         if packet is None:
-            self._end(loop)
-            return False
-        self._first = self._first or (packet.time_s, packet.number)
-        if packets.info.live and not self.playing and not self._owed:
-            return False
-        self._held = packet
-        return True
+            self._end(state, loop)
+            return None
+        self._timeline.origin = self._timeline.origin or (packet.time_s, packet.number)
+        if state.packets.info.live and not self.playing and not self._owes_frame:
+            return None
+        return packet
 
-    def close_broken(self) -> None:
-        """Close a source that failed; its name stays, so that it can be opened again."""
-        text = self._text
-        self.close_source()
-        self._text = text
-
-    def _end(self, loop: bool) -> None:
+    def _end(self, state: _Delivering, loop: bool) -> None:
         if loop and self.playing:
-            self._jump(0, looped=True)
+            self._jump(0, Arrival.LOOPED)
             return
-        self.playing = False
-        self._ended = True
-        self._owed = 0
+        self.playing = self._owes_frame = False
+        self._state = _Ended(state.packets)
 
-    def _jump(self, place: int, *, looped: bool) -> None:
-        info = self.info
-        start: float | None = None
-        if place > 0 and self._first is not None and info is not None:
-            # half a frame early, so that rounded times do not skip it
-            start = max(0.0, self._first[0] + (place - 0.5) / (info.rate_hz or 25.0))
-        self._go(start)
-        self._jumped, self._looped = True, looped
+    def _clamp(self, index: int) -> int:
+        return max(0, min(index, self._timeline.count - 1) if self._timeline.count else index)
 
-    def _go(self, start: float | None) -> None:
-        previous: _Closable | None = self._opening or self._packets
-        self._packets, self._held, self._anchor, self._ended = None, None, None, False
-        self._jumped = self._looped = False
-        self._next_place = None
-        self._opening = _Opening(self._opener, self._text, start, previous, self._wake)
+    def _jump(self, index: int, arrival: Arrival) -> None:
+        start = None if self.info is None else self._timeline.start_of(self._clamp(index), self.rate_hz)
+        self._reopen(start, arrival)
 
-    def _finish_opening(self) -> bool:
-        """Take over what was opened; False while that goes on."""
-        opening = self._opening
-        if opening is None or not opening.done:
+    def _reopen(self, start: float | None, arrival: Arrival) -> None:
+        state = self._state
+        previous: Closable | None = None
+        if isinstance(state, _Opening):
+            previous = state.thread
+        elif isinstance(state, _Delivering | _Ended):
+            previous = state.packets
+        self._clock.restart()
+        self._pending_seek = None
+        thread = OpeningThread(self._opener, self._text, start, previous, self._wake)
+        self._state = _Opening(thread, arrival)
+
+    def _finish_opening(self, opening: _Opening) -> bool:
+        """Begin to deliver if the source is open by now; False if frames have to wait."""
+        if not opening.thread.is_done:
             return False
-        self._opening = None
         try:
-            self._packets = opening.result()
+            packets = opening.thread.result()
         except BaseException:
             self.close_broken()
             raise
-        if self._first is None:
-            self.just_opened = self._packets.info
-            self._count = self._packets.info.count  # after a jump the source counts only what is left
-        if self._next_place is not None and self._first is not None:
-            self._jump(self._next_place, looped=False)
+        self._state = _Delivering(packets, opening.arrival)
+        if self._timeline.origin is None:
+            self.just_opened = packets.info
+            self._timeline.count = packets.info.count  # after a jump the source counts only the frames left
+        elif self._pending_seek is not None:
+            self._jump(self._pending_seek, Arrival.SOUGHT)
             return False
         return True
-
-    def _due(self, packet: Packet, speed: float, now: float) -> float:
-        """Return when a frame is to be taken: by the clock for a file that plays, else now."""
-        live = self._packets is not None and self._packets.info.live
-        if not self.playing or live or math.isinf(speed):
-            self._anchor = None
-            return now
-        if self._anchor is None or self._anchor[2] != speed:
-            self._anchor = now, packet.time_s, speed
-        due = self._anchor[0] + (packet.time_s - self._anchor[1]) / speed
-        if not -_CATCH_UP_S < due - now < _CATCH_UP_S + 1 / speed + 2:
-            self._anchor = now, packet.time_s, speed
-            return now
-        return due
-
-    def _place_of(self, packet: Packet) -> int:
-        time_s, number = self._first or (packet.time_s, packet.number)
-        rate_hz = None if self.info is None else self.info.rate_hz
-        if rate_hz is None:
-            return packet.number - number
-        return max(0, round((packet.time_s - time_s) * rate_hz))

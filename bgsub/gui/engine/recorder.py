@@ -1,18 +1,25 @@
-"""Write mask, overlay and figures while a person watches, in videos whose time never jumps."""
+"""Write recordings, images, models and statistics; failures become notices."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bgsub.frames import Result
+from bgsub.detectors.base import Detector
+from bgsub.errors import BgsubError
+from bgsub.frames import Frame, Result
+from bgsub.gui.engine.history import History
+from bgsub.gui.engine.notices import Notices
+from bgsub.gui.messages import RecordingChanged
 from bgsub.video.sinks import MaskVideo, OverlayVideo, Sink, StatsCsv
+from bgsub.video.sinks.images import save_image
 from bgsub.video.sinks.overlay import Style
 
-__all__ = ["Outputs", "Recorder"]
+__all__ = ["Outputs", "Recorder", "Recording"]
 
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What to record, and where to; None leaves one out."""
+    """Files to record; None leaves one out."""
 
     mask: Path | None = None
     """A name ending in .mkv."""
@@ -23,21 +30,21 @@ class Outputs:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """Those that are wanted."""
+        """The files that are wanted."""
         return tuple(path for path in (self.mask, self.overlay, self.stats) if path is not None)
 
 
-class Recorder:
-    """Open sinks.
+class Recording:
+    """Files being written, as videos whose time never jumps.
 
     Parameters
     ----------
     outputs : Outputs
-        What and where to; existing files are overwritten, since the person was asked.
+        The files; existing ones are overwritten, since the user has been asked.
     rate_hz : float
         Nominal frame rate.
     style : {"contour", "tint"}
-        Of the overlay.
+        Overlay style.
 
     Raises
     ------
@@ -70,7 +77,7 @@ class Recorder:
         return self._frames
 
     def write(self, result: Result, elapsed_s: float) -> None:
-        """Append one result at a time that goes on over jumps and loops.
+        """Append one result at a time that continues over jumps and loops.
 
         Raises
         ------
@@ -84,7 +91,7 @@ class Recorder:
         self._frames += 1
 
     def close(self) -> None:
-        """Finish every file, also when one of them fails.
+        """Finish every file, even if one of them fails.
 
         Raises
         ------
@@ -100,3 +107,76 @@ class Recorder:
                 failure = failure or error
         if failure is not None:
             raise failure
+
+
+class Recorder:
+    """Writes the files the user asks for, on the worker's thread.
+
+    Parameters
+    ----------
+    notices : Notices
+        Reports every file written, and every failure.
+    """
+
+    def __init__(self, notices: Notices) -> None:
+        self._notices = notices
+        self._recording: Recording | None = None
+
+    @property
+    def recorded(self) -> int | None:
+        """Frames recorded so far; None while nothing is recorded."""
+        return None if self._recording is None else self._recording.frames
+
+    def start(self, outputs: Outputs, rate_hz: float, style: Style) -> None:
+        """Begin a recording; one that is under way is finished first."""
+        self.stop()
+
+        def begin() -> None:
+            self._recording = Recording(outputs, rate_hz, style)
+
+        if self._attempt(begin):
+            self._notices.send(RecordingChanged(tuple(str(path) for path in outputs.paths)))
+
+    def write(self, result: Result, elapsed_s: float) -> None:
+        """Record a result while a recording is under way; a failure ends the recording."""
+        recording = self._recording
+        if recording is not None and not self._attempt(lambda: recording.write(result, elapsed_s)):
+            self.stop()
+
+    def stop(self) -> None:
+        """Finish the files being recorded."""
+        recording, self._recording = self._recording, None
+        if recording is None:
+            return
+        if self._attempt(recording.close):
+            names = ", ".join(str(path) for path in recording.outputs.paths)
+            self._notices.info(f"Recorded {recording.frames} frames: {names}")
+        self._notices.send(RecordingChanged(()))
+
+    def save_images(self, images: Mapping[Path, Frame]) -> None:
+        """Write images as PNG."""
+
+        def save() -> None:
+            for path, image in images.items():
+                save_image(path, image)
+
+        if self._attempt(save):
+            self._notices.info(f"Saved: {', '.join(str(path) for path in images)}")
+
+    def save_model(self, detector: Detector, path: Path) -> None:
+        """Save a model in its current state."""
+        if self._attempt(lambda: detector.save(path)):
+            self._notices.info(f"The model was saved as {path}.")
+
+    def export(self, history: History, path: Path) -> None:
+        """Write statistics as a table."""
+        if self._attempt(lambda: history.to_csv(path)):
+            self._notices.info(f"The statistics of {len(history.rows())} frames were saved as {path}.")
+
+    def _attempt(self, action: Callable[[], object]) -> bool:
+        try:
+            action()
+        except (BgsubError, ValueError, OSError) as error:
+            self._notices.error(error)
+            return False
+        return True

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 
 from bgsub.gui.engine.engine import Engine
-from bgsub.gui.engine.player import Opener
+from bgsub.gui.engine.opening import Opener
 from bgsub.gui.messages import Event, Settings, View
 
 __all__ = ["Worker"]
@@ -18,32 +18,32 @@ _JOIN_S = 30.0  # the longest a frame, a closing file and a dead stream may take
 
 
 class Worker:
-    """Run an engine on a thread of its own.
+    """Runs an engine on a separate thread.
 
     Parameters
     ----------
-    put, tell : callable
-        Take views and events, on the worker's thread.
+    put, send : callable
+        Receive views and events, on the worker's thread.
     opener : Opener
         Opens sources.
     settings : Settings
-        To begin with.
+        Initial settings.
     """
 
     def __init__(
-        self, put: Callable[[View], None], tell: Callable[[Event], None], opener: Opener, settings: Settings
+        self, put: Callable[[View], None], send: Callable[[Event], None], opener: Opener, settings: Settings
     ) -> None:
         self._changed = threading.Condition()
         self._commands: deque[Callable[[], None]] = deque()
         self._settings: Settings | None = None
         self._woken = self._stop = False
-        self.engine = Engine(put, tell, self._wake, opener, settings)
-        """Its histories may be read from any thread, all else only by commands."""
+        self.engine = Engine(put, send, self._wake, opener, settings)
+        """Its histories may be read from any thread, everything else only by commands."""
         self._thread = threading.Thread(target=self._run, name="bgsub-view", daemon=True)
         self._thread.start()
 
     def apply(self, settings: Settings) -> None:
-        """Let the next frame be made with these settings; of several only the newest counts."""
+        """Use these settings from the next frame on; of several only the newest counts."""
         with self._changed:
             self._settings = settings
             self._changed.notify_all()
@@ -75,17 +75,17 @@ class Worker:
         try:
             while not self._stop:
                 try:
-                    for command in self._take():
+                    for command in self._pending_commands():
                         command()
                     wait_s = 0.0 if self._stop else self.engine.advance()
-                except Exception as error:  # noqa: BLE001 - a defect of ours must not end the thread in silence
+                except Exception as error:  # noqa: BLE001 - a defect must not end the thread in silence
                     self.engine.report(error)
                     continue
                 self._wait(wait_s)
         finally:
             self.engine.close()
 
-    def _take(self) -> list[Callable[[], None]]:
+    def _pending_commands(self) -> list[Callable[[], None]]:
         with self._changed:
             commands = list(self._commands)
             self._commands.clear()

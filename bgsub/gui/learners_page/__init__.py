@@ -1,1 +1,1 @@
-"""The page that shows learners at work."""
+"""The window that shows learners at work."""

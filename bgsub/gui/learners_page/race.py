@@ -1,4 +1,4 @@
-"""Several learners on one stream, live: what each has learned and how often it is wrong; no Qt."""
+"""Several learners on one stream, live: the decision function and the mistakes of each; no Qt."""
 
 import threading
 import time
@@ -30,103 +30,119 @@ from bgsub.learners import (
     SVMDRegressor,
 )
 
-__all__ = ["METHODS", "LearnerView", "LearningThread", "Race", "RaceView", "Setup"]
+__all__ = ["METHODS", "LearnerView", "LearningThread", "Method", "Race", "RaceView", "Setup"]
 
-Make = Callable[[float], Any]
 
-METHODS: dict[Kind, dict[str, Make]] = {
-    Kind.CLASSES: {
-        "NORMA": lambda sigma: NORMAClassifier(sigma=sigma, eta=0.2, lam=0.05, budget=200),
-        "OLK": lambda sigma: OLKClassifier(sigma=sigma, r=0.01, budget=200),
-        "Perceptron": lambda sigma: KernelPerceptron(sigma=sigma, budget=200),
-        "PA-I": lambda sigma: PassiveAggressiveKernel(sigma=sigma, C=0.5, budget=200),
-        "Projectron": lambda sigma: ProjectronClassifier(sigma=sigma),
-        "Forgetron": lambda sigma: ForgetronClassifier(sigma=sigma, budget=100),
-        "RBP": lambda sigma: RBPClassifier(sigma=sigma, budget=100, random_state=0),
-        "ALMA": lambda sigma: ALMAClassifier(sigma=sigma, budget=200),
-        "SVMD": lambda sigma: SVMDClassifier(sigma=sigma, lam=0.05, budget=200),
-    },
-    Kind.NOVELTY: {
-        "NORMA": lambda sigma: NORMANovelty(sigma=sigma, nu=0.07, budget=300),
-        "OLK_N": lambda sigma: OLKNovelty(sigma=sigma, nu=0.07, r=0.004, budget=300),
-        "SVMD": lambda sigma: SVMDNovelty(sigma=sigma, nu=0.07, budget=300),
-    },
-    Kind.REGRESSION: {
-        "NORMA": lambda sigma: NORMARegressor(sigma=sigma, eta=0.3, lam=0.01, budget=200),
-        "NORMA, Huber": lambda sigma: NORMARegressor(
-            sigma=sigma, loss="huber", eta=0.1, delta=0.4, lam=0.02, budget=200
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One learner to compare."""
+
+    id: str
+    label: str
+    make: Callable[[float], Any]
+    """Makes the learner for a width sigma of the Gaussian kernel."""
+
+
+def _by_id(*methods: Method) -> dict[str, Method]:
+    return {method.id: method for method in methods}
+
+
+METHODS: dict[Kind, dict[str, Method]] = {
+    Kind.CLASSES: _by_id(
+        Method("norma", "NORMA", lambda sigma: NORMAClassifier(sigma=sigma, eta=0.2, lam=0.05, budget=200)),
+        Method("olk", "OLK", lambda sigma: OLKClassifier(sigma=sigma, r=0.01, budget=200)),
+        Method("perceptron", "Perceptron", lambda sigma: KernelPerceptron(sigma=sigma, budget=200)),
+        Method("pa-1", "PA-I", lambda sigma: PassiveAggressiveKernel(sigma=sigma, C=0.5, budget=200)),
+        Method("projectron", "Projectron", lambda sigma: ProjectronClassifier(sigma=sigma)),
+        Method("forgetron", "Forgetron", lambda sigma: ForgetronClassifier(sigma=sigma, budget=100)),
+        Method("rbp", "RBP", lambda sigma: RBPClassifier(sigma=sigma, budget=100, random_state=0)),
+        Method("alma", "ALMA", lambda sigma: ALMAClassifier(sigma=sigma, budget=200)),
+        Method("svmd", "SVMD", lambda sigma: SVMDClassifier(sigma=sigma, lam=0.05, budget=200)),
+    ),
+    Kind.NOVELTY: _by_id(
+        Method("norma", "NORMA", lambda sigma: NORMANovelty(sigma=sigma, nu=0.07, budget=300)),
+        Method("olk-n", "OLK_N", lambda sigma: OLKNovelty(sigma=sigma, nu=0.07, r=0.004, budget=300)),
+        Method("svmd", "SVMD", lambda sigma: SVMDNovelty(sigma=sigma, nu=0.07, budget=300)),
+    ),
+    Kind.REGRESSION: _by_id(
+        Method("norma", "NORMA", lambda sigma: NORMARegressor(sigma=sigma, eta=0.3, lam=0.01, budget=200)),
+        Method(
+            "norma-huber",
+            "NORMA, Huber",
+            lambda sigma: NORMARegressor(sigma=sigma, loss="huber", eta=0.1, delta=0.4, lam=0.02, budget=200),
         ),
-        "OLK": lambda sigma: OLKRegressor(sigma=sigma, C=0.2, r=0.004, budget=200),
-        "KRLS": lambda sigma: KRLSRegressor(sigma=sigma, nu=0.01),
-        "SVMD": lambda sigma: SVMDRegressor(sigma=sigma, lam=0.02, budget=200),
-    },
+        Method("olk", "OLK", lambda sigma: OLKRegressor(sigma=sigma, C=0.2, r=0.004, budget=200)),
+        Method("krls", "KRLS", lambda sigma: KRLSRegressor(sigma=sigma, nu=0.01)),
+        Method("svmd", "SVMD", lambda sigma: SVMDRegressor(sigma=sigma, lam=0.02, budget=200)),
+    ),
 }
-"""What can be compared on each kind of stream; makers take the width sigma of the Gaussian kernel."""
+"""Methods for each kind of stream, by id."""
 
 GRID = (48, 48)
-"""Rows and columns at which a decision function is drawn."""
+"""Rows and columns of the points at which a decision function is drawn."""
 
 _RECENT = 250
-_LATELY = 200
+_RECENT_ERRORS = 200
 _HISTORY = 4000
 _TICK_S = 1 / 20
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What to learn from, with which methods."""
+    """Stream and methods of a race."""
 
     stream: Stream = STREAMS[0]
-    methods: tuple[str, ...] = ("NORMA", "OLK", "Perceptron")
+    methods: tuple[str, ...] = ("norma", "olk", "perceptron")
+    """Ids."""
     sigma: float = 0.5
     """Width of the kernel: exp(-|x - s|^2 / (2 sigma^2))."""
     seed: int = 0
     rate_hz: float = 200.0
-    """Samples a second."""
+    """Samples per second."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnerView:
-    """What one method knows."""
+    """State of one method."""
 
-    name: str
+    method: Method
     values: NDArray[np.float64]
     """(rows, columns) of the decision function, top row first; of a regression (columns,) of predictions."""
     support: NDArray[np.float64]
     """(n, d) support vectors."""
     errors: NDArray[np.float64]
-    """(m,) cumulated mistakes, or absolute error of a regression, at the times of the view."""
-    lately: NDArray[np.float64]
-    """(m,) the same, a sample, over the last 200."""
+    """(m,) cumulative mistakes, or absolute error of a regression, at the times of the view."""
+    recent_errors: NDArray[np.float64]
+    """(m,) the same as a mean per sample, over the last 200 samples."""
     failure: str
-    """Why it stopped; empty while it goes on."""
+    """Why it stopped; empty while it learns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RaceView:
-    """All that is shown at one moment."""
+    """Everything shown at one moment."""
 
     setup: Setup
     t: int
     """Samples so far."""
     recent: tuple[Sample, ...]
-    """The last ones, oldest first."""
+    """The last samples, oldest first."""
     times: NDArray[np.float64]
-    """(m,) numbers of samples at which errors are told."""
+    """(m,) numbers of samples after which the errors were recorded."""
     learners: tuple[LearnerView, ...]
     target: NDArray[np.float64] | None
-    """(columns,) of a regression without noise."""
+    """(columns,) of noiseless targets of a regression."""
 
 
 class _Runner:
-    """One method with its record."""
+    """One method with its learner and its errors."""
 
-    def __init__(self, name: str, model: Any, kind: Kind) -> None:
-        self.name, self.model, self.kind = name, model, kind
+    def __init__(self, method: Method, setup: Setup) -> None:
+        self.method, self.model, self.kind = method, method.make(setup.sigma), setup.stream.kind
         self.total = 0.0
-        self.last: deque[float] = deque(maxlen=_LATELY)
+        self.last: deque[float] = deque(maxlen=_RECENT_ERRORS)
         self.errors: deque[float] = deque(maxlen=_HISTORY)
-        self.lately: deque[float] = deque(maxlen=_HISTORY)
+        self.recent_errors: deque[float] = deque(maxlen=_HISTORY)
         self.failure = ""
         self.started = False
 
@@ -152,9 +168,9 @@ class _Runner:
             return float((before > 0) != (sample.truth > 0))
         return abs(before - sample.truth)
 
-    def note(self) -> None:
+    def record(self) -> None:
         self.errors.append(self.total)
-        self.lately.append(sum(self.last) / len(self.last) if self.last else 0.0)
+        self.recent_errors.append(sum(self.last) / len(self.last) if self.last else 0.0)
 
     def view(self, points: NDArray[np.float64], shape: tuple[int, ...]) -> LearnerView:
         values = np.zeros(shape)
@@ -162,7 +178,9 @@ class _Runner:
             decide = self.model.predict if self.kind is Kind.REGRESSION else self.model.decision_function
             values = np.asarray(decide(points), np.float64).reshape(shape)
         support = np.asarray(self.model.support_vectors_) if self.started else np.empty((0, points.shape[1]))
-        return LearnerView(self.name, values, support, np.array(self.errors), np.array(self.lately), self.failure)
+        return LearnerView(
+            self.method, values, support, np.array(self.errors), np.array(self.recent_errors), self.failure
+        )
 
 
 class Race:
@@ -171,11 +189,11 @@ class Race:
     Parameters
     ----------
     setup : Setup
-        Stream and methods; those that do not suit its kind are left out.
+        Stream and methods; methods that do not suit the stream are left out.
 
     Examples
     --------
-    >>> race = Race(Setup(methods=("NORMA",)))
+    >>> race = Race(Setup(methods=("norma",)))
     >>> race.advance(300)
     >>> view = race.view()
     >>> view.t, view.learners[0].errors[-1] < 100
@@ -186,15 +204,13 @@ class Race:
         self.setup = setup
         self._random = np.random.default_rng(setup.seed)
         methods = METHODS[setup.stream.kind]
-        self._runners = [
-            _Runner(name, methods[name](setup.sigma), setup.stream.kind) for name in setup.methods if name in methods
-        ]
+        self._runners = [_Runner(methods[name], setup) for name in setup.methods if name in methods]
         self._t = 0
         self._recent: deque[Sample] = deque(maxlen=_RECENT)
         self._times: deque[float] = deque(maxlen=_HISTORY)
 
     def advance(self, samples: int) -> None:
-        """Draw and learn so many samples."""
+        """Draw and learn this number of samples."""
         for _ in range(samples):
             sample = self.setup.stream.draw(self._t, self._random)
             self._t += 1
@@ -204,10 +220,10 @@ class Race:
             if self._t % 5 == 0:
                 self._times.append(self._t)
                 for runner in self._runners:
-                    runner.note()
+                    runner.record()
 
     def view(self) -> RaceView:
-        """Return what is known now."""
+        """Return the present state."""
         left, right, bottom, top = self.setup.stream.extent
         rows, columns = GRID
         x = np.linspace(left, right, columns)
@@ -226,14 +242,14 @@ class Race:
 
 
 class LearningThread:
-    """Runs a race on a thread of its own.
+    """Runs a race on a separate thread.
 
     Parameters
     ----------
     put : callable
-        Takes each `RaceView`, on that thread.
+        Receives each `RaceView`, on that thread.
     setup : Setup
-        To begin with.
+        Initial setup.
     """
 
     def __init__(self, put: Callable[[RaceView], None], setup: Setup) -> None:
@@ -246,17 +262,17 @@ class LearningThread:
         self._thread.start()
 
     def start(self, setup: Setup) -> None:
-        """Begin anew."""
+        """Begin another race."""
         with self._changed:
             self._wanted, self._rate_hz = setup, setup.rate_hz
             self._changed.notify_all()
 
     def set_rate(self, rate_hz: float) -> None:
-        """Learn so many samples a second."""
+        """Learn this number of samples per second."""
         self._rate_hz = rate_hz
 
     def pause(self, paused: bool) -> None:
-        """Hold, or go on."""
+        """Pause or resume."""
         with self._changed:
             self._paused = paused
             self._changed.notify_all()

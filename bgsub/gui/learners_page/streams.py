@@ -1,4 +1,4 @@
-"""Streams of samples in one and two dimensions to learn from live: moving Gaussians, noisy sines, outliers; no Qt."""
+"""Streams of samples in one and two dimensions: moving Gaussians, noisy sines, outliers; no Qt."""
 
 import enum
 import math
@@ -14,7 +14,7 @@ _OUTLIERS = 0.05
 
 
 class Kind(enum.Enum):
-    """What there is to learn."""
+    """Learning task."""
 
     CLASSES = "classes"
     NOVELTY = "novelty"
@@ -39,17 +39,17 @@ class Stream:
 
     Parameters
     ----------
-    name : str
-        As shown.
+    label : str
+        Shown to the user.
     kind : Kind
-        What there is to learn.
+        Learning task.
     draw : callable
         Makes sample number t with a random generator.
     extent : tuple of float
-        Left, right, bottom and top of what is shown.
+        Left, right, bottom and top of the part shown.
     """
 
-    name: str
+    label: str
     kind: Kind
     draw: Callable[[int, np.random.Generator], Sample]
     extent: tuple[float, float, float, float] = (-3.0, 3.0, -3.0, 3.0)
@@ -103,7 +103,7 @@ def _drifting_cloud(t: int, random: np.random.Generator) -> Sample:
     return Sample(centre + random.normal(0, 0.32, 2), 1.0, 1.0)
 
 
-def _sine(name: str, *, drift: bool, outliers: float) -> Stream:
+def _sine(label: str, *, drift: bool, outliers: float) -> Stream:
     def target(x: NDArray[np.float64], t: int) -> NDArray[np.float64]:
         return np.sin(2 * x + (2 * math.pi * t / 4000 if drift else 0.0))
 
@@ -114,7 +114,7 @@ def _sine(name: str, *, drift: bool, outliers: float) -> Stream:
         noise = random.uniform(-2, 2) if far else random.normal(0, 0.15)
         return Sample(x, truth + noise, truth)
 
-    return Stream(name, Kind.REGRESSION, draw, (-3.0, 3.0, -2.4, 2.4), target)
+    return Stream(label, Kind.REGRESSION, draw, (-3.0, 3.0, -2.4, 2.4), target)
 
 
 STREAMS = (
@@ -128,4 +128,4 @@ STREAMS = (
     _sine("Noisy sine with outliers", drift=False, outliers=0.1),
     _sine("Drifting sine with outliers", drift=True, outliers=0.1),
 )
-"""All there are."""
+"""All streams."""

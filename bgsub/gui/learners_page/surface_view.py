@@ -1,4 +1,4 @@
-"""What one learner knows, as a picture: decision surface or curve, samples, support vectors."""
+"""Image of one learner: decision surface or curve, samples, support vectors."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ from bgsub.gui.widgets.theme import Theme
 __all__ = ["SurfaceView"]
 
 _HEAD = 24.0
-_MINUS, _PLUS, _ODD = "#e8871e", "#2f7fd6", "#d6336c"
+_MINUS, _PLUS, _OUTLIER = "#e8871e", "#2f7fd6", "#d6336c"
 
 
 class SurfaceView(QWidget):
-    """Paints one learner of a race.
+    """Paints the decision surface or curve of one learner of a race, with samples and support vectors.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ class SurfaceView(QWidget):
 
     @property
     def learner(self) -> LearnerView | None:
-        """What is shown."""
+        """The learner shown."""
         return self._learner
 
     def show_learner(self, race: RaceView, learner: LearnerView) -> None:
-        """Show what a learner knows now."""
+        """Show the present state of a learner."""
         self._race, self._learner = race, learner
         self.update()
 
@@ -74,7 +74,7 @@ class SurfaceView(QWidget):
         painter.drawRect(box)
 
     def _box(self, race: RaceView) -> QRectF:
-        """Where the picture goes: square for two dimensions."""
+        """Return the rectangle of the surface or curve: square for two dimensions."""
         width, height = self.width() - 2.0, self.height() - _HEAD - 2
         if race.setup.stream.kind is Kind.REGRESSION:
             return QRectF(1, _HEAD, width, height)
@@ -87,20 +87,20 @@ class SurfaceView(QWidget):
         font.setBold(True)
         painter.setFont(font)
         painter.setPen(QColor(colours.text))
-        painter.drawText(QPointF(2, 16), learner.name)
-        left = painter.fontMetrics().horizontalAdvance(learner.name) + 12
+        painter.drawText(QPointF(2, 16), learner.method.label)
+        left = painter.fontMetrics().horizontalAdvance(learner.method.label) + 12
         font.setBold(False)
         painter.setFont(font)
         painter.setPen(QColor(colours.faint))
-        lately = float(learner.lately[-1]) if len(learner.lately) else 0.0
+        recent = float(learner.recent_errors[-1]) if len(learner.recent_errors) else 0.0
         if race.setup.stream.kind is Kind.REGRESSION:
-            text = f"error {lately:.3f} lately,  {len(learner.support)} SV"
+            text = f"recent error {recent:.3f}, {len(learner.support)} SV"
         else:
-            text = f"{100 * lately:.1f} % wrong, {len(learner.support)} SV"
+            text = f"{100 * recent:.1f} % wrong, {len(learner.support)} SV"
         room = int(self.width() - left)
         painter.drawText(QPointF(left, 16), painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room))
 
-    def _place(self, box: QRectF, race: RaceView, x: float, y: float) -> QPointF:
+    def _point(self, box: QRectF, race: RaceView, x: float, y: float) -> QPointF:
         left, right, bottom, top = race.setup.stream.extent
         return QPointF(
             box.left() + (x - left) / (right - left) * box.width(),
@@ -125,27 +125,27 @@ class SurfaceView(QWidget):
                 path.lineTo(box.topLeft() + QPointF(float(x), float(y)))
             path.closeSubpath()
             painter.drawPath(path)
-        for place, sample in enumerate(race.recent):
-            colour = QColor(_PLUS if sample.y > 0 else _ODD if race.setup.stream.kind is Kind.NOVELTY else _MINUS)
-            colour.setAlphaF(0.25 + 0.75 * (place + 1) / len(race.recent))
+        for number, sample in enumerate(race.recent):
+            colour = QColor(_PLUS if sample.y > 0 else _OUTLIER if race.setup.stream.kind is Kind.NOVELTY else _MINUS)
+            colour.setAlphaF(0.25 + 0.75 * (number + 1) / len(race.recent))
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
-            painter.drawEllipse(self._place(box, race, *sample.x), 2.6, 2.6)
+            painter.drawEllipse(self._point(box, race, *sample.x), 2.6, 2.6)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(colours.text), 1))
         for x, y in learner.support:
-            painter.drawEllipse(self._place(box, race, float(x), float(y)), 4.5, 4.5)
+            painter.drawEllipse(self._point(box, race, float(x), float(y)), 4.5, 4.5)
 
     def _curve(self, painter: QPainter, box: QRectF, race: RaceView, learner: LearnerView) -> None:
         colours = self._theme.colours
         left, right, bottom, _ = race.setup.stream.extent
         across = np.linspace(left, right, len(learner.values))
-        for place, sample in enumerate(race.recent):
-            colour = QColor(_ODD if abs(sample.y - sample.truth) > 0.6 else _PLUS)
-            colour.setAlphaF(0.2 + 0.7 * (place + 1) / len(race.recent))
+        for number, sample in enumerate(race.recent):
+            colour = QColor(_OUTLIER if abs(sample.y - sample.truth) > 0.6 else _PLUS)
+            colour.setAlphaF(0.2 + 0.7 * (number + 1) / len(race.recent))
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
-            painter.drawEllipse(self._place(box, race, float(sample.x[0]), sample.y), 2.6, 2.6)
+            painter.drawEllipse(self._point(box, race, float(sample.x[0]), sample.y), 2.6, 2.6)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         if race.target is not None:
             painter.setPen(QPen(QColor(colours.faint), 1.5, Qt.PenStyle.DashLine))
@@ -154,23 +154,23 @@ class SurfaceView(QWidget):
         painter.drawPath(self._path(box, race, across, learner.values))
         painter.setPen(QPen(QColor(colours.curve_b), 1.5))
         for (x,) in learner.support:
-            at = self._place(box, race, float(x), bottom)
+            at = self._point(box, race, float(x), bottom)
             painter.drawLine(at, at - QPointF(0, 9))
 
     def _path(
         self, box: QRectF, race: RaceView, across: NDArray[np.float64], values: NDArray[np.float64]
     ) -> QPainterPath:
-        path = QPainterPath(self._place(box, race, float(across[0]), float(values[0])))
+        path = QPainterPath(self._point(box, race, float(across[0]), float(values[0])))
         for x, y in zip(across[1:], values[1:], strict=True):
-            path.lineTo(self._place(box, race, float(x), float(np.clip(y, -50, 50))))
+            path.lineTo(self._point(box, race, float(x), float(np.clip(y, -50, 50))))
         return path
 
 
 def _tinted(values: NDArray[np.float32], base: QColor, *, novelty: bool) -> NDArray[np.uint8]:
-    """Colour a decision function, (H, W), as (H, W, 3) RGB: one hue a sign, stronger further from 0."""
+    """Colour a decision function, (H, W), as (H, W, 3) RGB: one hue per sign, stronger further from 0."""
     scale = max(float(np.percentile(np.abs(values), 95)), 1e-9)
     strength = (np.clip(np.abs(values) / scale, 0, 1) ** 0.7 * 0.55)[..., np.newaxis]
-    plus, minus = QColor(_PLUS), QColor(_ODD if novelty else _MINUS)
+    plus, minus = QColor(_PLUS), QColor(_OUTLIER if novelty else _MINUS)
 
     def channels(colour: QColor) -> NDArray[np.float64]:
         return np.array([colour.red(), colour.green(), colour.blue()], np.float64)

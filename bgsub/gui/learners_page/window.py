@@ -1,5 +1,6 @@
-"""The page of the learners: several methods on one stream, live, with surfaces, support vectors and mistakes."""
+"""The window of the learners: several methods on one stream, live, with surfaces, support vectors and mistakes."""
 
+import enum
 from dataclasses import replace
 
 from PyQt6.QtCore import Qt, pyqtSignal
@@ -19,10 +20,10 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from bgsub.gui.engine.mailbox import Mailbox
 from bgsub.gui.learners_page.race import METHODS, LearningThread, RaceView, Setup
 from bgsub.gui.learners_page.streams import STREAMS, Kind
 from bgsub.gui.learners_page.surface_view import SurfaceView
+from bgsub.gui.mailbox import Mailbox
 from bgsub.gui.widgets.curve_plot import CurvePlot
 from bgsub.gui.widgets.theme import Theme
 
@@ -30,11 +31,19 @@ __all__ = ["LearnersWindow"]
 
 _SPEEDS = (20.0, 50.0, 200.0, 500.0, 2000.0)
 _CHECKED = 6
+_ID_ROLE = Qt.ItemDataRole.UserRole
 _COLOURS = ("curve_a", "curve_b", "#2f9e44", "#ae3ec9", "#e03131", "#1098ad", "#868e96", "#f08c00", "#c2255c")
 
 
+class ErrorCurve(enum.Enum):
+    """What the curves show."""
+
+    RECENT = "recent"
+    CUMULATIVE = "cumulative"
+
+
 class LearnersWindow(QWidget):
-    """The page.
+    """Lets the user choose a stream and methods, and shows surfaces and error curves of a race between them.
 
     Parameters
     ----------
@@ -50,10 +59,10 @@ class LearnersWindow(QWidget):
         self._theme = theme
         self._setup = Setup()
         self.view: RaceView | None = None
-        """The newest view."""
+        """Latest view."""
         self.stream = QComboBox()
         for stream in STREAMS:
-            self.stream.addItem(stream.name)
+            self.stream.addItem(stream.label)
         self.stream.currentIndexChanged.connect(self._choose_stream)
         self.methods = QListWidget()
         self.methods.itemChanged.connect(lambda _: self.restart())
@@ -62,7 +71,7 @@ class LearnersWindow(QWidget):
         self.sigma.setSingleStep(0.05)
         self.sigma.setValue(self._setup.sigma)
         self.sigma.setKeyboardTracking(False)
-        self.sigma.setToolTip("Width of the kernel: exp(-|x - s|² / (2 sigma²)); a change begins anew")
+        self.sigma.setToolTip("Width of the kernel: exp(-|x - s|² / (2 sigma²)); a change restarts the race")
         self.sigma.valueChanged.connect(lambda _: self.restart())
         self.speed = QComboBox()
         for rate in _SPEEDS:
@@ -70,25 +79,26 @@ class LearnersWindow(QWidget):
         self.speed.setCurrentIndex(_SPEEDS.index(self._setup.rate_hz))
         self.speed.currentIndexChanged.connect(lambda _: self._thread.set_rate(self.speed.currentData()))
         self.measure = QComboBox()
-        self.measure.addItems(["of the last 200", "cumulated"])
-        self.measure.setToolTip("What the curves below tell")
+        self.measure.addItem("of the last 200", ErrorCurve.RECENT)
+        self.measure.addItem("cumulative", ErrorCurve.CUMULATIVE)
+        self.measure.setToolTip("Errors shown in the curves below")
         self.measure.currentIndexChanged.connect(lambda _: self._draw())
         self.pause = QPushButton("Pause")
         self.pause.setCheckable(True)
         self.pause.toggled.connect(lambda on: self._thread.pause(on))
-        self.again = QPushButton("Begin anew")
-        self.again.clicked.connect(self.restart)
+        self.restart_button = QPushButton("Restart")
+        self.restart_button.clicked.connect(self.restart)
         self.count = QLabel("Preparing the methods; the first time they are compiled, which takes a while.")
         self.count.setWordWrap(True)
         self.count.setProperty("faint", True)
         self.surfaces: list[SurfaceView] = []
-        """One a method."""
+        """One per method."""
         self._arranged: tuple[int, Kind] = (0, Kind.CLASSES)
         self.curves = CurvePlot(theme, "mistakes", ["NORMA"], ["curve_a"])
         self._grid = QGridLayout()
         self._grid.setSpacing(8)
         self._lay_out()
-        self._ready.connect(self._look)
+        self._ready.connect(self._take_view)
         self._mailbox: Mailbox[RaceView] = Mailbox(self._ready.emit)
         self._list_methods()
         self._setup = self._wanted()
@@ -96,7 +106,7 @@ class LearnersWindow(QWidget):
         self.resize(1180, 820)
 
     def restart(self) -> None:
-        """Begin anew with what is chosen."""
+        """Begin another race with the present choices."""
         self._setup = self._wanted()
         self._thread.start(self._setup)
 
@@ -105,7 +115,7 @@ class LearnersWindow(QWidget):
         for row in range(self.methods.count()):
             item = self.methods.item(row)
             if item is not None and item.checkState() == Qt.CheckState.Checked:
-                chosen.append(item.text())
+                chosen.append(item.data(_ID_ROLE))
         return replace(
             self._setup,
             stream=STREAMS[self.stream.currentIndex()],
@@ -126,7 +136,7 @@ class LearnersWindow(QWidget):
         inner.addWidget(self.methods)
         buttons = QHBoxLayout()
         buttons.addWidget(self.pause)
-        buttons.addWidget(self.again)
+        buttons.addWidget(self.restart_button)
         legend = QLabel(
             "Circles are support vectors, the line is the decision (of a regression: the prediction, dashes the "
             "truth, ticks the support vectors). Pink marks outliers."
@@ -156,13 +166,14 @@ class LearnersWindow(QWidget):
     def _list_methods(self) -> None:
         self.methods.blockSignals(True)
         self.methods.clear()
-        for place, name in enumerate(METHODS[STREAMS[self.stream.currentIndex()].kind]):
-            item = QListWidgetItem(name, self.methods)
+        for number, method in enumerate(METHODS[STREAMS[self.stream.currentIndex()].kind].values()):
+            item = QListWidgetItem(method.label, self.methods)
+            item.setData(_ID_ROLE, method.id)
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            item.setCheckState(Qt.CheckState.Checked if place < _CHECKED else Qt.CheckState.Unchecked)
+            item.setCheckState(Qt.CheckState.Checked if number < _CHECKED else Qt.CheckState.Unchecked)
         self.methods.blockSignals(False)
 
-    def _look(self) -> None:
+    def _take_view(self) -> None:
         view = self._mailbox.take()
         if view is not None and view.setup is self._setup:
             self.view = view
@@ -179,15 +190,15 @@ class LearnersWindow(QWidget):
         for surface, learner in zip(self.surfaces, view.learners, strict=True):
             surface.show_learner(view, learner)
         self.count.setText(f"{view.t} samples")
-        names = [learner.name for learner in view.learners]
-        self.curves.set_names(names, _COLOURS[: len(names)])
-        lately = self.measure.currentIndex() == 0
-        scale = 100.0 if lately and view.setup.stream.kind is not Kind.REGRESSION else 1.0
+        labels = [learner.method.label for learner in view.learners]
+        self.curves.set_names(labels, _COLOURS[: len(labels)])
+        recent = self.measure.currentData() is ErrorCurve.RECENT
+        scale = 100.0 if recent and view.setup.stream.kind is not Kind.REGRESSION else 1.0
         self.curves.set_label(
-            "error" if view.setup.stream.kind is Kind.REGRESSION else "mistakes, %" if lately else "mistakes"
+            "error" if view.setup.stream.kind is Kind.REGRESSION else "mistakes, %" if recent else "mistakes"
         )
         self.curves.show_curves(
-            view.times, *(scale * (learner.lately if lately else learner.errors) for learner in view.learners)
+            view.times, *(scale * (learner.recent_errors if recent else learner.errors) for learner in view.learners)
         )
 
     def _arrange(self, count: int) -> None:
@@ -197,8 +208,8 @@ class LearnersWindow(QWidget):
         self.surfaces = [SurfaceView(self._theme) for _ in range(count)]
         flat = self._setup.stream.kind is Kind.REGRESSION
         columns = min(count, 2 if flat or count in (2, 4) else 3)
-        for place, surface in enumerate(self.surfaces):
-            self._grid.addWidget(surface, place // columns, place % columns)
+        for index, surface in enumerate(self.surfaces):
+            self._grid.addWidget(surface, index // columns, index % columns)
         rows = -(-count // max(columns, 1))
         self._right.setStretch(0, 2 if rows == 1 else 3)
 

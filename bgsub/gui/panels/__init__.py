@@ -1,1 +1,1 @@
-"""The panels around the picture."""
+"""The panels around the panes."""

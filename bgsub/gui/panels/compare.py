@@ -1,5 +1,6 @@
 """Two detectors on the same frames: side by side or as a difference, their times, and F with ground truth."""
 
+import enum
 import math
 
 from PyQt6.QtCore import QSignalBlocker, Qt, pyqtSignal
@@ -17,39 +18,57 @@ from PyQt6.QtWidgets import (
 
 from bgsub.config import Config
 from bgsub.evaluation.protocol import GroundTruth
-from bgsub.gui.messages import LaneView, Pane
+from bgsub.gui.messages import DetectorRunView
 from bgsub.gui.panels.detector import ConfigEditor
+from bgsub.gui.panes import DIFFERENCE, INPUT, MASK, MASK_B, OVERLAY, OVERLAY_B, Side
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.dialogs import ask_folder
 
-__all__ = ["ComparePanel"]
+__all__ = ["STATISTIC_LABELS", "ComparePanel", "Statistic"]
 
-_ROWS = ("ms a frame", "foreground", "F", "precision", "recall")
+_UNKNOWN = "-"
+
+
+class Statistic(enum.StrEnum):
+    """Stable names of the statistics shown of each detector."""
+
+    MS = "ms"
+    FOREGROUND = "foreground"
+    F_MEASURE = "f-measure"
+    PRECISION = "precision"
+    RECALL = "recall"
+
+
+STATISTIC_LABELS = {
+    Statistic.MS: "ms per frame",
+    Statistic.FOREGROUND: "foreground",
+    Statistic.F_MEASURE: "F",
+    Statistic.PRECISION: "precision",
+    Statistic.RECALL: "recall",
+}
 
 
 class ComparePanel(QScrollArea):
-    """The panel.
+    """Chooses the second detector and the ground truth, and shows the statistics of both detectors.
 
     Parameters
     ----------
     session : Session
-        What it controls.
+        Provides the statistics, and receives the choices.
     """
 
     panes_wanted = pyqtSignal(tuple)
-    """The person wants these panes."""
+    """The user asks for these panes."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
         self.enabled = QCheckBox("Compare with a second detector (B)")
         self.enabled.toggled.connect(self._enable)
-        self.side_by_side = QPushButton("Side by side")
-        self.side_by_side.clicked.connect(lambda: self.panes_wanted.emit((Pane.OVERLAY, Pane.OVERLAY_B)))
-        self.difference = QPushButton("Difference")
-        self.difference.clicked.connect(
-            lambda: self.panes_wanted.emit((Pane.INPUT, Pane.DIFFERENCE, Pane.MASK, Pane.MASK_B))
-        )
+        self.side_by_side_button = QPushButton("Side by side")
+        self.side_by_side_button.clicked.connect(self.show_side_by_side)
+        self.difference_button = QPushButton("Difference")
+        self.difference_button.clicked.connect(self.show_difference)
         self.editor = ConfigEditor(Config("mog2"))
         self.editor.changed.connect(self._configure)
         self.truth = QPushButton("Ground truth…")
@@ -57,47 +76,51 @@ class ComparePanel(QScrollArea):
         self.truth.clicked.connect(self._ask_truth)
         self.no_truth = QPushButton("None")
         self.no_truth.clicked.connect(lambda: session.change(truth=None))
-        self.restart = QPushButton("Count anew")
-        self.restart.setToolTip("Begin the figures below anew")
+        self.restart = QPushButton("Count again")
+        self.restart.setToolTip("Restart the statistics below from zero")
         self.restart.clicked.connect(session.restart_counts)
         self.truth_name = QLabel()
         self.truth_name.setProperty("faint", True)
         self.truth_name.setWordWrap(True)
-        self.cells: list[list[QLabel]] = []
-        """Of each figure, the labels of A and B."""
+        self.heads: dict[Side, QLabel] = {}
+        """Letter and name of each detector."""
+        self.cells: dict[tuple[Statistic, Side], QLabel] = {}
+        """Each statistic of each detector."""
         self._lay_out()
-        session.viewed.connect(self._show)
-        session.changed.connect(self._take)
-        self._take()
+        session.viewed.connect(self._show_statistics)
+        session.changed.connect(self._show_settings)
+        self._show_settings()
+
+    def toggle(self) -> None:
+        """Begin or stop to compare."""
+        self._enable(not self._session.is_comparing)
+
+    def show_side_by_side(self) -> None:
+        """Ask for the overlays of both detectors, while two are compared."""
+        if self._session.is_comparing:
+            self.panes_wanted.emit((OVERLAY, OVERLAY_B))
+
+    def show_difference(self) -> None:
+        """Ask for input, difference and both masks, while two detectors are compared."""
+        if self._session.is_comparing:
+            self.panes_wanted.emit((INPUT, DIFFERENCE, MASK, MASK_B))
 
     def set_truth(self, folder: str) -> bool:
-        """Compare with the labels of a folder; tell whether there are some."""
+        """Compare with the labels of a folder; return whether there are any."""
         return self._session.attempt(lambda: self._session.change(truth=GroundTruth(folder)))
 
     def _lay_out(self) -> None:
         inside = QWidget()
         layout = QVBoxLayout(inside)
         panes = QHBoxLayout()
-        panes.addWidget(self.side_by_side)
-        panes.addWidget(self.difference)
-        figures = QGroupBox("Figures")
-        grid = QGridLayout(figures)
-        self.heads = [QLabel("A"), QLabel("B")]
-        for column, head in enumerate(self.heads):
-            head.setProperty("title", True)
-            grid.addWidget(head, 0, column + 1, Qt.AlignmentFlag.AlignRight)
-        for row, name in enumerate(_ROWS):
-            grid.addWidget(QLabel(name), row + 1, 0)
-            cells = [QLabel("-"), QLabel("-")]
-            for column, cell in enumerate(cells):
-                grid.addWidget(cell, row + 1, column + 1, Qt.AlignmentFlag.AlignRight)
-            self.cells.append(cells)
+        panes.addWidget(self.side_by_side_button)
+        panes.addWidget(self.difference_button)
         buttons = QHBoxLayout()
         for button in (self.truth, self.no_truth, self.restart):
             buttons.addWidget(button)
         layout.addWidget(self.enabled)
         layout.addLayout(panes)
-        layout.addWidget(figures)
+        layout.addWidget(self._make_statistics())
         layout.addLayout(buttons)
         layout.addWidget(self.truth_name)
         layout.addWidget(self.editor)
@@ -108,15 +131,29 @@ class ComparePanel(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(inside.minimumSizeHint().width() + 24)
 
+    def _make_statistics(self) -> QGroupBox:
+        box = QGroupBox("Statistics")
+        grid = QGridLayout(box)
+        for side in Side:
+            head = self.heads[side] = QLabel(side.name)
+            head.setProperty("title", True)
+            grid.addWidget(head, 0, side + 1, Qt.AlignmentFlag.AlignRight)
+        for row, statistic in enumerate(Statistic):
+            grid.addWidget(QLabel(STATISTIC_LABELS[statistic]), row + 1, 0)
+            for side in Side:
+                cell = self.cells[statistic, side] = QLabel(_UNKNOWN)
+                grid.addWidget(cell, row + 1, side + 1, Qt.AlignmentFlag.AlignRight)
+        return box
+
     def _enable(self, on: bool) -> None:
         self._session.change(other=self.editor.config if on else None)
         if on:
-            self.panes_wanted.emit((Pane.OVERLAY, Pane.OVERLAY_B))
+            self.show_side_by_side()
         else:
-            self.panes_wanted.emit((Pane.OVERLAY, Pane.MASK))
+            self.panes_wanted.emit((OVERLAY, MASK))
 
     def _configure(self, config: Config) -> None:
-        if self._session.settings.other is not None:
+        if self._session.is_comparing:
             self._session.change(other=config)
 
     def _ask_truth(self) -> None:
@@ -124,15 +161,15 @@ class ComparePanel(QScrollArea):
         if folder is not None:
             self.set_truth(str(folder))
 
-    def _take(self) -> None:
+    def _show_settings(self) -> None:
         settings = self._session.settings
+        comparing = self._session.is_comparing
         with QSignalBlocker(self.enabled):
-            self.enabled.setChecked(settings.other is not None)
+            self.enabled.setChecked(comparing)
         if settings.other is not None and settings.other != self.editor.config:
             self.editor.show_config(settings.other)
-        self.editor.setEnabled(settings.other is not None)
-        self.side_by_side.setEnabled(settings.other is not None)
-        self.difference.setEnabled(settings.other is not None)
+        for widget in (self.editor, self.side_by_side_button, self.difference_button):
+            widget.setEnabled(comparing)
         truth = settings.truth
         self.no_truth.setEnabled(truth is not None)
         self.restart.setEnabled(truth is not None)
@@ -143,20 +180,24 @@ class ComparePanel(QScrollArea):
         )
         self.truth_name.setToolTip("" if truth is None else str(truth.folder))
 
-    def _show(self) -> None:
-        lanes = self._session.view.lanes
-        for column, letter in enumerate("AB"):
-            lane = lanes[column] if column < len(lanes) else None
-            self.heads[column].setText(letter if lane is None else f"{letter}: {lane.name}")
-            for cells, text in zip(self.cells, _figures(lane), strict=True):
-                cells[column].setText(text)
+    def _show_statistics(self) -> None:
+        runs = self._session.view.runs
+        for side in Side:
+            run = runs[side] if side < len(runs) else None
+            self.heads[side].setText(side.name if run is None else f"{side.name}: {run.name}")
+            texts = {} if run is None else _statistics(run)
+            for statistic in Statistic:
+                self.cells[statistic, side].setText(texts.get(statistic, _UNKNOWN))
 
 
-def _figures(lane: LaneView | None) -> list[str]:
-    """Return the figures of a detector as text, in the order of the rows."""
-    if lane is None:
-        return ["-"] * len(_ROWS)
-    counts = lane.counts
-    scores = [math.nan] * 3 if counts is None else [counts.f_measure, counts.precision, counts.recall]
-    shown = ["-" if math.isnan(score) else f"{score:.3f}" for score in scores]
-    return [f"{lane.ms:.2f}", f"{100 * lane.share:.2f} %", *shown]
+def _statistics(run: DetectorRunView) -> dict[Statistic, str]:
+    """Return the statistics of a detector as text."""
+    texts = {Statistic.MS: f"{run.ms:.2f}", Statistic.FOREGROUND: f"{100 * run.share:.2f} %"}
+    if run.counts is not None:
+        scores = {
+            Statistic.F_MEASURE: run.counts.f_measure,
+            Statistic.PRECISION: run.counts.precision,
+            Statistic.RECALL: run.counts.recall,
+        }
+        texts |= {statistic: f"{score:.3f}" for statistic, score in scores.items() if not math.isnan(score)}
+    return texts

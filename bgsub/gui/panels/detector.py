@@ -1,4 +1,4 @@
-"""The detector: which one, its parameters, its learning, what is done to its masks, presets and the command line."""
+"""The detector: choice, parameters, learning, post-processing of its masks, presets and the command line."""
 
 import shlex
 from dataclasses import replace
@@ -38,25 +38,26 @@ class ConfigEditor(QWidget):
     """Edits one `Config`: the detector with its parameters and its post-processing."""
 
     changed = pyqtSignal(object)
-    """The person made another `Config`."""
+    """The user made another `Config`."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
         self._config = config
         self._rate_hz: float | None = None
         self.detector = QComboBox()
-        self.detector.addItems(list(DETECTORS))
-        self.detector.setToolTip("Which detector; another one begins with a new model")
+        for name in DETECTORS:
+            self.detector.addItem(name, name)
+        self.detector.setToolTip("Detector; another one begins with a new model")
         self.summary = QLabel()
         self.summary.setWordWrap(True)
         self.summary.setProperty("faint", True)
         self.form = ParameterForm()
-        self.wrong = QLabel()
-        self.wrong.setWordWrap(True)
-        self.wrong.setProperty("wrong", True)
-        self.wrong.hide()
-        self.usual = QPushButton("Defaults")
-        self.usual.setToolTip("Set every parameter and the post-processing back to what suits the detector")
+        self.error = QLabel()
+        self.error.setWordWrap(True)
+        self.error.setProperty("wrong", True)
+        self.error.hide()
+        self.defaults = QPushButton("Defaults")
+        self.defaults.setToolTip("Reset every parameter and the post-processing to the defaults of the detector")
         self.median = QSpinBox()
         self.median.setRange(1, 999)
         self.median.setSingleStep(2)
@@ -64,32 +65,32 @@ class ConfigEditor(QWidget):
         self.median.setKeyboardTracking(False)
         self.median.setToolTip("Side of a median filter on the mask, odd; 1 for none.\nAllowed: odd, 1 to 999 px.")
         self.fill_holes = QCheckBox()
-        self.fill_holes.setToolTip("Whether background that foreground encloses becomes foreground.")
+        self.fill_holes.setToolTip("Whether background enclosed by foreground becomes foreground.")
         self.min_area = QSpinBox()
         self.min_area.setRange(0, 10_000_000)
         self.min_area.setSuffix(" px")
         self.min_area.setKeyboardTracking(False)
-        self.min_area.setToolTip("Area of the smallest foreground region that stays; 0 for all.")
-        self.detector.currentTextChanged.connect(self._choose)
-        self.form.changed.connect(self._set)
-        self.usual.clicked.connect(lambda: self._take(Config(self._config.detector)))
-        self.median.valueChanged.connect(lambda value: self._post(median=value if value % 2 else value + 1))
-        self.fill_holes.toggled.connect(lambda on: self._post(fill_holes=on))
-        self.min_area.valueChanged.connect(lambda value: self._post(min_area=value))
+        self.min_area.setToolTip("Area of the smallest foreground region to keep; 0 for all.")
+        self.detector.currentIndexChanged.connect(self._choose)
+        self.form.changed.connect(self._set_parameter)
+        self.defaults.clicked.connect(lambda: self._use(Config(self._config.detector)))
+        self.median.valueChanged.connect(lambda value: self._set_postprocess(median=value if value % 2 else value + 1))
+        self.fill_holes.toggled.connect(lambda on: self._set_postprocess(fill_holes=on))
+        self.min_area.valueChanged.connect(lambda value: self._set_postprocess(min_area=value))
         self._lay_out()
         self.show_config(config)
 
     @property
     def config(self) -> Config:
-        """What is shown."""
+        """The configuration shown."""
         return self._config
 
     def show_config(self, config: Config) -> None:
-        """Show another configuration without telling that it changed."""
+        """Show another configuration, without a signal."""
         self._config = config
         kind = detector_class(config.detector)
         with QSignalBlocker(self.detector):
-            self.detector.setCurrentText(config.detector)
+            self.detector.setCurrentIndex(self.detector.findData(config.detector))
         self.summary.setText((kind.__doc__ or "").strip().splitlines()[0])
         measured = {} if self._rate_hz is None else {"rate_hz": self._rate_hz}
         self.form.show_parameters(kind, {**measured, **config.parameters})
@@ -99,16 +100,16 @@ class ConfigEditor(QWidget):
                 box.setValue(value)
         with QSignalBlocker(self.fill_holes):
             self.fill_holes.setChecked(post.fill_holes)
-        self.wrong.hide()
+        self.error.hide()
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
         top.addWidget(self.detector, 1)
-        top.addWidget(self.usual)
+        top.addWidget(self.defaults)
         parameters = QGroupBox("Parameters")
         inner = QVBoxLayout(parameters)
         inner.addWidget(self.form)
-        inner.addWidget(self.wrong)
+        inner.addWidget(self.error)
         post = QGroupBox("Post-processing of the mask")
         rows = QFormLayout(post)
         rows.addRow("median", self.median)
@@ -122,39 +123,39 @@ class ConfigEditor(QWidget):
         self._layout.addWidget(post)
 
     def insert(self, widget: QWidget) -> None:
-        """Put a widget between the choice of the detector and its parameters."""
+        """Insert a widget between the choice of the detector and its parameters."""
         self._layout.insertWidget(2, widget)
 
     def set_rate(self, rate_hz: float | None) -> None:
-        """Show the frame rate of the source for that of the detector, unless one was given."""
+        """Show the frame rate of the source as that of the detector, unless one was set."""
         self._rate_hz = rate_hz
         self.show_config(self._config)
 
-    def _choose(self, name: str) -> None:
-        self._take(Config(name, learning_rate=self._config.learning_rate))
+    def _choose(self) -> None:
+        self._use(Config(self.detector.currentData(), learning_rate=self._config.learning_rate))
 
-    def _set(self, name: str, value: Any) -> None:
+    def _set_parameter(self, name: str, value: Any) -> None:
         try:
-            self._take(replace(self._config, parameters={**self._config.parameters, name: value}))
+            self._use(replace(self._config, parameters={**self._config.parameters, name: value}))
         except ValueError as error:
-            self.wrong.setText(f"{error}; the value before stays in use")
-            self.wrong.show()
+            self.error.setText(f"{error}; the previous value stays in use")
+            self.error.show()
 
-    def _post(self, **changed: Any) -> None:
-        self._take(self._config.with_postprocess(**changed))
+    def _set_postprocess(self, **changed: Any) -> None:
+        self._use(self._config.with_postprocess(**changed))
 
-    def _take(self, config: Config) -> None:
+    def _use(self, config: Config) -> None:
         self.show_config(config)
         self.changed.emit(config)
 
 
 class DetectorPanel(QScrollArea):
-    """The panel of the main detector.
+    """Controls the main detector: what it is, how it learns, and presets of it.
 
     Parameters
     ----------
     session : Session
-        What it controls.
+        Receives the choices.
     """
 
     def __init__(self, session: Session) -> None:
@@ -166,40 +167,40 @@ class DetectorPanel(QScrollArea):
         self.freeze.setCheckable(True)
         self.freeze.toggled.connect(lambda on: session.change(frozen=on))
         self.reset = QPushButton("Reset")
-        self.reset.setToolTip("Forget what was learned and begin anew (R)")
+        self.reset.setToolTip("Forget the model and begin with a new one (R)")
         self.reset.clicked.connect(session.reset)
-        self.own_pace = QCheckBox("own pace")
-        self.own_pace.setToolTip("Let the detector decide how fast it learns")
+        self.automatic_rate = QCheckBox("automatic rate")
+        self.automatic_rate.setToolTip("Let the detector decide how fast it learns")
         self.rate = QDoubleSpinBox()
         self.rate.setRange(0, 1)
         self.rate.setDecimals(4)
         self.rate.setStepType(QDoubleSpinBox.StepType.AdaptiveDecimalStepType)
         self.rate.setKeyboardTracking(False)
-        self.rate.setToolTip("Share of the model that one frame replaces: 0.01 remembers about 100 frames.")
-        self.own_pace.toggled.connect(self._pace)
-        self.rate.valueChanged.connect(self._pace)
+        self.rate.setToolTip("Share of the model that each frame replaces: 0.01 remembers about 100 frames.")
+        self.automatic_rate.toggled.connect(self._set_rate)
+        self.rate.valueChanged.connect(self._set_rate)
         self.load = QPushButton("Load preset…")
         self.save = QPushButton("Save preset…")
         self.copy = QPushButton("Copy as command line")
-        self.copy.setToolTip("Copy the `bgsub run` command that does the same")
+        self.copy.setToolTip("Copy the equivalent `bgsub run` command")
         self.load.clicked.connect(lambda: load_preset(session, self))
         self.save.clicked.connect(lambda: save_preset(session, self))
         self.copy.clicked.connect(self.copy_command)
         self.state = QLabel("No model yet")
         self.state.setProperty("faint", True)
         self._lay_out()
-        session.configured.connect(self._take)
-        session.changed.connect(self._take)
-        session.viewed.connect(self._show)
+        session.configured.connect(self._show_settings)
+        session.changed.connect(self._show_settings)
+        session.viewed.connect(self._show_state)
         session.opened.connect(lambda _, info: self.editor.set_rate(info.rate_hz))
-        self._take()
+        self._show_settings()
 
     def copy_command(self) -> None:
-        """Put the command line that does the same on the clipboard."""
+        """Copy the equivalent command line to the clipboard."""
         clipboard = QApplication.clipboard()
         if clipboard is not None:
             clipboard.setText(command_line(self._session))
-            self._session.notify(Level.INFO, "The command line is on the clipboard.")
+            self._session.notify(Level.INFO, "The command line was copied to the clipboard.")
 
     def _lay_out(self) -> None:
         inside = QWidget()
@@ -208,7 +209,7 @@ class DetectorPanel(QScrollArea):
         grid = QGridLayout(learning)
         grid.addWidget(self.freeze, 0, 0)
         grid.addWidget(self.reset, 0, 1)
-        grid.addWidget(self.own_pace, 1, 0)
+        grid.addWidget(self.automatic_rate, 1, 0)
         grid.addWidget(self.rate, 1, 1)
         presets = QGridLayout()
         presets.addWidget(self.load, 0, 0)
@@ -225,21 +226,22 @@ class DetectorPanel(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(inside.minimumSizeHint().width() + 24)
 
-    def _pace(self) -> None:
-        rate = -1.0 if self.own_pace.isChecked() else self.rate.value()
+    def _set_rate(self) -> None:
+        rate = -1.0 if self.automatic_rate.isChecked() else self.rate.value()
         self._session.change(config=replace(self.editor.config, learning_rate=rate))
 
-    def _take(self) -> None:
+    def _show_settings(self) -> None:
         settings = self._session.settings
         if settings.config != self.editor.config:
             self.editor.show_config(settings.config)
-        can_freeze = detector_class(settings.config.detector).can_freeze
+        can_freeze = self._session.can_freeze
         self.freeze.setEnabled(can_freeze)
-        tip = "Learn nothing more until it is released (F)" if can_freeze else "OpenCV's knn cannot be frozen"
+        name = settings.config.detector
+        tip = "Stop learning until released (F)" if can_freeze else f"The detector {name} cannot be frozen"
         self.freeze.setToolTip(tip)
         for widget, value in (
             (self.freeze, settings.frozen),
-            (self.own_pace, settings.config.learning_rate < 0),
+            (self.automatic_rate, settings.config.learning_rate < 0),
         ):
             with QSignalBlocker(widget):
                 widget.setChecked(value)
@@ -248,18 +250,18 @@ class DetectorPanel(QScrollArea):
             with QSignalBlocker(self.rate):
                 self.rate.setValue(settings.config.learning_rate)
 
-    def _show(self) -> None:
-        lanes = self._session.view.lanes
-        if not lanes:
+    def _show_state(self) -> None:
+        runs = self._session.view.runs
+        if not runs:
             self.state.setText("No model yet")
             return
-        memory = lanes[0].memory_bytes
-        size = "memory not told" if memory is None else f"{memory / 2**20:.1f} MiB"
-        self.state.setText(f"{lanes[0].ms:.2f} ms a frame, model {size}")
+        memory = runs[0].memory_bytes
+        size = "of unknown size" if memory is None else f"{memory / 2**20:.1f} MiB"
+        self.state.setText(f"{runs[0].ms:.2f} ms per frame, model {size}")
 
 
 def command_line(session: Session) -> str:
-    """Return the `bgsub run` command that does what the window does."""
+    """Return the `bgsub run` command equivalent to the settings of the window."""
     settings = session.settings
     source = session.source or "SOURCE"
     arguments = settings.config.to_arguments()

@@ -1,4 +1,4 @@
-"""A form made from a detector's description of its parameters: ranges, units, meanings."""
+"""A form generated from a detector's parameters: ranges, units, meanings."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,8 +25,8 @@ _LARGEST_INT = 2**31 - 1
 _LARGEST_FLOAT = 1e9
 _DECIMALS = 6
 _SLIDER_STEPS = 200
-_FIRST_VALUE = 100.0  # of a parameter that was automatic
-_SLIDABLE = 1000.0  # widest range that a slider can be aimed at
+_FIRST_VALUE = 100.0  # proposed for a parameter that was automatic
+_SLIDABLE = 1000.0  # widest range in which a slider can be aimed
 
 
 class _ShortDoubleSpinBox(QDoubleSpinBox):
@@ -43,32 +43,32 @@ class _ShortDoubleSpinBox(QDoubleSpinBox):
 
 
 class ParameterInput(QWidget):
-    """The widgets of one parameter.
+    """Edits one parameter: a check box for automatic values, a field for the value, and a slider.
 
     Parameters
     ----------
     parameter : Parameter
-        What it is.
+        Range, unit and meaning.
     value : any
-        To begin with.
+        Initial value.
     """
 
     changed = pyqtSignal(object)
-    """The person set another value."""
+    """The user set another value."""
 
     def __init__(self, parameter: Parameter, value: Any) -> None:
         super().__init__()
         self.parameter = parameter
         self._layout = QHBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
-        self._given: QCheckBox | None = None
-        self._editor = self._make_editor()
+        self.is_set: QCheckBox | None = None
+        self.editor = self._make_editor()
         if parameter.optional:
-            self._given = QCheckBox()
-            self._given.setToolTip("Set a value of one's own; otherwise it is chosen automatically")
-            self._given.toggled.connect(self._toggle)
-            self._layout.addWidget(self._given)
-        self._layout.addWidget(self._editor, 1)
+            self.is_set = QCheckBox()
+            self.is_set.setToolTip("Set a custom value; otherwise it is chosen automatically")
+            self.is_set.toggled.connect(self._toggle)
+            self._layout.addWidget(self.is_set)
+        self._layout.addWidget(self.editor, 1)
         self.slider = self._make_slider()
         if self.slider is not None:
             self._layout.addWidget(self.slider, 1)
@@ -78,12 +78,12 @@ class ParameterInput(QWidget):
 
     @property
     def value(self) -> Any:
-        """What is set, in the parameter's kind; None for automatic."""
-        if self._given is not None and not self._given.isChecked():
+        """The value, in the type of the parameter; None for automatic."""
+        if self.is_set is not None and not self.is_set.isChecked():
             return None
-        editor = self._editor
+        editor = self.editor
         if isinstance(editor, QComboBox):
-            return editor.currentText()
+            return editor.currentData()
         if isinstance(editor, QCheckBox):
             return editor.isChecked()
         if isinstance(editor, QSpinBox | QDoubleSpinBox):
@@ -91,27 +91,28 @@ class ParameterInput(QWidget):
         raise TypeError(f"unknown editor {editor!r}")
 
     def set_value(self, value: Any) -> None:
-        """Show a value without telling that it changed."""
-        editor = self._editor
+        """Show a value, without a signal."""
+        editor = self.editor
         with QSignalBlocker(editor):
-            if self._given is not None:
-                with QSignalBlocker(self._given):
-                    self._given.setChecked(value is not None)
+            if self.is_set is not None:
+                with QSignalBlocker(self.is_set):
+                    self.is_set.setChecked(value is not None)
                 editor.setEnabled(value is not None)
-            if isinstance(editor, QComboBox):
-                editor.setCurrentText(str(value))
+            if isinstance(editor, QComboBox) and value is not None:
+                editor.setCurrentIndex(editor.findData(value))
             elif isinstance(editor, QCheckBox):
                 editor.setChecked(bool(value))
             elif isinstance(editor, QSpinBox | QDoubleSpinBox):
                 editor.setSpecialValueText("automatic" if value is None else "")
                 _set(editor, editor.minimum() if value is None else value)
-        self._slide()
+        self._update_slider()
 
     def _make_editor(self) -> QWidget:
         parameter = self.parameter
         if parameter.choices:
             box = QComboBox()
-            box.addItems(parameter.choices)
+            for choice in parameter.choices:
+                box.addItem(choice, choice)
             return box
         if parameter.kind is bool:
             return QCheckBox()
@@ -144,52 +145,52 @@ class ParameterInput(QWidget):
         slider = QSlider(Qt.Orientation.Horizontal)
         slider.setRange(0, int(width) if parameter.kind is int else _SLIDER_STEPS)
         slider.setMinimumWidth(60)
-        slider.valueChanged.connect(self._slid)
+        slider.valueChanged.connect(self._use_slider)
         return slider
 
     def _listen(self) -> None:
-        editor = self._editor
+        editor = self.editor
         if isinstance(editor, QComboBox):
-            editor.currentTextChanged.connect(self._tell)
+            editor.currentIndexChanged.connect(self._report)
         elif isinstance(editor, QCheckBox):
-            editor.toggled.connect(self._tell)
+            editor.toggled.connect(self._report)
         elif isinstance(editor, QSpinBox | QDoubleSpinBox):
-            editor.valueChanged.connect(self._tell)
+            editor.valueChanged.connect(self._report)
 
-    def _toggle(self, given: bool) -> None:
-        self._editor.setEnabled(given)
-        editor = self._editor
-        if given and isinstance(editor, QSpinBox | QDoubleSpinBox) and editor.value() == editor.minimum():
+    def _toggle(self, on: bool) -> None:
+        self.editor.setEnabled(on)
+        editor = self.editor
+        if on and isinstance(editor, QSpinBox | QDoubleSpinBox) and editor.value() == editor.minimum():
             with QSignalBlocker(editor):
                 _set(editor, min(max(_FIRST_VALUE, editor.minimum()), editor.maximum()))
                 editor.setSpecialValueText("")
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
-        self._slide()
+    def _report(self) -> None:
+        self._update_slider()
         self.changed.emit(self.value)
 
-    def _slide(self) -> None:
+    def _update_slider(self) -> None:
         slider = getattr(self, "slider", None)
-        if slider is None or not isinstance(self._editor, QSpinBox | QDoubleSpinBox):
+        if slider is None or not isinstance(self.editor, QSpinBox | QDoubleSpinBox):
             return
         low, width = self.parameter.low, self.parameter.high - self.parameter.low
         with QSignalBlocker(slider):
-            slider.setValue(round((self._editor.value() - low) / width * slider.maximum()))
-        slider.setEnabled(self._editor.isEnabled())
+            slider.setValue(round((self.editor.value() - low) / width * slider.maximum()))
+        slider.setEnabled(self.editor.isEnabled())
 
-    def _slid(self, place: int) -> None:
+    def _use_slider(self, step: int) -> None:
         low, width = self.parameter.low, self.parameter.high - self.parameter.low
-        if self.slider is not None and isinstance(self._editor, QSpinBox | QDoubleSpinBox):
-            value = low + width * place / self.slider.maximum()
-            _set(self._editor, round(value, 3))
+        if self.slider is not None and isinstance(self.editor, QSpinBox | QDoubleSpinBox):
+            value = low + width * step / self.slider.maximum()
+            _set(self.editor, round(value, 3))
 
 
 class ParameterForm(QWidget):
-    """All parameters of a detector."""
+    """Edits all parameters of a detector."""
 
     changed = pyqtSignal(str, object)
-    """The person set a parameter: name and value."""
+    """The user set a parameter: name and value."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -201,19 +202,19 @@ class ParameterForm(QWidget):
         """By the parameter's name."""
 
     def show_parameters(self, kind: type[Detector], values: Mapping[str, Any]) -> None:
-        """Show a detector's parameters, those not given with their defaults."""
-        every = defaults(kind)
-        every |= {name: value for name, value in values.items() if name in every}
+        """Show a detector's parameters; those missing in `values` have their defaults."""
+        shown = defaults(kind)
+        shown |= {name: value for name, value in values.items() if name in shown}
         if kind is self._kind:
             for name, entry in self.inputs.items():
-                entry.set_value(every[name])
+                entry.set_value(shown[name])
             return
         self._kind = kind
         while self._form.rowCount():
             self._form.removeRow(0)
         self.inputs = {}
         for parameter in kind.PARAMETERS:
-            entry = ParameterInput(parameter, every[parameter.name])
+            entry = ParameterInput(parameter, shown[parameter.name])
             entry.changed.connect(lambda value, name=parameter.name: self.changed.emit(name, value))
             label = QLabel(parameter.name + (" ⟳" if parameter.shapes_state else ""))
             label.setToolTip(describe(parameter))
@@ -229,7 +230,7 @@ def _set(editor: QSpinBox | QDoubleSpinBox, value: float) -> None:
 
 
 def describe(parameter: Parameter) -> str:
-    """Return what a tool tip says of a parameter."""
+    """Return the tool tip of a parameter."""
     unit = f" {parameter.unit}" if parameter.unit else ""
     text = f"{parameter.meaning[:1].upper()}{parameter.meaning[1:]}.\nAllowed: {parameter.range_text}{unit}."
     return text + ("\n⟳ A change begins with a new model." if parameter.shapes_state else "\nActs on the next frame.")

@@ -1,4 +1,4 @@
-"""Foreground share and milliseconds a frame over time."""
+"""Foreground share and milliseconds per frame over time."""
 
 import numpy as np
 from PyQt6.QtCore import QTimer
@@ -19,12 +19,12 @@ _ELAPSED, _SHARE, _MS, _MS_B = (FRAME_COLUMNS.index(name) for name in ("elapsed_
 
 
 class PlotsPanel(QWidget):
-    """The plots.
+    """Plots foreground share and processing time of the last frames.
 
     Parameters
     ----------
     session : Session
-        Whose frames.
+        Provides the statistics.
     theme : Theme
         Colours.
     """
@@ -33,13 +33,13 @@ class PlotsPanel(QWidget):
         super().__init__()
         self._session = session
         self.share = CurvePlot(theme, "foreground, %", ["share"], ["curve_a"])
-        self.times = CurvePlot(theme, "ms a frame", ["A"], ["curve_a"])
+        self.times = CurvePlot(theme, "ms per frame", ["A"], ["curve_a"])
         self.span = QComboBox()
         for frames in _FRAMES:
             self.span.addItem(f"{frames} frames", frames)
         self.span.setCurrentIndex(1)
         self.export = QPushButton("Export…")
-        self.export.setToolTip("Write the figures of all frames so far as CSV")
+        self.export.setToolTip("Write the statistics of all frames so far as CSV")
         self.export.clicked.connect(lambda: export_statistics(session, self))
         self._drawn = -1
         row = QHBoxLayout()
@@ -69,13 +69,12 @@ class PlotsPanel(QWidget):
         super().hideEvent(a0)
 
     def draw(self) -> None:
-        """Draw what is new."""
+        """Draw the curves, if there are new frames."""
         history = self._session.history
         if history.written == self._drawn:
             return
         self._drawn = history.written
-        lanes = self._session.view.lanes
-        names = [lane.name for lane in lanes] or ["A"]
+        names = [run.name for run in self._session.view.runs] or ["A"]
         self.times.set_names(names, ["curve_a", "curve_b"][: len(names)])
         rows = history.rows(self.span.currentData())
         self.share.show_curves(rows[:, _ELAPSED], 100 * rows[:, _SHARE])
@@ -88,7 +87,7 @@ class PlotsPanel(QWidget):
 
 
 def export_statistics(session: Session, parent: QWidget) -> None:
-    """Ask for a file and write the figures of all frames so far."""
+    """Ask for a file and write the statistics of all frames so far."""
     path = ask_save(parent, "Export statistics", "statistics.csv", "Tables (*.csv)")
     if path is not None:
         session.export(path)

@@ -1,4 +1,4 @@
-"""Settings files that `bgsub run --config` takes: save what is set, load what was saved."""
+"""Save and load settings files, which `bgsub run --config` accepts, too."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ _FILTER = "Settings (*.toml)"
 
 
 def write_preset(session: Session, path: Path) -> None:
-    """Write the detector's settings; a region goes to a file of its own beside them.
+    """Write the detector's settings; a region goes to a separate file beside them.
 
     Raises
     ------
@@ -37,12 +37,12 @@ def write_preset(session: Session, path: Path) -> None:
 
 
 def read_preset(session: Session, path: Path) -> None:
-    """Take the settings of a file, with its region.
+    """Use the settings of a file, with its region.
 
     Raises
     ------
     ConfigError
-        If a file is missing or wrong; nothing changes then.
+        If a file is missing or invalid; nothing changes then.
     """
     config = Config.from_toml(path)
     region = open_region(config.roi) if config.roi else None
@@ -51,7 +51,7 @@ def read_preset(session: Session, path: Path) -> None:
 
 
 def load_preset(session: Session, parent: QWidget) -> None:
-    """Ask for a settings file and take it."""
+    """Ask for a settings file and use it."""
     path = ask_open(parent, "Load preset", _FILTER)
     if path is not None and session.attempt(lambda: read_preset(session, path)):
         session.notify(Level.INFO, f"The settings of {path.name} are in use.")

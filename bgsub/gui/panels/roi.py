@@ -1,4 +1,4 @@
-"""Draw a region of interest over the pictures: the editor that takes the mouse, and its panel."""
+"""Draw a region of interest over the images: the editor that follows the mouse, and its panel."""
 
 from collections.abc import Callable
 
@@ -29,10 +29,10 @@ _CORNER = 5.0
 
 
 class RoiEditor(QObject):
-    """Turns what the mouse does into changes of a draft, and paints it."""
+    """Turns mouse events into changes of a draft, and paints it."""
 
     changed = pyqtSignal()
-    """The draft is another now."""
+    """The draft changed."""
 
     def __init__(self, draft: Draft) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class RoiEditor(QObject):
         self.exclude = False
         """Whether new polygons exclude."""
         self.is_active = False
-        """Whether it takes the mouse; otherwise it only paints."""
+        """Whether it handles the mouse; otherwise it only paints."""
         self._dragged: tuple[int, int] | None = None
         self._mouse: QPointF | None = None
 
@@ -138,44 +138,44 @@ class RoiEditor(QObject):
 
 
 class RoiPanel(QWidget):
-    """The panel.
+    """Lists the polygons of the region of interest, with buttons to draw, undo, load and save it.
 
     Parameters
     ----------
     session : Session
-        Gets the region.
+        Receives the region.
     """
 
     editing = pyqtSignal(bool)
-    """The person begins or stops to draw."""
+    """The user begins or stops drawing."""
     redrawn = pyqtSignal()
-    """What is drawn is another."""
+    """The polygons changed."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
         self.draft = Draft()
         self.editor = RoiEditor(self.draft)
-        self.editor.changed.connect(self._changed)
-        self.edit = QPushButton("Draw on the picture")
+        self.editor.changed.connect(self._use_draft)
+        self.edit = QPushButton("Draw on the image")
         self.edit.setCheckable(True)
         self.edit.setToolTip("Click sets corners; a click on the first one, a double click or Enter closes (E)")
         self.edit.toggled.connect(self.editing)
         self.kind = QComboBox()
         self.kind.addItem("New polygons include", False)
         self.kind.addItem("New polygons exclude", True)
-        self.kind.currentIndexChanged.connect(self._kind)
-        self.undo = self._button("Undo", "Take back the last change (Ctrl+Z)", self._undo)
-        self.redo = self._button("Redo", "Make it again (Ctrl+Shift+Z)", self._redo)
+        self.kind.currentIndexChanged.connect(self._set_kind)
+        self.undo_button = self._button("Undo", "Undo the last change (Ctrl+Z)", self.undo)
+        self.redo_button = self._button("Redo", "Redo the change undone last (Ctrl+Shift+Z)", self.redo)
         self.list = QListWidget()
         self.list.setToolTip("Polygons; a pixel counts if it is in a green one (or there is none) and in no red one")
         self.list.currentRowChanged.connect(self._select)
         self.excludes = QCheckBox("Selected polygon excludes")
         self.excludes.clicked.connect(self._set_exclude)
         self.delete = self._button("Delete polygon", "Delete the selected polygon", self._delete)
-        self.clear = self._button("Clear", "Look at the whole frame again", self._clear)
-        self.load = self._button("Load…", "A file that `bgsub run --roi` takes: .json or an image", self.load_file)
-        self.save = self._button("Save…", "Write the file that `bgsub run --roi` takes", self.save_file)
+        self.clear = self._button("Clear", "Process the whole frame again", self._clear)
+        self.load = self._button("Load…", "A file for `bgsub run --roi`: .json or an image", self.load_file)
+        self.save = self._button("Save…", "Write a file for `bgsub run --roi`", self.save_file)
         self.hint = QLabel()
         self.hint.setWordWrap(True)
         self.hint.setProperty("faint", True)
@@ -183,31 +183,52 @@ class RoiPanel(QWidget):
         layout.addWidget(self.edit)
         layout.addWidget(self.kind)
         history = QHBoxLayout()
-        history.addWidget(self.undo)
-        history.addWidget(self.redo)
+        history.addWidget(self.undo_button)
+        history.addWidget(self.redo_button)
         layout.addLayout(history)
         layout.addWidget(self.list, 1)
         layout.addWidget(self.excludes)
         grid = QGridLayout()
-        for place, button in enumerate((self.delete, self.clear, self.load, self.save)):
-            grid.addWidget(button, place // 2, place % 2)
+        for index, button in enumerate((self.delete, self.clear, self.load, self.save)):
+            grid.addWidget(button, index // 2, index % 2)
         layout.addLayout(grid)
         layout.addWidget(self.hint)
-        session.changed.connect(self._take)
+        session.changed.connect(self._show_settings)
         self._known: Region | None = None
         self._refresh()
+
+    @property
+    def is_editing(self) -> bool:
+        """Whether the mouse draws."""
+        return self.edit.isChecked()
+
+    def toggle_editing(self) -> None:
+        """Begin or stop drawing."""
+        self.edit.setChecked(not self.is_editing)
+
+    def undo(self) -> None:
+        """Undo the last change, if there is one."""
+        if self.draft.can_undo:
+            self.draft.undo()
+            self._use_draft()
+
+    def redo(self) -> None:
+        """Redo the change undone last, if there is one."""
+        if self.draft.can_redo:
+            self.draft.redo()
+            self._use_draft()
 
     def finish(self) -> None:
         """Close the polygon that is being drawn."""
         if self.draft.close():
-            self._changed()
+            self._use_draft()
 
     def read(self, path: str) -> bool:
-        """Take the region of a file; tell whether it is one."""
+        """Use the region of a file; return whether it is valid."""
         return self._session.attempt(lambda: self._session.set_region(open_region(path)))
 
     def write(self, path: str) -> bool:
-        """Write the region to a file; tell whether that went well."""
+        """Write the region to a file; return whether that worked."""
         region = self._session.settings.region
         if region is None:
             self._session.notify(Level.WARNING, "There is no region yet; draw one first.")
@@ -215,7 +236,7 @@ class RoiPanel(QWidget):
         return self._session.attempt(lambda: region.save(path))
 
     def load_file(self) -> None:
-        """Ask for a file and take its region."""
+        """Ask for a file and use its region."""
         path = ask_open(self, "Load region", "Regions (*.json *.png *.bmp *.jpg)")
         if path is not None:
             self.read(str(path))
@@ -232,33 +253,25 @@ class RoiPanel(QWidget):
         button.clicked.connect(lambda: action())
         return button
 
-    def _kind(self) -> None:
+    def _set_kind(self) -> None:
         self.editor.exclude = self.kind.currentData()
-
-    def _undo(self) -> None:
-        self.draft.undo()
-        self._changed()
-
-    def _redo(self) -> None:
-        self.draft.redo()
-        self._changed()
 
     def _set_exclude(self, on: bool) -> None:
         if self.list.currentRow() >= 0:
             self.draft.set_exclude(self.list.currentRow(), on)
-            self._changed()
+            self._use_draft()
 
     def _delete(self) -> None:
         if self.list.currentRow() >= 0:
             self.draft.delete_shape(self.list.currentRow())
-            self._changed()
+            self._use_draft()
 
     def _clear(self) -> None:
         self.draft.clear()
         self._session.set_region(None)
-        self._changed()
+        self._use_draft()
 
-    def _changed(self) -> None:
+    def _use_draft(self) -> None:
         region = self.draft.region()
         if region is not None or self._known is not None:
             self._known = region
@@ -266,7 +279,7 @@ class RoiPanel(QWidget):
         self._refresh()
         self.redrawn.emit()
 
-    def _take(self) -> None:
+    def _show_settings(self) -> None:
         region = self._session.settings.region
         if region == self._known:
             return
@@ -284,8 +297,8 @@ class RoiPanel(QWidget):
             self.list.addItem(f"{what}: {len(shape.points)} corners" + ("" if shape.closed else ", being drawn"))
         self.list.setCurrentRow(min(max(row, 0), self.list.count() - 1))
         self.list.blockSignals(False)
-        self.undo.setEnabled(self.draft.can_undo)
-        self.redo.setEnabled(self.draft.can_redo)
+        self.undo_button.setEnabled(self.draft.can_undo)
+        self.redo_button.setEnabled(self.draft.can_redo)
         self.clear.setEnabled(bool(self.draft.shapes) or self._session.settings.region is not None)
         region = self._session.settings.region
         if region is not None and region.image is not None:

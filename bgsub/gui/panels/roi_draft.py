@@ -12,7 +12,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One polygon; open while it is drawn."""
+    """One polygon; open while it is being drawn."""
 
     points: tuple[Point, ...]
     """Corners (x, y) in pixels of the frame."""
@@ -74,7 +74,7 @@ class Draft:
         )
 
     def load(self, region: Region | None) -> None:
-        """Begin with the polygons of a region; that can be undone too."""
+        """Begin with the polygons of a region; that can be undone, too."""
         shapes: tuple[Shape, ...] = ()
         if region is not None:
             shapes = tuple(Shape(polygon) for polygon in region.include)
@@ -82,7 +82,7 @@ class Draft:
         self._put(shapes)
 
     def add_point(self, point: Point, *, exclude: bool) -> None:
-        """Go on drawing a polygon, or begin one."""
+        """Add a corner to the polygon being drawn, or begin one."""
         drawing = self.drawing
         if drawing is None:
             self._put((*self._shapes, Shape((point,), exclude, closed=False)))
@@ -90,7 +90,7 @@ class Draft:
             self._put((*self._shapes[:-1], replace(drawing, points=(*drawing.points, point))))
 
     def close(self) -> bool:
-        """Finish the polygon being drawn; False where it has fewer than three corners."""
+        """Finish the polygon being drawn; return False if it has fewer than three corners."""
         drawing = self.drawing
         if drawing is None or len(drawing.points) < 3:
             return False
@@ -98,17 +98,17 @@ class Draft:
         return True
 
     def cancel(self) -> None:
-        """Throw away the polygon being drawn."""
+        """Discard the polygon being drawn."""
         if self.drawing is not None:
             self._put(self._shapes[:-1])
 
     def insert_point(self, shape: int, after: int, point: Point) -> None:
-        """Add a corner to a closed polygon, behind another."""
+        """Add a corner to a closed polygon, after another."""
         points = self._shapes[shape].points
         self._replace(shape, (*points[: after + 1], point, *points[after + 1 :]))
 
     def move_point(self, shape: int, corner: int, point: Point) -> None:
-        """Move a corner, as a part of a drag or at once."""
+        """Move a corner, in a drag or at once."""
         points = self._shapes[shape].points
         moved = (*points[:corner], point, *points[corner + 1 :])
         if self._before_drag is not None:
@@ -117,7 +117,7 @@ class Draft:
             self._replace(shape, moved)
 
     def delete_point(self, shape: int, corner: int) -> None:
-        """Delete a corner; of a triangle, the whole polygon."""
+        """Delete a corner; a triangle is deleted as a whole."""
         points = self._shapes[shape].points
         left = (*points[:corner], *points[corner + 1 :])
         if not left or (self._shapes[shape].closed and len(left) < 3):
@@ -130,7 +130,7 @@ class Draft:
         self._put((*self._shapes[:shape], *self._shapes[shape + 1 :]))
 
     def set_exclude(self, shape: int, exclude: bool) -> None:
-        """Let a polygon include or exclude."""
+        """Make a polygon include or exclude its inside."""
         if self._shapes[shape].exclude != exclude:
             changed = replace(self._shapes[shape], exclude=exclude)
             self._put((*self._shapes[:shape], changed, *self._shapes[shape + 1 :]))
@@ -141,7 +141,7 @@ class Draft:
             self._put(())
 
     def begin_drag(self) -> None:
-        """Take all moves until `end_drag` for one change."""
+        """Treat all moves until `end_drag` as one change."""
         self._before_drag = self._shapes
 
     def end_drag(self) -> None:
@@ -152,13 +152,13 @@ class Draft:
             self._future.clear()
 
     def undo(self) -> None:
-        """Take back the last change."""
+        """Undo the last change."""
         if self._past:
             self._future.append(self._shapes)
             self._shapes = self._past.pop()
 
     def redo(self) -> None:
-        """Make the change again that was taken back last."""
+        """Redo the change undone last."""
         if self._future:
             self._past.append(self._shapes)
             self._shapes = self._future.pop()
@@ -166,9 +166,9 @@ class Draft:
     def find_corner(self, point: Point, reach: float) -> tuple[int, int] | None:
         """Return polygon and corner nearest to a point, within reach."""
         found = [
-            (math.dist(corner, point), number, place)
+            (math.dist(corner, point), number, index)
             for number, shape in enumerate(self._shapes)
-            for place, corner in enumerate(shape.points)
+            for index, corner in enumerate(shape.points)
         ]
         nearest = min(found, default=None)
         return None if nearest is None or nearest[0] > reach else nearest[1:]
@@ -176,10 +176,10 @@ class Draft:
     def find_edge(self, point: Point, reach: float) -> tuple[int, int] | None:
         """Return the closed polygon and the corner before the edge nearest to a point, within reach."""
         found = [
-            (_distance(point, corner, shape.points[(place + 1) % len(shape.points)]), number, place)
+            (_distance(point, corner, shape.points[(index + 1) % len(shape.points)]), number, index)
             for number, shape in enumerate(self._shapes)
             if shape.closed
-            for place, corner in enumerate(shape.points)
+            for index, corner in enumerate(shape.points)
         ]
         nearest = min(found, default=None)
         return None if nearest is None or nearest[0] > reach else nearest[1:]
@@ -198,12 +198,12 @@ class Draft:
             self._shapes = shapes
 
 
-def _distance(point: Point, one: Point, other: Point) -> float:
-    """Distance of a point from the line between two others."""
-    along = (other[0] - one[0], other[1] - one[1])
+def _distance(point: Point, start: Point, end: Point) -> float:
+    """Return the distance of a point from the line between two others."""
+    along = (end[0] - start[0], end[1] - start[1])
     square = along[0] ** 2 + along[1] ** 2
     share = 0.0
     if square > 0:
-        share = ((point[0] - one[0]) * along[0] + (point[1] - one[1]) * along[1]) / square
+        share = ((point[0] - start[0]) * along[0] + (point[1] - start[1]) * along[1]) / square
     share = min(max(share, 0.0), 1.0)
-    return math.dist(point, (one[0] + share * along[0], one[1] + share * along[1]))
+    return math.dist(point, (start[0] + share * along[0], start[1] + share * along[1]))

@@ -1,4 +1,4 @@
-"""The line at the bottom: frame, time, size, speed, losses, the pixel under the mouse, and what is going on."""
+"""The line at the bottom: state, pixel under the mouse, frame, size, speed, times and dropped frames."""
 
 from PyQt6.QtWidgets import QLabel, QStatusBar
 
@@ -6,16 +6,16 @@ from bgsub.gui.messages import View
 from bgsub.gui.panels.transport import clock
 from bgsub.gui.session import Session
 
-__all__ = ["StatusLine"]
+__all__ = ["StatusBar"]
 
 
-class StatusLine(QStatusBar):
-    """The line.
+class StatusBar(QStatusBar):
+    """Shows what the viewer is doing, the pixel under the mouse, and numbers of the frame.
 
     Parameters
     ----------
     session : Session
-        Whose frames.
+        Provides the views.
     """
 
     def __init__(self, session: Session) -> None:
@@ -29,19 +29,19 @@ class StatusLine(QStatusBar):
             self.addPermanentWidget(label)
         self.frame.setToolTip("Number and time of the frame")
         self.size_label.setToolTip("Size of the frames in pixels")
-        self.speed.setToolTip("Frames processed a second")
-        self.ms.setToolTip("Milliseconds a frame of each detector, with post-processing")
-        self.dropped.setToolTip("Frames of a camera or stream that came too fast")
-        session.viewed.connect(self._show)
+        self.speed.setToolTip("Frames processed per second")
+        self.ms.setToolTip("Milliseconds per frame of each detector, with post-processing")
+        self.dropped.setToolTip("Frames that a camera or stream delivered too fast")
+        session.viewed.connect(self._show_view)
         self._hovered = (-1, -1)
-        self._show()
+        self._show_view()
 
     def hover(self, row: int, column: int) -> None:
-        """Tell of the pixel under the mouse; -1, -1 for none."""
+        """Show the pixel under the mouse; -1, -1 for none."""
         self._hovered = (row, column)
         self._show_pixel()
 
-    def _show(self) -> None:
+    def _show_view(self) -> None:
         view = self._session.view
         self.state.setText(_state(view, bool(self._session.source)))
         result = view.result
@@ -54,7 +54,7 @@ class StatusLine(QStatusBar):
         self.frame.setText(f"frame {packet.number}   {clock(packet.time_s)}")
         self.size_label.setText(f"{width}x{height}")
         self.speed.setText(f"{view.rate_hz:.0f} frames/s")
-        self.ms.setText("   ".join(f"{lane.name} {lane.ms:.1f} ms" for lane in view.lanes))
+        self.ms.setText("   ".join(f"{run.name} {run.ms:.1f} ms" for run in view.runs))
         self.dropped.setText(f"{view.dropped} dropped")
         self._show_pixel()
 
@@ -72,7 +72,7 @@ class StatusLine(QStatusBar):
 
 
 def _state(view: View, is_open: bool) -> str:
-    """Return in a word or two what is going on."""
+    """Return the state of the viewer in a word or two."""
     if view.trouble is not None:
         return f"⚠ {view.trouble}"
     if view.opening:
@@ -81,7 +81,7 @@ def _state(view: View, is_open: bool) -> str:
         return "Preparing the detector…"
     if not is_open:
         return "Nothing open"
-    if not view.lanes:
-        return "No picture"
-    going = "Playing" if view.playing else "Paused"
-    return going if view.recorded is None else f"{going}, ● recorded {view.recorded} frames"
+    if not view.runs:
+        return "No image"
+    state = "Playing" if view.playing else "Paused"
+    return state if view.recorded is None else f"{state}, ● recorded {view.recorded} frames"

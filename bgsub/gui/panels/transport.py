@@ -1,6 +1,6 @@
-"""Play, pause, step, seek, speed and loop: the bar below the pictures."""
+"""Play, pause, step, seek, speed and loop: the bar below the panes."""
 
-from PyQt6.QtCore import QEvent, QPointF, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QPointF, QSignalBlocker, Qt
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import (
     QComboBox,
@@ -14,19 +14,19 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from bgsub.gui.messages import AS_FAST_AS_POSSIBLE
+from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, DEFAULT_RATE_HZ
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.icons import icon
 from bgsub.gui.widgets.theme import Theme
 
-__all__ = ["SPEEDS", "SeekSlider", "Transport", "clock"]
+__all__ = ["SPEEDS", "SeekSlider", "TransportBar", "clock"]
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, AS_FAST_AS_POSSIBLE)
-"""Times real time."""
+"""Speeds to choose from, in times real time."""
 
 
 def clock(time_s: float) -> str:
-    """Write a time as `M:SS.s`, with hours where there are some.
+    """Return a time as `M:SS.s`, with hours if it is that long.
 
     Examples
     --------
@@ -41,33 +41,33 @@ def clock(time_s: float) -> str:
 
 
 def speed_text(speed: float) -> str:
-    """Return how a speed is shown."""
+    """Return the label of a speed."""
     return "max" if speed == AS_FAST_AS_POSSIBLE else f"{speed:g}x"
 
 
 class SeekSlider(QSlider):
-    """A slider that jumps to where it is clicked and tells the time under the mouse."""
+    """Slider that jumps to where it is clicked and shows the time under the mouse."""
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
-        self.rate_hz = 25.0
-        """To turn places into times."""
+        self.rate_hz = DEFAULT_RATE_HZ
+        """Converts frame indices to times."""
         self.setMouseTracking(True)
 
     def mousePressEvent(self, ev: QMouseEvent | None) -> None:
         if ev is not None and ev.button() == Qt.MouseButton.LeftButton:
             self.setSliderDown(True)
-            self.setSliderPosition(self._place(ev.position()))
+            self.setSliderPosition(self._index(ev.position()))
             self.sliderMoved.emit(self.sliderPosition())
 
     def mouseMoveEvent(self, ev: QMouseEvent | None) -> None:
         if ev is None:
             return
-        place = self._place(ev.position())
+        index = self._index(ev.position())
         if self.isSliderDown():
-            self.setSliderPosition(place)
-            self.sliderMoved.emit(place)
-        text = f"{clock(place / self.rate_hz)}  frame {place + 1}"
+            self.setSliderPosition(index)
+            self.sliderMoved.emit(index)
+        text = f"{clock(index / self.rate_hz)}  frame {index + 1}"
         QToolTip.showText(ev.globalPosition().toPoint(), text, self)
 
     def mouseReleaseEvent(self, ev: QMouseEvent | None) -> None:
@@ -78,7 +78,7 @@ class SeekSlider(QSlider):
             return True
         return super().event(event)
 
-    def _place(self, at: QPointF) -> int:
+    def _index(self, at: QPointF) -> int:
         option = QStyleOptionSlider()
         self.initStyleOption(option)
         style = self.style()
@@ -87,30 +87,27 @@ class SeekSlider(QSlider):
         return QStyle.sliderValueFromPosition(self.minimum(), self.maximum(), round(at.x() - handle / 2), span)
 
 
-class Transport(QWidget):
-    """The bar.
+class TransportBar(QWidget):
+    """Controls how the source is played, and shows the position in it.
 
     Parameters
     ----------
     session : Session
-        What it controls.
+        Plays the source.
     theme : Theme
         Colours of the icons.
     """
-
-    seeked = pyqtSignal(int)
-    """The person goes to a 0-based place."""
 
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
         self._session, self._theme = session, theme
         self.play = self._button("Play or pause (Space)", session.toggle)
         self.back = self._button("One frame back (,)", lambda: session.step(-1))
-        self.forward = self._button("One frame on (.)", lambda: session.step(1))
+        self.forward = self._button("One frame forward (.)", lambda: session.step(1))
         self.slider = SeekSlider()
         self.slider.setEnabled(False)
         self.slider.sliderMoved.connect(session.seek)
-        self.slider.actionTriggered.connect(self._keyed)
+        self.slider.actionTriggered.connect(self._seek_by_key)
         self.time = QLabel("0:00.0")
         self.time.setToolTip("Time of the frame, and length of the file")
         self.loop = self._button("Begin again at the end (L)", self._loop)
@@ -119,10 +116,10 @@ class Transport(QWidget):
         self.speed.setToolTip("Speed of a file, in times real time; every frame is processed at any speed")
         for speed in SPEEDS:
             self.speed.addItem(speed_text(speed), speed)
-        self.speed.setCurrentText("1x")
+        self.speed.setCurrentIndex(SPEEDS.index(session.settings.speed))
         self.speed.currentIndexChanged.connect(lambda: session.change(speed=self.speed.currentData()))
         self.jump = QComboBox()
-        self.jump.setToolTip("What becomes of the model after a jump in a file")
+        self.jump.setToolTip("Whether to keep or reset the model after a jump in a file")
         self.jump.addItem("keep model", True)
         self.jump.addItem("reset model", False)
         self.jump.currentIndexChanged.connect(lambda: session.change(keep_model=self.jump.currentData()))
@@ -132,15 +129,15 @@ class Transport(QWidget):
             layout.addWidget(widget, 1 if widget is self.slider else 0)
         layout.addWidget(QLabel("jump:"))
         layout.addWidget(self.jump)
-        session.viewed.connect(self._show)
-        session.opened.connect(self._open)
-        session.changed.connect(self._take)
+        session.viewed.connect(self._show_view)
+        session.opened.connect(self._show_source)
+        session.changed.connect(self._show_settings)
         theme.changed.connect(self._paint)
         self._paint()
-        self._take()
+        self._show_settings()
 
     def change_speed(self, by: int) -> None:
-        """Take the next faster (1) or slower (-1) speed."""
+        """Choose the next faster (1) or slower (-1) speed."""
         self.speed.setCurrentIndex(min(max(self.speed.currentIndex() + by, 0), len(SPEEDS) - 1))
 
     def _button(self, tip: str, action: object) -> QToolButton:
@@ -153,11 +150,11 @@ class Transport(QWidget):
     def _loop(self) -> None:
         self._session.change(loop=self.loop.isChecked())
 
-    def _keyed(self, _action: int) -> None:
+    def _seek_by_key(self, _action: int) -> None:
         if not self.slider.isSliderDown():
             self._session.seek(self.slider.sliderPosition())
 
-    def _open(self) -> None:
+    def _show_source(self) -> None:
         info = self._session.info
         can_seek = info is not None and not info.live and bool(info.count)
         self.slider.setEnabled(can_seek)
@@ -165,29 +162,28 @@ class Transport(QWidget):
         live = info is not None and info.live
         for widget in (self.speed, self.loop, self.jump):
             widget.setEnabled(not live)
-        self.slider.rate_hz = (info.rate_hz if info is not None else None) or 25.0
+        self.slider.rate_hz = (info.rate_hz if info is not None else None) or DEFAULT_RATE_HZ
         self.slider.setRange(0, max((info.count or 1) - 1, 0) if info is not None else 0)
 
-    def _show(self) -> None:
+    def _show_view(self) -> None:
         view, info = self._session.view, self._session.info
         self.play.setIcon(self._pause_icon if view.playing else self._play_icon)
         if info is None:
             return
-        rate_hz = info.rate_hz or 25.0
+        rate_hz = info.rate_hz or DEFAULT_RATE_HZ
         if not self.slider.isSliderDown():
-            self.slider.blockSignals(True)
-            self.slider.setValue(view.position)
-            self.slider.blockSignals(False)
+            with QSignalBlocker(self.slider):
+                self.slider.setValue(view.position)
         if info.live:
             self.time.setText("live")
         else:
             length = f" / {clock(info.count / rate_hz)}" if info.count else ""
             self.time.setText(f"{clock(view.position / rate_hz)}{length}")
 
-    def _take(self) -> None:
+    def _show_settings(self) -> None:
         settings = self._session.settings
         self.loop.setChecked(settings.loop)
-        self.speed.setCurrentText(speed_text(settings.speed))
+        self.speed.setCurrentIndex(self.speed.findData(settings.speed))
         self.jump.setCurrentIndex(0 if settings.keep_model else 1)
 
     def _paint(self) -> None:

@@ -1,4 +1,4 @@
-"""Live curves: pyqtgraph, imported when the first one is seen, in the colours of the theme."""
+"""Live curves by pyqtgraph, which is imported when the first plot is shown, in the colours of the theme."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,9 +21,9 @@ class CurvePlot(QWidget):
     theme : Theme
         Colours.
     label : str
-        Of the vertical axis.
+        Label of the vertical axis.
     names : sequence of str
-        Of the curves, for the legend.
+        Names of the curves, for the legend.
     colours : sequence of str
         Names of fields of `Colours`.
     from_zero : bool
@@ -44,11 +44,11 @@ class CurvePlot(QWidget):
         self._names, self._colours = list(names), list(colours)
         self._plot: Any = None
         self.curves: list[Any] = []
-        """pyqtgraph's curves; empty before the plot was seen."""
+        """pyqtgraph's curves; empty before the plot is first shown."""
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
-        self._waiting = QLabel("")
-        self._layout.addWidget(self._waiting)
+        self._placeholder = QLabel("")
+        self._layout.addWidget(self._placeholder)
         self.setMinimumHeight(90)
         theme.changed.connect(self._paint)
 
@@ -67,7 +67,7 @@ class CurvePlot(QWidget):
             self._paint()
 
     def set_label(self, label: str) -> None:
-        """Name the vertical axis anew."""
+        """Rename the vertical axis."""
         if label != self._label:
             self._label = label
             self._paint()
@@ -90,10 +90,10 @@ class CurvePlot(QWidget):
         self._plot.setMouseEnabled(x=False, y=False)
         if self._from_zero:
             self._plot.setLimits(yMin=0)
-        self._plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # as high as there is room
+        self._plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # as high as the room allows
         self._legend = self._plot.addLegend(offset=(-6, 4), labelTextSize="8pt", verSpacing=-4)
-        self._layout.replaceWidget(self._waiting, self._plot)
-        self._waiting.deleteLater()
+        self._layout.replaceWidget(self._placeholder, self._plot)
+        self._placeholder.deleteLater()
         self._add_curves()
         self._paint()
 

@@ -1,11 +1,11 @@
-"""Ask for files and folders, each time where the last one was."""
+"""Ask for files and folders, beginning in the folder used last."""
 
 from pathlib import Path
 
 from PyQt6.QtCore import QSettings
 from PyQt6.QtWidgets import QFileDialog, QWidget
 
-__all__ = ["ask_folder", "ask_open", "ask_save", "remember_in"]
+__all__ = ["ask_folder", "ask_open", "ask_save", "last_folder", "remember_in"]
 
 _KEY = "folders/last"
 _settings: QSettings | None = None
@@ -18,31 +18,37 @@ def remember_in(settings: QSettings) -> None:
 
 
 def ask_open(parent: QWidget, title: str, files: str) -> Path | None:
-    """Ask for a file that exists; `files` is such as `Models (*.npz)`. None if the person thinks again."""
+    """Ask for a file that exists; `files` filters, such as `Models (*.npz)`. None if the user cancels."""
     name, _ = QFileDialog.getOpenFileName(parent, title, _last(), f"{files};;All files (*)")
-    return _noted(name)
+    return _remember(name)
 
 
 def ask_save(parent: QWidget, title: str, name: str, files: str) -> Path | None:
-    """Ask for a file to write; overwriting is asked for. A missing suffix is that of the proposed name."""
+    """Ask for a file to write, and before overwriting one. A missing suffix is taken from the proposed name."""
     dialog = QFileDialog(parent, title, str(Path(_last()) / name), files)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setDefaultSuffix(Path(name).suffix.removeprefix("."))
     chosen = dialog.selectedFiles() if dialog.exec() else []
     dialog.deleteLater()
-    return _noted(chosen[0]) if chosen else None
+    return _remember(chosen[0]) if chosen else None
 
 
 def ask_folder(parent: QWidget, title: str) -> Path | None:
     """Ask for a folder."""
-    return _noted(QFileDialog.getExistingDirectory(parent, title, _last()))
+    return _remember(QFileDialog.getExistingDirectory(parent, title, _last()))
+
+
+def last_folder() -> Path | None:
+    """Return the folder used last."""
+    folder = _last()
+    return Path(folder) if folder else None
 
 
 def _last() -> str:
     return "" if _settings is None else str(_settings.value(_KEY, ""))
 
 
-def _noted(name: str) -> Path | None:
+def _remember(name: str) -> Path | None:
     if not name:
         return None
     path = Path(name)

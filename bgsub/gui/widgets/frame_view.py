@@ -1,4 +1,4 @@
-"""One pane: paints a picture sharply at every zoom, with its marks, and tells where the person clicks."""
+"""One pane: paints an image sharply at every zoom, with its marks, and reports the pixels that are clicked."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -10,39 +10,38 @@ from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from bgsub._opencv import cv2
 from bgsub.frames import Frame
-from bgsub.gui.engine.render import HEAT_RANGE, ONLY_A, ONLY_B, heat_colours
-from bgsub.gui.messages import Pane
+from bgsub.gui.panes import HEAT_RANGE, INPUT, ONLY_A, ONLY_B, Legend, Pane, heat_colours
 from bgsub.gui.widgets.viewport import Viewport
 
 __all__ = ["FrameView", "Overlay", "shrink", "to_qimage"]
 
 _CLICK_PX = 4  # a mouse that moves further drags
-_SHARP_FROM = 3.0  # device pixels an image pixel, from which on pixels are shown as squares
-PIN_COLOURS = ("#ff3df2", "#19e3ff", "#ffe100", "#7dff4d", "#ff8a1f", "#b78bff")
+_SHARP_FROM = 3.0  # device pixels per image pixel, from which on pixels are shown as squares
+PIXEL_COLOURS = ("#ff3df2", "#19e3ff", "#ffe100", "#7dff4d", "#ff8a1f", "#b78bff")
 """Marks of pinned pixels, in their order."""
 
 
 class Overlay(Protocol):
-    """Something drawn over the picture that may also want the mouse, such as an editor of regions."""
+    """Something drawn over the image that may also handle the mouse, such as an editor of regions."""
 
     def paint(self, painter: QPainter, to_pane: Callable[[QPointF], QPointF]) -> None:
-        """Draw, given how points of the image lie in the pane."""
+        """Draw, given the function that turns points of the image into points of the pane."""
 
     def press(self, at: QPointF, reach: float, event: QMouseEvent) -> bool:
-        """Take a press at a point of the image; `reach` is how far a mouse can miss, in image pixels."""
+        """Handle a press at a point that the mouse may miss by `reach`, in image pixels; True if it is used."""
 
     def move(self, at: QPointF, reach: float) -> bool:
-        """Take a move; True while something is dragged."""
+        """Handle a move; True while something is dragged."""
 
     def release(self) -> None:
-        """Take the end of a drag."""
+        """Handle the end of a drag."""
 
     def double_click(self, at: QPointF) -> bool:
-        """Take a double click."""
+        """Handle a double click; True if it is used."""
 
 
 def shrink(image: Frame, width: int, height: int) -> Frame:
-    """Make a picture smaller without aliasing: whole halvings by mean, which is fast, then linearly."""
+    """Return a smaller image without aliasing: halved by mean as often as possible, which is fast, then linearly."""
     while image.shape[1] >= 2 * width and image.shape[0] >= 2 * height:
         image = np.asarray(
             cv2.resize(image, (image.shape[1] // 2, image.shape[0] // 2), interpolation=cv2.INTER_AREA), np.uint8
@@ -61,14 +60,14 @@ def to_qimage(image: Frame) -> QImage:
 
 
 class FrameView(QWidget):
-    """A pane.
+    """Paints one image with pinned pixels and legend, and lets the user zoom, drag and click in it.
 
     Parameters
     ----------
     viewport : Viewport
-        Which part is seen; shared by all panes.
+        Visible part; shared by all panes.
     canvas : str
-        Colour around the picture.
+        Colour around the image.
     """
 
     clicked = pyqtSignal(int, int)
@@ -76,22 +75,22 @@ class FrameView(QWidget):
     hovered = pyqtSignal(int, int)
     """The mouse is over a pixel (row, column); -1, -1 when it leaves."""
     painted = pyqtSignal()
-    """A picture is on its way to the screen."""
+    """An image is on its way to the screen."""
 
     def __init__(self, viewport: Viewport, canvas: str = "#202020") -> None:
         super().__init__()
-        self._viewport = viewport
+        self.viewport = viewport
         self._canvas = QColor(canvas)
         self._image: Frame | None = None
-        self._pane = Pane.INPUT
+        self._pane = INPUT
         self._hint = ""
-        self._pins: tuple[tuple[int, int], ...] = ()
+        self._pinned_pixels: tuple[tuple[int, int], ...] = ()
         self._selected: tuple[int, int] | None = None
         self._cache: tuple[tuple[object, ...], tuple[Frame, Frame], QImage] | None = None
         self._pressed: QPointF | None = None
         self._dragging = False
         self.overlay: Overlay | None = None
-        """Drawn above the picture; asked first about the mouse."""
+        """Drawn above the image; receives mouse events first."""
         self.rest_cursor = Qt.CursorShape.ArrowCursor
         """Shown while nothing is dragged."""
         viewport.changed.connect(self.update)
@@ -103,70 +102,70 @@ class FrameView(QWidget):
 
     @property
     def pane(self) -> Pane:
-        """What is shown."""
+        """The pane shown."""
         return self._pane
 
     @property
     def image(self) -> Frame | None:
-        """The picture shown."""
+        """The image shown."""
         return self._image
 
     def show_pane(self, pane: Pane) -> None:
-        """Show something else from the next picture on."""
+        """Show another pane from the next image on."""
         self._pane, self._image = pane, None
         self.update()
 
     def show_image(self, image: Frame | None, hint: str = "") -> None:
-        """Show a picture, (H, W, 3) BGR or (H, W) grey uint8; where there is none, a hint what to do."""
+        """Show an image, (H, W, 3) BGR or (H, W) grey uint8; without one, show a hint what to do."""
         if image is self._image and hint == self._hint:
             return
         self._image, self._hint = image, hint
         self.update()
 
-    def show_pins(self, pins: tuple[tuple[int, int], ...], selected: tuple[int, int] | None) -> None:
+    def show_pinned_pixels(self, pixels: tuple[tuple[int, int], ...], selected: tuple[int, int] | None) -> None:
         """Mark pixels (row, column)."""
-        if (pins, selected) != (self._pins, self._selected):
-            self._pins, self._selected = pins, selected
+        if (pixels, selected) != (self._pinned_pixels, self._selected):
+            self._pinned_pixels, self._selected = pixels, selected
             self.update()
 
     def set_canvas(self, colour: str) -> None:
-        """Change the colour around the picture."""
+        """Change the colour around the image."""
         self._canvas = QColor(colour)
         self.update()
 
     # Geometry
 
-    def picture(self) -> QRectF:
-        """Where the picture lies, in the pane's coordinates; empty where there is none."""
+    def image_rect(self) -> QRectF:
+        """Return the rectangle of the image, in the coordinates of the pane; empty without an image."""
         if self._image is None:
             return QRectF()
-        return self._viewport.picture(self._size(), QSizeF(self.size()))
+        return self.viewport.image_rect(self._size(), QSizeF(self.size()))
 
     def to_image(self, at: QPointF) -> QPointF:
         """Turn a point of the pane into one of the image, in pixels."""
-        picture, size = self.picture(), self._size()
-        if picture.isEmpty():
+        rect, size = self.image_rect(), self._size()
+        if rect.isEmpty():
             return QPointF(-1, -1)
         return QPointF(
-            (at.x() - picture.left()) / picture.width() * size.width(),
-            (at.y() - picture.top()) / picture.height() * size.height(),
+            (at.x() - rect.left()) / rect.width() * size.width(),
+            (at.y() - rect.top()) / rect.height() * size.height(),
         )
 
     def to_pane(self, at: QPointF) -> QPointF:
         """Turn a point of the image, in pixels, into one of the pane."""
-        picture, size = self.picture(), self._size()
+        rect, size = self.image_rect(), self._size()
         return QPointF(
-            picture.left() + at.x() / size.width() * picture.width(),
-            picture.top() + at.y() / size.height() * picture.height(),
+            rect.left() + at.x() / size.width() * rect.width(),
+            rect.top() + at.y() / size.height() * rect.height(),
         )
 
     def _size(self) -> QSizeF:
         return QSizeF(1, 1) if self._image is None else QSizeF(self._image.shape[1], self._image.shape[0])
 
     def _reach(self) -> float:
-        """How far a mouse can miss a point, in image pixels."""
-        picture = self.picture()
-        return 9.0 * self._size().width() / max(picture.width(), 1.0)
+        """Return how far a mouse may miss a point, in image pixels."""
+        rect = self.image_rect()
+        return 9.0 * self._size().width() / max(rect.width(), 1.0)
 
     # Painting
 
@@ -177,7 +176,7 @@ class FrameView(QWidget):
             self._paint_hint(painter)
         else:
             self._paint_image(painter, self._image)
-            self._paint_pins(painter)
+            self._paint_pinned_pixels(painter)
             if self.overlay is not None:
                 self.overlay.paint(painter, self.to_pane)
             self._paint_legend(painter)
@@ -186,11 +185,11 @@ class FrameView(QWidget):
             self.painted.emit()
 
     def _paint_image(self, painter: QPainter, image: Frame) -> None:
-        """Draw only what is seen, in device pixels: a smaller picture is made before, so that drawing is a copy."""
+        """Draw only the visible part, in device pixels: a reduced image is made before, so that drawing is a copy."""
         ratio = self.devicePixelRatioF()
-        picture = self.picture()
-        scale = picture.width() / image.shape[1] * ratio
-        seen = picture.intersected(QRectF(self.rect()))
+        rect = self.image_rect()
+        scale = rect.width() / image.shape[1] * ratio
+        seen = rect.intersected(QRectF(self.rect()))
         if seen.isEmpty():
             return
         first, last = self.to_image(seen.topLeft()), self.to_image(seen.bottomRight())
@@ -207,8 +206,8 @@ class FrameView(QWidget):
         if self._cache is None or self._cache[0] != key:
             part = np.ascontiguousarray(image[top:bottom, left:right])
             pixels = np.ascontiguousarray(shrink(part, *size)) if small else part
-            self._cache = key, (image, pixels), to_qimage(pixels)  # held: the key has the id of the first
-        if small:  # pixel by pixel: it has been made to fit
+            self._cache = key, (image, pixels), to_qimage(pixels)  # both kept alive: the key holds the id of the first
+        if small:  # pixel by pixel: it was made to fit
             shown = self._cache[2]
             shown.setDevicePixelRatio(ratio)
             painter.drawImage(QPointF(round(target.left() * ratio) / ratio, round(target.top() * ratio) / ratio), shown)
@@ -216,12 +215,12 @@ class FrameView(QWidget):
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, 1 < scale < _SHARP_FROM)
         painter.drawImage(target, self._cache[2])
 
-    def _paint_pins(self, painter: QPainter) -> None:
+    def _paint_pinned_pixels(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for place, (row, column) in enumerate(self._pins):
+        for number, (row, column) in enumerate(self._pinned_pixels):
             at = self.to_pane(QPointF(column + 0.5, row + 0.5))
             chosen = (row, column) == self._selected
-            for colour, width in ((QColor("black"), 4.0), (QColor(PIN_COLOURS[place % len(PIN_COLOURS)]), 2.0)):
+            for colour, width in ((QColor("black"), 4.0), (QColor(PIXEL_COLOURS[number % len(PIXEL_COLOURS)]), 2.0)):
                 painter.setPen(QPen(colour, width))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 radius = 9 if chosen else 6
@@ -238,8 +237,8 @@ class FrameView(QWidget):
 
     def _paint_legend(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self._viewport.zoom != 1:
-            text = f"{self._viewport.zoom:.1f}x"
+        if self.viewport.zoom != 1:
+            text = f"{self.viewport.zoom:.1f}x"
             width = painter.fontMetrics().horizontalAdvance(text) + 14
             box = QRect(8, self.height() - 30, width, 22)
             painter.setPen(Qt.PenStyle.NoPen)
@@ -247,9 +246,9 @@ class FrameView(QWidget):
             painter.drawRoundedRect(box, 4, 4)
             painter.setPen(QColor("white"))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
-        if self._pane in (Pane.SCORE, Pane.SCORE_B):
+        if self._pane.legend is Legend.HEAT:
             self._paint_heat_legend(painter)
-        elif self._pane is Pane.DIFFERENCE:
+        elif self._pane.legend is Legend.DIFFERENCE:
             self._paint_difference_legend(painter)
 
     def _paint_heat_legend(self, painter: QPainter) -> None:
@@ -304,7 +303,7 @@ class FrameView(QWidget):
         if self._dragging or moved.manhattanLength() > _CLICK_PX:
             self._dragging = True
             self.setCursor(QCursor(Qt.CursorShape.ClosedHandCursor))
-            self._viewport.pan(moved, self._size(), QSizeF(self.size()))
+            self.viewport.pan(moved, self._size(), QSizeF(self.size()))
             self._pressed = a0.position()
 
     def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
@@ -330,7 +329,7 @@ class FrameView(QWidget):
         if a0 is None or self._image is None:
             return
         factor = 1.0015 ** a0.angleDelta().y()
-        self._viewport.zoom_by(factor, a0.position(), self._size(), QSizeF(self.size()))
+        self.viewport.zoom_by(factor, a0.position(), self._size(), QSizeF(self.size()))
 
     def leaveEvent(self, a0: object) -> None:
         self.hovered.emit(-1, -1)

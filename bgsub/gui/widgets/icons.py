@@ -1,4 +1,4 @@
-"""Icons drawn in the colour of the text, so that they suit both themes and every density of screen."""
+"""Icons drawn in the colour of the text, which suits both themes and every screen density."""
 
 import math
 
@@ -8,7 +8,7 @@ from PyQt6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap, QP
 __all__ = ["NAMES", "icon"]
 
 _SIDE = 24.0
-_SCALE = 4  # pixels an icon unit, sharp up to a device pixel ratio of 4
+_SCALE = 4  # pixels per icon unit, sharp up to a device pixel ratio of 4
 
 _POLYGONS: dict[str, list[list[tuple[float, float]]]] = {
     "play": [[(7, 4), (20, 12), (7, 20)]],
@@ -18,8 +18,6 @@ _POLYGONS: dict[str, list[list[tuple[float, float]]]] = {
     "folder": [[(3, 6), (9, 6), (11, 8), (21, 8), (21, 19), (3, 19)]],
     "file": [[(6, 3), (14, 3), (18, 7), (18, 21), (6, 21)]],
 }
-
-NAMES = (*_POLYGONS, "record", "snapshot", "camera", "address", "loop", "one", "two", "four", "freeze", "reset")
 
 
 def icon(name: str, colour: str) -> QIcon:
@@ -132,3 +130,6 @@ _LINES = {
     "freeze": _freeze,
     "reset": _reset,
 }
+
+NAMES = (*_POLYGONS, *_LINES)
+"""Every icon."""

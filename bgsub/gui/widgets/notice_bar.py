@@ -1,4 +1,4 @@
-"""Messages at the top of the window, which never stand in the way."""
+"""Notices at the top of the window, which never interrupt the user."""
 
 from collections import deque
 
@@ -11,11 +11,11 @@ from bgsub.gui.widgets.theme import Theme
 __all__ = ["NoticeBar"]
 
 _INFO_MS = 6000
-_WAITING = 20
+_MAX_WAITING = 20
 
 
 class NoticeBar(QFrame):
-    """Shows one message at a time; errors stay until they are closed, in the order they came.
+    """Shows one notice at a time; warnings and errors stay until they are closed, in order of arrival.
 
     Parameters
     ----------
@@ -24,12 +24,12 @@ class NoticeBar(QFrame):
     """
 
     retry = pyqtSignal()
-    """The person wants the source opened again."""
+    """The user asks to open the source again."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._waiting: deque[Notice] = deque(maxlen=_WAITING)
+        self._waiting: deque[Notice] = deque(maxlen=_MAX_WAITING)
         self._notice: Notice | None = None
         self.label = QLabel()
         self.label.setWordWrap(True)
@@ -37,17 +37,17 @@ class NoticeBar(QFrame):
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.again = QPushButton("Try again")
-        self.again.clicked.connect(self._again)
-        self.done = QToolButton()
-        self.done.setText("✕")
-        self.done.setAutoRaise(True)
-        self.done.setToolTip("Close this message (Esc)")
-        self.done.clicked.connect(self.dismiss)
+        self.again.clicked.connect(self._retry)
+        self.close_button = QToolButton()
+        self.close_button.setText("✕")
+        self.close_button.setAutoRaise(True)
+        self.close_button.setToolTip("Close this notice (Esc)")
+        self.close_button.clicked.connect(self.dismiss)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(10, 6, 6, 6)
         layout.addWidget(self.label, 1)
         layout.addWidget(self.again)
-        layout.addWidget(self.done)
+        layout.addWidget(self.close_button)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.dismiss)
@@ -56,37 +56,37 @@ class NoticeBar(QFrame):
 
     @property
     def notice(self) -> Notice | None:
-        """What is shown."""
+        """The notice shown."""
         return self._notice
 
     @property
     def waiting(self) -> int:
-        """How many messages follow."""
+        """Number of notices that follow."""
         return len(self._waiting)
 
     def show_notice(self, notice: Notice) -> None:
-        """Show a message; an error waits until the one shown is closed, news takes the place of older news."""
+        """Show a notice: at once if none or only information is shown, else after the one shown is closed."""
         if self._notice is None or self._notice.level is Level.INFO:
-            self._put(notice)
+            self._set(notice)
         elif notice not in (self._notice, *self._waiting):
             self._waiting.append(notice)
             self._write()
 
     def dismiss(self) -> None:
-        """Close the message shown; the next one follows."""
+        """Close the notice shown; the next one follows."""
         self._timer.stop()
         self._notice = None
         if self._waiting:
-            self._put(self._waiting.popleft())
+            self._set(self._waiting.popleft())
         else:
             self.hide()
 
     def clear(self) -> None:
-        """Close all messages."""
+        """Close all notices."""
         self._waiting.clear()
         self.dismiss()
 
-    def _put(self, notice: Notice) -> None:
+    def _set(self, notice: Notice) -> None:
         self._notice = notice
         self._write()
         self.again.setVisible(notice.can_retry)
@@ -102,7 +102,7 @@ class NoticeBar(QFrame):
             more = f"   ({len(self._waiting)} more)" if self._waiting else ""
             self.label.setText(self._notice.text + more)
 
-    def _again(self) -> None:
+    def _retry(self) -> None:
         self.dismiss()
         self.retry.emit()
 
@@ -110,8 +110,8 @@ class NoticeBar(QFrame):
         if self._notice is None:
             return
         colours = self._theme.colours
-        ground = {Level.INFO: colours.info, Level.WARNING: colours.warning, Level.ERROR: colours.error}
+        background = {Level.INFO: colours.info, Level.WARNING: colours.warning, Level.ERROR: colours.error}
         self.setStyleSheet(
-            f"NoticeBar {{ background: {ground[self._notice.level]}; border-radius: 4px; }}"
+            f"NoticeBar {{ background: {background[self._notice.level]}; border-radius: 4px; }}"
             f"NoticeBar QLabel {{ color: {colours.on_notice}; }}"
         )

@@ -1,4 +1,4 @@
-"""Open what the person points at: files, folders, cameras, addresses, what was dropped, what was open before."""
+"""Ways to choose a source: files, folders, cameras, addresses, drag and drop, and recent sources."""
 
 import threading
 from collections.abc import Callable
@@ -27,7 +27,7 @@ _IMAGES = "Images (*.png *.jpg *.jpeg *.bmp *.tif *.tiff *.pgm *.ppm *.webp)"
 def ask_source_file(parent: QWidget) -> str | None:
     """Ask for a video, or for one image of a folder of them."""
     path = ask_open(parent, "Open video", f"{_VIDEOS};;{_IMAGES}")
-    return None if path is None else _of_file(path)
+    return None if path is None else _source_of_file(path)
 
 
 def ask_source_folder(parent: QWidget) -> str | None:
@@ -45,17 +45,17 @@ def ask_source_address(parent: QWidget) -> str | None:
 
 
 def dropped_source(urls: list[QUrl]) -> str | None:
-    """Return the source among the things that were dropped; None if there is none."""
+    """Return the first source among dropped URLs; None if there is none."""
     for url in urls:
         if url.isLocalFile():
-            return _of_file(Path(url.toLocalFile()))
+            return _source_of_file(Path(url.toLocalFile()))
         if url.scheme():
             return url.toString()
     return None
 
 
-def _of_file(path: Path) -> str:
-    """Return the folder of an image, since one image is no video; else the file itself."""
+def _source_of_file(path: Path) -> str:
+    """Return the folder of an image, since one image is no video; otherwise the file itself."""
     suffixes = [part.strip("*()") for part in _IMAGES.split()[1:]]
     return str(path.parent) if path.suffix.lower() in suffixes else str(path)
 
@@ -69,7 +69,7 @@ class RecentSources:
         Where they are kept.
     """
 
-    _KEY, _MOST = "sources/recent", 10
+    _KEY, _CAPACITY = "sources/recent", 10
 
     def __init__(self, settings: QSettings) -> None:
         self._settings = settings
@@ -81,11 +81,11 @@ class RecentSources:
         return [str(name) for name in kept] if isinstance(kept, list) else [str(kept)] if kept else []
 
     def add(self, text: str) -> None:
-        """Note a source; an address that holds a secret is not kept."""
+        """Add a source; an address that contains a secret is not kept."""
         if "://" in text and public_name(text) != text:
             return
         kept = str(Path(text).resolve()) if Path(text).exists() else text
-        self._settings.setValue(self._KEY, [kept, *(name for name in self.names if name != kept)][: self._MOST])
+        self._settings.setValue(self._KEY, [kept, *(name for name in self.names if name != kept)][: self._CAPACITY])
 
     def clear(self) -> None:
         """Forget all."""
@@ -93,12 +93,12 @@ class RecentSources:
 
 
 class CameraMenu(QMenu):
-    """Lists the cameras present each time it opens; looking for them does not hold up the window.
+    """Lists the connected cameras each time it opens, without making the window wait.
 
     Parameters
     ----------
     choose : callable
-        Takes the source text of the camera chosen.
+        Receives the source name of the camera chosen.
     find : callable, optional
         Lists cameras; `list_cameras` by default.
     """
@@ -115,17 +115,17 @@ class CameraMenu(QMenu):
         self._choose, self._find = choose, find
         self._thread: threading.Thread | None = None
         self._found.connect(self._show)
-        self.aboutToShow.connect(self.look)
+        self.aboutToShow.connect(self.search)
         self._show([])
 
-    def look(self) -> None:
-        """Look for cameras on a thread of its own."""
+    def search(self) -> None:
+        """Look for cameras on a separate thread."""
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._list, name="bgsub-cameras", daemon=True)
             self._thread.start()
 
     def finish(self) -> None:
-        """Wait for a search that is under way; called before the window goes."""
+        """Wait for a search that is under way; called before the window is destroyed."""
         if self._thread is not None:
             self._thread.join()
 

@@ -1,9 +1,10 @@
-"""One, two or four panes side by side, each of which shows what the person chooses."""
+"""One, two or four panes side by side, with a box in each that chooses what it shows."""
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QComboBox, QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from bgsub.gui.messages import Pane, View
+from bgsub.gui.messages import View
+from bgsub.gui.panes import BACKGROUND, MASK, OVERLAY, SCORE, Needs, Pane, all_panes, find_pane
 from bgsub.gui.widgets.frame_view import FrameView, Overlay
 from bgsub.gui.widgets.theme import Theme
 from bgsub.gui.widgets.viewport import Viewport
@@ -11,24 +12,24 @@ from bgsub.gui.widgets.viewport import Viewport
 __all__ = ["LAYOUTS", "PaneGrid"]
 
 LAYOUTS = (1, 2, 4)
-"""Numbers of panes there can be."""
+"""Possible numbers of panes."""
 
-_FIRST = (Pane.OVERLAY, Pane.MASK, Pane.SCORE, Pane.BACKGROUND)
+_DEFAULT_PANES = (OVERLAY, MASK, SCORE, BACKGROUND)
 
 
 class _Slot(QWidget):
-    """A pane with the box that chooses what it shows in its corner."""
+    """A pane, with the box that chooses what it shows in its corner."""
 
     def __init__(self, viewport: Viewport, pane: Pane) -> None:
         super().__init__()
         self.box = QComboBox()
-        self.box.setToolTip("What this pane shows")
+        self.box.setToolTip("Choose what this pane shows")
         self.box.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        for kind in Pane:
-            self.box.addItem(kind.value, kind)
-        self.box.setCurrentText(pane.value)
+        for offered in all_panes():
+            self.box.addItem(offered.label, offered.id)
+        self.choose(pane)
         self.view = FrameView(viewport)
         self.view.show_pane(pane)
         layout = QVBoxLayout(self)
@@ -38,18 +39,22 @@ class _Slot(QWidget):
         self.box.move(6, 6)
         self.box.setCursor(Qt.CursorShape.ArrowCursor)
 
+    def choose(self, pane: Pane) -> None:
+        """Choose in the box."""
+        self.box.setCurrentIndex(self.box.findData(pane.id))
+
 
 class PaneGrid(QWidget):
-    """The panes.
+    """Arranges the panes, and zooms and moves their images together.
 
     Parameters
     ----------
     theme : Theme
-        Colours around the pictures.
+        Colours around the images.
     """
 
     panes_changed = pyqtSignal()
-    """Other panes are shown."""
+    """The panes shown changed."""
     clicked = pyqtSignal(int, int)
     """A pixel (row, column) was clicked in one of them."""
     hovered = pyqtSignal(int, int)
@@ -59,8 +64,9 @@ class PaneGrid(QWidget):
         super().__init__()
         self._theme = theme
         self.viewport = Viewport()
-        self._slots = [_Slot(self.viewport, pane) for pane in _FIRST]
+        self._slots = [_Slot(self.viewport, pane) for pane in _DEFAULT_PANES]
         self._count = 0
+        self._selected: tuple[int, int] | None = None
         self._layout = QGridLayout(self)
         self._layout.setContentsMargins(6, 6, 6, 2)
         self._layout.setSpacing(6)
@@ -75,21 +81,26 @@ class PaneGrid(QWidget):
 
     @property
     def count(self) -> int:
-        """How many panes are shown."""
+        """Number of panes shown."""
         return self._count
 
     @property
     def panes(self) -> tuple[Pane, ...]:
-        """What they show."""
+        """What the panes show."""
         return tuple(slot.view.pane for slot in self._shown)
 
     @property
     def views(self) -> list[FrameView]:
-        """Those that are shown."""
+        """The panes as widgets."""
         return [slot.view for slot in self._shown]
 
+    @property
+    def boxes(self) -> list[QComboBox]:
+        """The boxes that choose what the panes show."""
+        return [slot.box for slot in self._shown]
+
     def arrange(self, count: int) -> None:
-        """Show so many panes.
+        """Show this number of panes.
 
         Raises
         ------
@@ -112,32 +123,30 @@ class PaneGrid(QWidget):
         self.panes_changed.emit()
 
     def choose(self, panes: tuple[Pane, ...]) -> None:
-        """Show these, in as many panes as it takes."""
+        """Show these, in the smallest layout that has room for them."""
         self.arrange(next(count for count in LAYOUTS if count >= min(len(panes), LAYOUTS[-1])))
         for slot, pane in zip(self._slots, panes, strict=False):
-            slot.box.setCurrentText(pane.value)
+            slot.choose(pane)
 
     def show_view(self, view: View, hint: str) -> None:
-        """Show the pictures of a view, and a hint where there is none at all."""
-        pins = tuple((pin.row, pin.column) for pin in view.pins)
+        """Show the images of a view, and a hint in panes without one."""
+        pixels = tuple((pixel.row, pixel.column) for pixel in view.pinned_pixels)
         for slot in self._shown:
             pane = slot.view.pane
             reason = hint
-            if view.lanes and pane.of_b and len(view.lanes) < 2:
+            if view.runs and pane.needs_comparison and len(view.runs) < 2:
                 reason = "Choose a detector to compare with in the Compare panel."
-            elif view.lanes and pane is Pane.TRUTH:
+            elif view.runs and Needs.LABELS in pane.needs:
                 reason = "No ground truth for this frame. Choose its folder in the Compare panel."
             slot.view.show_image(view.images.get(pane), reason)
-            slot.view.show_pins(pins, self._selected)
+            slot.view.show_pinned_pixels(pixels, self._selected)
 
-    _selected: tuple[int, int] | None = None
-
-    def select_pin(self, pin: tuple[int, int] | None) -> None:
-        """Mark one of the pinned pixels as the one that is looked into."""
-        self._selected = pin
+    def select_pinned_pixel(self, pixel: tuple[int, int] | None) -> None:
+        """Mark one of the pinned pixels as the one being inspected."""
+        self._selected = pixel
 
     def set_overlay(self, overlay: Overlay | None, *, crosshair: bool) -> None:
-        """Draw something above all pictures, which then gets the mouse first."""
+        """Draw something above all images, which then receives mouse events first."""
         for slot in self._slots:
             slot.view.overlay = overlay
             slot.view.rest_cursor = Qt.CursorShape.CrossCursor if crosshair else Qt.CursorShape.ArrowCursor
@@ -145,7 +154,7 @@ class PaneGrid(QWidget):
             slot.view.update()
 
     def refresh(self) -> None:
-        """Paint again, since what is drawn above the pictures changed."""
+        """Paint again after a change of what is drawn above the images."""
         for slot in self._shown:
             slot.view.update()
 
@@ -155,8 +164,8 @@ class PaneGrid(QWidget):
 
     def _choose(self) -> None:
         for slot in self._slots:
-            pane = slot.box.currentData()
-            if pane is not slot.view.pane:
+            pane = find_pane(slot.box.currentData())
+            if pane is not None and pane != slot.view.pane:
                 slot.view.show_pane(pane)
         self.panes_changed.emit()
 

@@ -1,4 +1,4 @@
-"""Ask what to record, and where to."""
+"""Ask which files to record, and where."""
 
 from pathlib import Path
 
@@ -22,16 +22,16 @@ __all__ = ["RecordDialog"]
 
 
 class RecordDialog(QDialog):
-    """What to record.
+    """Chooses the files of a recording, their folder and their names.
 
     Parameters
     ----------
     parent : QWidget
         The window.
     folder : Path
-        Proposed.
+        Proposed folder.
     name : str
-        Beginning of the file names, proposed.
+        Proposed beginning of the file names.
     """
 
     def __init__(self, parent: QWidget | None, folder: Path, name: str) -> None:
@@ -43,9 +43,9 @@ class RecordDialog(QDialog):
         choose.clicked.connect(self._choose)
         self.with_mask = QCheckBox("Mask: lossless video, every pixel 0 or 255")
         self.with_mask.setChecked(True)
-        self.with_overlay = QCheckBox("Overlay: the picture with the foreground marked")
+        self.with_overlay = QCheckBox("Overlay: the input with the foreground marked")
         self.with_overlay.setChecked(True)
-        self.with_stats = QCheckBox("Figures of each frame, as a table")
+        self.with_stats = QCheckBox("Statistics of each frame, as a table")
         self.names = QLabel()
         self.names.setProperty("faint", True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
@@ -71,12 +71,12 @@ class RecordDialog(QDialog):
 
     @property
     def outputs(self) -> Outputs:
-        """What was chosen."""
+        """The files chosen."""
         start = Path(self.folder.text().strip() or ".") / (self.name.text().strip() or "recording")
         return Outputs(
             mask=start.with_name(f"{start.name}-mask.mkv") if self.with_mask.isChecked() else None,
             overlay=start.with_name(f"{start.name}-overlay.mp4") if self.with_overlay.isChecked() else None,
-            stats=start.with_name(f"{start.name}-figures.csv") if self.with_stats.isChecked() else None,
+            stats=start.with_name(f"{start.name}-statistics.csv") if self.with_stats.isChecked() else None,
         )
 
     def accept(self) -> None:

@@ -7,15 +7,22 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QGuiApplication, QPalette
 from PyQt6.QtWidgets import QApplication
 
-__all__ = ["Colours", "Theme", "ThemeChoice"]
+__all__ = ["THEME_LABELS", "Colours", "Theme", "ThemeChoice"]
 
 
 class ThemeChoice(enum.Enum):
-    """What the person asked for."""
+    """Theme the user asks for; the values are saved."""
 
-    SYSTEM = "Like the system"
-    LIGHT = "Light"
-    DARK = "Dark"
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+THEME_LABELS = {
+    ThemeChoice.SYSTEM: "Like the system",
+    ThemeChoice.LIGHT: "Light",
+    ThemeChoice.DARK: "Dark",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +31,9 @@ class Colours:
 
     window: str
     base: str
-    """Below curves and surfaces."""
+    """Background of curves and surfaces."""
     field: str
-    """Below what can be typed or chosen."""
+    """Background of input fields."""
     raised: str
     text: str
     faint: str
@@ -34,7 +41,7 @@ class Colours:
     accent: str
     on_accent: str
     canvas: str
-    """Around pictures."""
+    """Around images."""
     curve_a: str
     curve_b: str
     threshold: str
@@ -91,13 +98,13 @@ class Theme(QObject):
     Parameters
     ----------
     application : QApplication
-        Gets the palette.
+        Receives the palette.
     choice : ThemeChoice
-        To begin with.
+        Initial choice.
     """
 
     changed = pyqtSignal()
-    """Colours are others now."""
+    """The colours changed."""
 
     def __init__(self, application: QApplication, choice: ThemeChoice = ThemeChoice.SYSTEM) -> None:
         super().__init__(application)
@@ -112,7 +119,7 @@ class Theme(QObject):
 
     @property
     def choice(self) -> ThemeChoice:
-        """What the person asked for."""
+        """Theme the user asks for."""
         return self._choice
 
     @property
@@ -122,11 +129,11 @@ class Theme(QObject):
 
     @property
     def is_dark(self) -> bool:
-        """Whether the dark one is in use."""
+        """Whether the dark theme is in use."""
         return self._colours is DARK
 
     def choose(self, choice: ThemeChoice) -> None:
-        """Take another theme."""
+        """Use another theme."""
         self._choice = choice
         self._follow()
 
@@ -172,7 +179,7 @@ def _palette(colours: Colours) -> QPalette:
 
 
 def _sheet(colours: Colours) -> str:
-    """Return what a palette cannot say."""
+    """Return the styles that a palette cannot express."""
     return f"""
     QToolTip {{ color: {colours.text}; background: {colours.raised}; border: 1px solid {colours.line}; padding: 4px; }}
     QDockWidget::title {{ padding: 6px 8px; background: {colours.window}; font-weight: 600; }}

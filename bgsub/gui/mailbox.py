@@ -1,4 +1,4 @@
-"""A place for one thing: the newest wins, and at most one wake-up waits."""
+"""Hand the newest item from one thread to another; at most one wake-up is pending."""
 
 import threading
 from collections.abc import Callable
@@ -10,15 +10,15 @@ T = TypeVar("T")
 
 
 class Mailbox(Generic[T]):
-    """Hand the newest of many things from one thread to another.
+    """Holds one item: a new one replaces an item that was not taken yet.
 
-    A queued Qt signal with each frame grows without bound behind a slow window; here the window is woken at most
-    once until it has looked.
+    A queued Qt signal per frame would grow without bound behind a slow window; here the window is woken at most once
+    until it takes the item.
 
     Parameters
     ----------
     wake : callable
-        Called by `put`, on the thread of the writer, when the reader must be told that there is something.
+        Called by `put`, on the thread of the writer, when the box was empty before.
 
     Examples
     --------
@@ -38,11 +38,11 @@ class Mailbox(Generic[T]):
 
     @property
     def overwritten(self) -> int:
-        """How many things were replaced before anybody took them."""
+        """Items that were replaced before the reader took them."""
         return self._overwritten
 
     def put(self, item: T) -> None:
-        """Replace what is in the box."""
+        """Replace the item in the box."""
         with self._lock:
             woken = self._item is not None
             self._overwritten += woken
@@ -51,7 +51,7 @@ class Mailbox(Generic[T]):
             self._wake()
 
     def take(self) -> T | None:
-        """Take what is in the box; None if it is empty."""
+        """Remove and return the item; None if the box is empty."""
         with self._lock:
             item, self._item = self._item, None
         return item

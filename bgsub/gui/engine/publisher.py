@@ -1,0 +1,122 @@
+"""Progress through the present source, and the views of it that the window receives."""
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bgsub.frames import Mask, Result
+from bgsub.gui.engine.detector_run import DetectorRuns
+from bgsub.gui.engine.pane_images import LatestFrame, PaneImages
+from bgsub.gui.engine.player import PlayedFrame, Player
+from bgsub.gui.messages import DEFAULT_RATE_HZ, PinnedPixelView, Settings, View
+
+__all__ = ["Progress", "ViewPublisher"]
+
+_VIEW_INTERVAL_S = 1 / 60  # no screen shows more
+_IDLE_S = 1.0  # after so long without a frame the rate is 0
+
+
+@dataclass(slots=True)
+class Progress:
+    """The latest frame of the present source, and how far its processing has come."""
+
+    results: list[Result] = field(default_factory=list)
+    """Of each detector, for the latest frame; empty before the first."""
+    labels: Mask | None = None
+    """Ground truth of the latest frame, (H, W) uint8."""
+    processed: int = 0
+    """Frames since the source was opened."""
+    elapsed_s: float = 0.0
+    """Time since the first frame, which goes on over jumps."""
+    time_s: float = 0.0
+    """Time of the latest frame in the source."""
+    due_s: float = 0.0
+    """`time.perf_counter()` when the latest frame was due."""
+    finished_s: deque[float] = field(default_factory=lambda: deque(maxlen=30))
+    """When the last frames were finished."""
+
+    def add(self, played: PlayedFrame, results: list[Result], rate_hz: float | None) -> None:
+        """Take over the results of the next frame."""
+        time_s = played.packet.time_s
+        if self.processed:
+            gone = time_s - self.time_s
+            usual = 1 / (rate_hz or DEFAULT_RATE_HZ)
+            self.elapsed_s += usual if played.is_jump or gone <= 0 else gone
+        self.time_s = time_s
+        self.results, self.labels = results, None
+        self.due_s = played.due_s
+        self.processed += 1
+        self.finished_s.append(time.perf_counter())
+
+    def rate_hz(self, now_s: float) -> float:
+        """Return the frames processed per second, over the last ones."""
+        times = self.finished_s
+        if len(times) < 2 or now_s - times[-1] > _IDLE_S:
+            return 0.0
+        return (len(times) - 1) / max(times[-1] - times[0], 1e-6)
+
+
+class ViewPublisher:
+    """Makes views of what changed: at once when there is nothing else to do, else no faster than a screen.
+
+    Parameters
+    ----------
+    put : callable
+        Receives each new `View`.
+    """
+
+    def __init__(self, put: Callable[[View], None]) -> None:
+        self._put = put
+        self._images = PaneImages()
+        self._serial = 0
+        self._changed, self._published_s = True, -math.inf
+
+    def mark_changed(self) -> None:
+        """Note that the window does not show the present state yet."""
+        self._changed = True
+
+    def clear(self) -> None:
+        """Forget all images."""
+        self._images = PaneImages()
+        self._changed = True
+
+    def publish(
+        self,
+        settings: Settings,
+        progress: Progress,
+        runs: DetectorRuns,
+        pinned_pixels: tuple[PinnedPixelView, ...],
+        player: Player,
+        recorded: int | None,
+        *,
+        idle: bool,
+    ) -> None:
+        """Hand out a new view if something changed and it is time for one."""
+        now = time.perf_counter()
+        if not self._changed or not (idle or now - self._published_s >= _VIEW_INTERVAL_S):
+            return
+        self._changed = False
+        self._published_s = now
+        self._serial += 1
+        latest = LatestFrame(progress.results, runs.detectors, progress.labels)
+        self._images.draw(settings, latest, hurried=player.playing, now_s=now)
+        self._put(
+            View(
+                serial=self._serial,
+                runs=runs.views(progress.results, scored=settings.truth is not None),
+                images=dict(self._images.images),
+                pinned_pixels=pinned_pixels,
+                position=player.position,
+                processed=progress.processed,
+                rate_hz=progress.rate_hz(now),
+                dropped=player.dropped,
+                playing=player.playing,
+                opening=player.opening,
+                preparing=player.info is not None and not progress.results,
+                trouble=player.trouble,
+                recorded=recorded,
+                due_s=progress.due_s,
+            )
+        )

@@ -1,0 +1,66 @@
+"""Layout and choices that the viewer remembers from one run to the next, all under stable ids."""
+
+from PyQt6.QtCore import QByteArray, QSettings
+from PyQt6.QtWidgets import QMainWindow
+
+from bgsub.gui.panes import find_pane
+from bgsub.gui.session import Session
+from bgsub.gui.widgets.pane_grid import PaneGrid
+from bgsub.gui.widgets.theme import ThemeChoice
+
+__all__ = ["WindowState"]
+
+_LAYOUT_VERSION = 2
+"""Of the saved docks; a layout saved with another version is ignored."""
+
+
+class WindowState:
+    """Reads and writes the remembered layout and choices; anything unknown in them falls back to the default.
+
+    Parameters
+    ----------
+    settings : QSettings
+        Where they are kept.
+    """
+
+    def __init__(self, settings: QSettings) -> None:
+        self._settings = settings
+
+    @property
+    def theme(self) -> ThemeChoice:
+        """Remembered theme."""
+        choice = self._text("window/theme")
+        return next((known for known in ThemeChoice if known.value == choice), ThemeChoice.SYSTEM)
+
+    def restore(self, window: QMainWindow, grid: PaneGrid, session: Session) -> None:
+        """Apply what is remembered."""
+        geometry, state = self._settings.value("window/geometry"), self._settings.value("window/state")
+        if isinstance(geometry, QByteArray):
+            window.restoreGeometry(geometry)
+        if isinstance(state, QByteArray):
+            window.restoreState(state, _LAYOUT_VERSION)
+        known = [find_pane(pane_id) for pane_id in self._text("window/panes").split("|")]
+        panes = tuple(pane for pane in known if pane is not None and not pane.needs_comparison)
+        if panes:
+            grid.choose(panes)
+        if self._text("overlay/style") == "tint":
+            session.change(overlay_style="tint")
+        session.change(loop=self._text("play/loop") == "true", keep_model=self._text("play/reset") != "true")
+
+    def save(self, window: QMainWindow, grid: PaneGrid, session: Session, theme: ThemeChoice) -> None:
+        """Remember the present layout and choices."""
+        settings = session.settings
+        for key, value in (
+            ("window/geometry", window.saveGeometry()),
+            ("window/state", window.saveState(_LAYOUT_VERSION)),
+            ("window/panes", "|".join(pane.id for pane in grid.panes)),
+            ("window/theme", theme.value),
+            ("overlay/style", settings.overlay_style),
+            ("play/loop", str(settings.loop).lower()),
+            ("play/reset", str(not settings.keep_model).lower()),
+        ):
+            self._settings.setValue(key, value)
+        self._settings.sync()
+
+    def _text(self, key: str) -> str:
+        return str(self._settings.value(key, ""))
