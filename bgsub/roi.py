@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bgsub._files import write_text
 from bgsub._opencv import cv2
 from bgsub.errors import ConfigError
 from bgsub.frames import Mask
@@ -114,10 +115,8 @@ class Region:
         """
         if self.image is not None:
             raise ValueError("only a region of polygons can be saved as JSON, this one is an image")
-        try:
-            Path(path).write_text(json.dumps({"include": self.include, "exclude": self.exclude}, indent=1) + "\n")
-        except OSError as error:
-            raise ConfigError(f"cannot write the region {path}: {error.strerror}; choose a writable folder") from error
+        text = json.dumps({"include": self.include, "exclude": self.exclude}, indent=1) + "\n"
+        write_text(path, text, ConfigError, what="region")
 
 
 def open_region(text: str) -> Region:

@@ -1,4 +1,4 @@
-"""`bgsub detectors`, `bgsub config` and `bgsub sample`: what there is to run, and on what."""
+"""`bgsub detectors`, `bgsub sources`, `bgsub config` and `bgsub sample`: what can be run, and on what."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import click
 
 from bgsub.cli.options import Size, detector_options, make_config
 
-__all__ = ["detectors", "sample", "show_config"]
+__all__ = ["detectors", "sample", "show_config", "sources"]
 
 
 @click.command()
@@ -45,6 +45,15 @@ def detectors(as_json: bool) -> None:
             click.echo(f"  {parameter:<16} {shown + unit:<16} {entry['range']:<38} {entry['meaning']}")
 
 
+@click.command()
+def sources() -> None:
+    """List the kinds of sources, each with the form in which it is given."""
+    from bgsub.video.sources import SOURCES
+
+    for name, kind in SOURCES.items():
+        click.echo(f"{name}: {kind.text_form}")
+
+
 @click.command("config")
 @detector_options
 def show_config(**options: Any) -> None:
@@ -63,7 +72,7 @@ def show_config(**options: Any) -> None:
 @click.option("--force", "-f", is_flag=True, help="Overwrite an existing folder.")
 def sample(out: Path, scene: str, frames: int, size: tuple[int, int], seed: int, force: bool) -> None:
     """Write a generated clip with its ground truth to the folder OUT, in the change-detection layout."""
-    from bgsub.video.sources.synthetic.scene import open_synthetic, write_sample
+    from bgsub.video.sources.synthetic import open_synthetic, write_sample
 
     height, width = size
     made = open_synthetic(f"{scene}?frames={frames}&size={width}x{height}&seed={seed}").scene

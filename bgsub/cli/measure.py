@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from bgsub._files import write_text
 from bgsub.cli.options import Size, detector_options, make_config, progress_bar
-from bgsub.errors import SinkError
 
 __all__ = ["bench", "evaluate"]
 
@@ -61,20 +61,13 @@ def evaluate(datasets: tuple[Path, ...], **options: Any) -> None:
         )
     click.echo(report.to_table())
     if options["json_path"]:
-        _write(options["json_path"], json.dumps(report.to_json(), indent=1) + "\n")
+        write_text(options["json_path"], json.dumps(report.to_json(), indent=1) + "\n")
     if options["csv_path"]:
-        _write(options["csv_path"], report.to_csv())
+        write_text(options["csv_path"], report.to_csv())
     if options["roc_path"]:
         plot_roc(report, options["roc_path"])
     if options["sheet_path"]:
         contact_sheet(report, options["sheet_path"])
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SinkError(f"cannot write {path}: {error.strerror}; choose a writable folder with free space") from error
 
 
 @click.command()

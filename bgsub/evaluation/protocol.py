@@ -98,7 +98,7 @@ def evaluate(
     --------
     >>> import tempfile
     >>> from bgsub._opencv import cv2
-    >>> from bgsub.video.sources.synthetic.scene import SyntheticScene, write_sample
+    >>> from bgsub.video.sources.synthetic import SyntheticScene, write_sample
     >>> folder = tempfile.TemporaryDirectory()
     >>> _ = write_sample(folder.name, SyntheticScene(size=(60, 80), frames=20))
     >>> report = evaluate(find_sequences(folder.name), {"mog2": lambda sequence: cv2.createBackgroundSubtractorMOG2()})

@@ -24,7 +24,7 @@ COUNT, EMPTY = 60, 34
 """Frames of the clip, the first of them without the square: longer than the detectors warm up."""
 
 TIMES_MS = [40 * index + (index % 3) * 7 for index in range(COUNT)]
-COMMANDS = ("run", "detectors", "config", "sample", "evaluate", "bench")
+COMMANDS = ("run", "detectors", "sources", "config", "sample", "evaluate", "bench")
 
 
 @pytest.fixture(scope="module")

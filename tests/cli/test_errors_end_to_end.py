@@ -86,7 +86,10 @@ def complaint(
         ("torn.mp4", r"cannot open torn.mp4: \d+ bytes are missing at its end; copy"),
         ("no images", "the folder no images holds no images"),
         ("garbage.npz", "cannot open garbage.npz: .*no video"),
-        ("ftp://host/x.mp4", "cannot open ftp://host/x.mp4: the address must begin with rtsp"),
+        (
+            "ftp://host/x.mp4",
+            "cannot open ftp://host/x.mp4: no kind of source accepts it; give .*an address that begins",
+        ),
         ("http://127.0.0.1:9/x.mp4", "cannot open http://127.0.0.1:9/x.mp4: .*check address"),
         ("synthetic:sea", "no scene 'sea', there are walkers"),
         ("synthetic:walkers?size=3x3", "size must be at least 32"),
@@ -141,7 +144,7 @@ def test_source_that_breaks_off_leaves_the_masks_before(
         (2, ["--skip", 0], "skip must be at least 1"),
         (2, ["--scale", 2], r"scale must be in \(0, 1\]"),
         (2, ["--scale", "nan"], r"scale must be in \(0, 1\]"),
-        (2, ["--rate", 5], "rate_hz is for cameras and image sequences"),
+        (2, ["--rate", 5], "rate_hz applies to sources of the kinds camera and images, got 5.0 for the kind file"),
         (1, ["--config", "none.toml"], "cannot read the settings none.toml"),
         (1, ["--config", "torn.toml"], "torn.toml is not a valid settings file"),
         (1, ["--config", "unknown.toml"], "no entry 'medain'"),
@@ -199,7 +202,7 @@ def test_two_outputs_in_one_file_are_refused(complaint: Callable[..., str], tmp_
 @pytest.mark.parametrize(
     ("code", "options", "reason"),
     [
-        (1, ["text.mp4"], "cannot write a sample to text.mp4: Not a directory"),
+        (1, ["text.mp4"], "cannot write the sample text.mp4: Not a directory"),
         (1, ["street", "--scene", "sea"], "no scene 'sea', there are walkers"),
         (1, ["street", "--size", "9x9"], "size must be at least 32"),
     ],

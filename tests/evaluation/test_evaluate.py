@@ -22,7 +22,7 @@ from bgsub.evaluation.protocol import (
     mean_measures,
     plot_roc,
 )
-from bgsub.video.sources.synthetic.scene import SyntheticScene, write_sample
+from bgsub.video.sources.synthetic import SyntheticScene, write_sample
 from tests.data import shared_data
 
 

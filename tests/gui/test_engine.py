@@ -17,7 +17,7 @@ from bgsub.pipeline import PipelineModel
 from bgsub.postprocess import Postprocess
 from bgsub.roi import Region
 from bgsub.video.sources import open_source
-from bgsub.video.sources.synthetic.scene import SyntheticScene, write_sample
+from bgsub.video.sources.synthetic import SyntheticScene, write_sample
 from tests.gui.conftest import FAST
 from tests.gui.driving import Driver, frames, opener
 

@@ -403,5 +403,5 @@ class TestParameters:
             open_source(video(), **settings)
 
     def test_unknown_scheme(self) -> None:
-        with pytest.raises(SourceError, match="must begin with rtsp"):
+        with pytest.raises(SourceError, match=r"an address that begins with rtsp"):
             open_source("ftp://somebody:secret@host/x.mp4")

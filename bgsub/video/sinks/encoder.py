@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from bgsub._files import failure
 from bgsub.errors import SinkError
-from bgsub.video._pyav import describe, text_size
+from bgsub.video._pyav import describe
+from bgsub.video._text import text_size
 
 __all__ = ["Encoder", "Format"]
 

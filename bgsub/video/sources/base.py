@@ -1,20 +1,34 @@
-"""What every source of frames has in common."""
+"""The base class of all sources of frames."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from bgsub.frames import Frame, Packet, VideoInfo
 from bgsub.video.sources.position import Position
 
-__all__ = ["FrameSource", "Grab", "LazySource"]
+__all__ = ["FrameSource", "Grab", "LazySource", "SourceOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """The settings of `open_source` that are passed on to the class of the source."""
+
+    rate_hz: float | None = None
+    """Rate of an image sequence, or to ask a camera for."""
+    size: tuple[int, int] | None = None
+    """(height, width) to ask a camera for."""
+    reconnects: int = 8
+    """Attempts in a row to open a lost camera or stream again."""
+    stall_timeout_s: float = 5.0
+    """Silence after which a stream counts as lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grab:
-    """One frame a source stepped to, whose pixels are made only when asked for."""
+    """One frame a source has stepped to; its pixels are made only on request."""
 
     number: int
     time_s: float
@@ -27,7 +41,34 @@ class FrameSource(ABC):
 
     A subclass provides `info` and `read`, and `close` if there is something to release. The other methods
     have defaults that are right, if not the fastest, for every source.
+
+    For `open_source` to find it, a subclass also provides `text_form` and `accepts`, and `from_text` if its
+    constructor needs more than the text. It is registered by one line in `bgsub/video/sources/open.py`, or by another
+    package as an entry point of the group `bgsub.sources`.
     """
+
+    text_form: ClassVar[str] = ""
+    """Form of the text that it accepts, for help and messages, such as ``camera:0``."""
+    uses: ClassVar[frozenset[str]] = frozenset()
+    """Which of the options `rate_hz` and `size` apply to it."""
+    asked_last: ClassVar[bool] = False
+    """Whether it accepts texts that a more special kind may claim, such as any file name."""
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        """Return whether the text names a source of this kind; nothing is opened."""
+        return False
+
+    @classmethod
+    def from_text(cls, text: str, options: SourceOptions) -> "FrameSource":
+        """Open the source that an accepted text names; by default the constructor gets the text.
+
+        Raises
+        ------
+        SourceError
+            If it cannot be opened.
+        """
+        return cls(text)  # type: ignore[call-arg]
 
     @property
     @abstractmethod
@@ -36,7 +77,7 @@ class FrameSource(ABC):
 
     @property
     def trouble(self) -> str | None:
-        """What keeps a live source from delivering, such as a lost camera; None while all is well.
+        """Reason why a live source delivers nothing, such as a lost camera; None in normal operation.
 
         Like `interrupt` it may be used from any thread.
         """

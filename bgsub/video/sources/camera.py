@@ -1,5 +1,6 @@
 """Cameras through OpenCV, opened again when they are lost."""
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -10,11 +11,13 @@ import numpy as np
 from bgsub._opencv import cv2
 from bgsub.errors import SourceError
 from bgsub.frames import Frame, VideoInfo
-from bgsub.video._pyav import text_size
-from bgsub.video.sources.base import Grab, LazySource
+from bgsub.video._text import text_size
+from bgsub.video.sources.base import Grab, LazySource, SourceOptions
 from bgsub.video.sources.reconnect import Reconnector
 
 __all__ = ["Camera"]
+
+_TEXT = re.compile(r"(?:camera:)?(\d+)")
 
 
 class Capture(Protocol):
@@ -51,6 +54,9 @@ class Camera(LazySource):
         If the camera cannot be opened or gives no frame.
     """
 
+    text_form = "camera:0 or 0"
+    uses = frozenset({"rate_hz", "size"})
+
     def __init__(
         self,
         device: int,
@@ -79,6 +85,17 @@ class Camera(LazySource):
         self._info = VideoInfo(
             name=self._name, size=(self._shape[0], self._shape[1]), rate_hz=self._promised_rate(), live=True
         )
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        """Return whether the text is a number, with or without ``camera:`` before it."""
+        return _TEXT.fullmatch(text) is not None
+
+    @classmethod
+    def from_text(cls, text: str, options: SourceOptions) -> "Camera":
+        """Open the camera of that number."""
+        number = int(text.removeprefix("camera:"))
+        return cls(number, size=options.size, rate_hz=options.rate_hz, reconnects=options.reconnects)
 
     @property
     def info(self) -> VideoInfo:

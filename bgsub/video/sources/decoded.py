@@ -7,7 +7,7 @@ import av
 
 from bgsub.errors import SourceError
 from bgsub.frames import Frame, VideoInfo
-from bgsub.video._pyav import text_size
+from bgsub.video._text import text_size
 from bgsub.video.sources.base import Grab, LazySource
 from bgsub.video.sources.convert import PictureConverter
 

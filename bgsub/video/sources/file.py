@@ -11,7 +11,7 @@ from av.container import InputContainer
 
 from bgsub.errors import SourceError
 from bgsub.video._pyav import describe, video_stream
-from bgsub.video.sources.base import Grab
+from bgsub.video.sources.base import Grab, SourceOptions
 from bgsub.video.sources.container import missing_bytes
 from bgsub.video.sources.decoded import Decoded
 from bgsub.video.sources.position import Position
@@ -38,6 +38,9 @@ class VideoFile(Decoded):
         If the file is missing, empty, no video, or without one frame that can be decoded.
     """
 
+    text_form = "a video file"
+    asked_last = True
+
     def __init__(self, path: Path) -> None:
         super().__init__(str(path))
         self._path = path
@@ -55,6 +58,16 @@ class VideoFile(Decoded):
         self._ahead.append(first)
         rate = self._stream.average_rate or self._stream.guessed_rate
         self._begin(first, rate, self._count(rate))
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        """Return whether the text may be a path: whether it is not an address."""
+        return "://" not in text
+
+    @classmethod
+    def from_text(cls, text: str, options: SourceOptions) -> "VideoFile":
+        """Open the file."""
+        return cls(Path(text))
 
     def grab(self) -> Grab | None:
         """Decode the next picture."""

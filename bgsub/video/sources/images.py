@@ -12,8 +12,8 @@ import numpy as np
 from bgsub._opencv import cv2
 from bgsub.errors import SourceError
 from bgsub.frames import FRAME_DTYPES, Frame, VideoInfo
-from bgsub.video._pyav import text_size
-from bgsub.video.sources.base import Grab, LazySource
+from bgsub.video._text import text_size
+from bgsub.video.sources.base import Grab, LazySource, SourceOptions
 from bgsub.video.sources.position import Position
 
 __all__ = ["ImageSequence", "find_images", "is_pattern"]
@@ -105,6 +105,10 @@ class ImageSequence(LazySource):
         If there are no images, or the first cannot be read.
     """
 
+    text_form = 'a folder of images, a pattern like in%06d.jpg or a glob like "*.png"'
+    uses = frozenset({"rate_hz"})
+    asked_last = True
+
     def __init__(self, text: str, rate_hz: float = 25.0) -> None:
         if not 0 < rate_hz < float("inf"):
             raise ValueError(f"rate_hz must be positive, got {rate_hz}")
@@ -116,6 +120,19 @@ class ImageSequence(LazySource):
         self._info = VideoInfo(
             name=text, size=(first.shape[0], first.shape[1]), rate_hz=rate_hz, count=len(self._images.paths)
         )
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        """Return whether the text is a folder or a pattern; a file that exists is no pattern, wildcards or not."""
+        path = Path(text)
+        if "://" in text or path.is_file():
+            return False
+        return path.is_dir() or is_pattern(text)
+
+    @classmethod
+    def from_text(cls, text: str, options: SourceOptions) -> "ImageSequence":
+        """Open the sequence, at 25 frames per second unless another rate is given."""
+        return cls(text, 25.0 if options.rate_hz is None else options.rate_hz)
 
     @property
     def info(self) -> VideoInfo:

@@ -2,7 +2,6 @@
 
 import errno
 import logging
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,37 +11,16 @@ from av.container import InputContainer
 
 from bgsub.errors import SourceError
 from bgsub.video._pyav import describe, video_stream
-from bgsub.video.sources.base import Grab
+from bgsub.video._text import public_name
+from bgsub.video.sources.base import Grab, SourceOptions
 from bgsub.video.sources.decoded import Decoded
 from bgsub.video.sources.reconnect import Reconnector
 
-__all__ = ["SCHEMES", "NetworkStream", "public_name"]
+__all__ = ["SCHEMES", "NetworkStream"]
 
 logger = logging.getLogger(__name__)
 
 SCHEMES = ("rtsp", "rtsps", "http", "https", "rtmp", "rtmps", "udp")
-
-
-def public_name(url: str) -> str:
-    """Return what may be shown of an address: scheme, host and a path that cannot hold a secret.
-
-    User, password and query never appear, nor a path with "=" or the like (cameras put passwords there), nor
-    that of rtmp, where it is the key to publish.
-
-    Examples
-    --------
-    >>> public_name("rtsp://admin:secret@10.0.0.7:554/live/1?token=abc")
-    'rtsp://10.0.0.7:554/live/1'
-    """
-    scheme, _, rest = url.partition("://")
-    scheme = scheme.lower()
-    before_query = re.split(r"[?#]", rest, maxsplit=1)[0]
-    if "@" in rest and "@" not in before_query:
-        return f"{scheme}://..."  # a question mark in a password, or an at sign in a query: who can tell
-    host, slash, path = before_query.rpartition("@")[2].partition("/")
-    if scheme.startswith("rtmp") or re.search(r"[=&@%;:]", path):
-        path = "..." if path else ""
-    return f"{scheme}://{host}{slash}{path}"
 
 
 class NetworkStream(Decoded):
@@ -67,6 +45,8 @@ class NetworkStream(Decoded):
     SourceError
         If the first connection fails; its text and cause are free of credentials.
     """
+
+    text_form = f"an address that begins with {', '.join(SCHEMES)}"
 
     def __init__(
         self,
@@ -93,9 +73,20 @@ class NetworkStream(Decoded):
         rate = self._stream.average_rate or self._stream.guessed_rate
         self._begin(first, rate, self._stream.frames or None, live=not self._finite)
 
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        """Return whether the text is an address with one of the schemes."""
+        scheme, colon, _ = text.partition("://")
+        return bool(colon) and scheme.lower() in SCHEMES
+
+    @classmethod
+    def from_text(cls, text: str, options: SourceOptions) -> "NetworkStream":
+        """Connect to the address."""
+        return cls(text, stall_timeout_s=options.stall_timeout_s, reconnects=options.reconnects)
+
     @property
     def trouble(self) -> str | None:
-        """That the connection is lost, while it is."""
+        """Report of a lost connection; None while it delivers."""
         return self._link.trouble
 
     def grab(self) -> Grab | None:

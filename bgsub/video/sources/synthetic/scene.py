@@ -1,31 +1,16 @@
 """A generated surveillance scene with exact ground truth, the same for the same seed."""
 
 import math
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bgsub._opencv import cv2
-from bgsub.errors import SinkError, SourceError
-from bgsub.frames import Frame, Mask, Packet, VideoInfo
-from bgsub.video.sources.base import FrameSource
-from bgsub.video.sources.position import Position
+from bgsub.frames import Frame, Mask
 from bgsub.video.sources.synthetic.scenery import Pond, Tree, paint_set
 from bgsub.video.sources.synthetic.walkers import Sprite, Walker, cast
 
-__all__ = ["SCENES", "SyntheticScene", "SyntheticSource", "open_synthetic", "write_sample"]
-
-SCENES: dict[str, dict[str, Any]] = {
-    "walkers": {},
-    "water": {"tree": False, "slow_light": False, "sudden_light": False, "stopper": False},
-    "tree": {"water": False, "slow_light": False, "sudden_light": False, "stopper": False},
-    "light": {"water": False, "tree": False, "stopper": False},
-    "stop": {"water": False, "tree": False, "slow_light": False, "sudden_light": False, "walkers": False},
-    "easy": {"water": False, "tree": False, "slow_light": False, "sudden_light": False, "stopper": False},
-}
-"""Effects switched off in each named scene; "walkers" has them all."""
+__all__ = ["SyntheticScene"]
 
 STATIC, SHADOW, UNKNOWN, MOVING = 0, 50, 170, 255
 
@@ -104,7 +89,7 @@ class SyntheticScene:
         self.size, self.frames, self.rate_hz = size, frames, float(rate_hz)
         self.seed, self.noise = seed, noise
         self.water, self.tree, self.slow_light, self.sudden_light = water, tree, slow_light, sudden_light
-        self.quiet = frames // 5
+        self.empty_frames = frames // 5
         """Number of frames at the start that nobody is in."""
         # One stream a purpose: switching an effect off leaves the rest of the scene as it is.
         streams = [np.random.default_rng((seed, purpose)) for purpose in range(5)]
@@ -120,7 +105,7 @@ class SyntheticScene:
     def _send_people(self, random: np.random.Generator, *, walkers: bool, stopper: bool) -> list[Walker]:
         """Put everybody on a path, nearest last."""
         height, width = self.size
-        active = max(1, self.frames - self.quiet)
+        active = max(1, self.frames - self.empty_frames)
         people = []
 
         def send(look: int, lane: float, frames: list[float], places: list[float]) -> None:
@@ -142,11 +127,11 @@ class SyntheticScene:
             lane = _LANES[number % len(_LANES)] + random.uniform(-0.012, 0.012)
             pace = 0.55 * (lane - _HORIZON) * height / width * random.uniform(0.8, 1.3) / self.rate_hz
             crossing = min(1 / pace, 0.6 * active)
-            start = self.quiet + 0.85 * active * (number / count) + random.uniform(0, 0.05) * active
+            start = self.empty_frames + 0.85 * active * (number / count) + random.uniform(0, 0.05) * active
             ways = [0.0, 1.0] if random.random() < 0.5 else [1.0, 0.0]
             send(number + 1, lane, [start, start + crossing], ways)
         if stopper:
-            times = [self.quiet + share * active for share in (0.02, 0.22, 0.70, 0.98)]
+            times = [self.empty_frames + share * active for share in (0.02, 0.22, 0.70, 0.98)]
             send(0, 0.735, times, [0.0, 0.42, 0.42, 1.0])
         return sorted(people, key=lambda person: person.foot)
 
@@ -250,168 +235,3 @@ def _overlay(image: Frame, labels: Mask, sprite: Sprite, *, moving: bool = True)
     else:
         marks[(opacity > 0.25) & (marks != STATIC)] = UNKNOWN
         marks[opacity > 0.75] = STATIC
-
-
-class SyntheticSource(FrameSource):
-    """Delivers the frames of a scene from first to last, as fast as they are read.
-
-    Parameters
-    ----------
-    scene : SyntheticScene
-        What is drawn.
-    name : str
-        How the source is called in messages.
-
-    Examples
-    --------
-    >>> with SyntheticSource(SyntheticScene(size=(60, 80), frames=3)) as source:
-    ...     [packet.number for packet in source]
-    [1, 2, 3]
-    """
-
-    def __init__(self, scene: SyntheticScene, name: str = "synthetic") -> None:
-        self.scene = scene
-        self._info = VideoInfo(name=name, size=scene.size, rate_hz=scene.rate_hz, count=scene.frames)
-        self._next = 0
-        self._delivered = 0
-
-    @property
-    def info(self) -> VideoInfo:
-        """Name, frame size, rate and number of frames."""
-        return self._info
-
-    def read(self) -> Packet | None:
-        """Return the next frame, or None at the end."""
-        if self._next >= self.scene.frames:
-            return None
-        frame, _ = self.scene.frame(self._next)
-        packet = Packet(
-            index=self._delivered, time_s=self._next / self.scene.rate_hz, frame=frame, number=self._next + 1
-        )
-        self._next += 1
-        self._delivered += 1
-        return packet
-
-    def seek(self, start: Position) -> None:
-        """Go to the frame at `start`."""
-        number = start.estimate_number(self.scene.rate_hz)
-        self._next = 0 if number is None else max(0, number - 1)
-
-
-def _parse_size(text: str) -> tuple[int, int]:
-    width, height = text.lower().split("x")
-    return int(height), int(width)
-
-
-_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "frames": ("frames", int),
-    "noise": ("noise", float),
-    "rate": ("rate_hz", float),
-    "seed": ("seed", int),
-    "size": ("size", _parse_size),
-}
-
-
-def open_synthetic(text: str) -> SyntheticSource:
-    """Open a generated scene by what follows ``synthetic:``.
-
-    Parameters
-    ----------
-    text : str
-        ``NAME?KEY=VALUE&...``: a name of `SCENES` (nothing is "walkers") and any of frames, noise, rate
-        (frames per second), seed and size (WIDTHxHEIGHT).
-
-    Returns
-    -------
-    SyntheticSource
-
-    Raises
-    ------
-    SourceError
-        If a name, key or value is wrong; it lists the right ones.
-
-    Examples
-    --------
-    >>> open_synthetic("water?seed=3&frames=200&size=160x120&rate=25").info
-    VideoInfo(name='synthetic:water?seed=3&frames=200&size=160x120&rate=25', size=(120, 160), rate_hz=25.0,
-              count=200, live=False)
-    """
-    name, _, query = text.partition("?")
-    where = f"synthetic:{text}"
-    scene = SCENES.get(name or "walkers")
-    if scene is None:
-        raise SourceError(f"cannot open {where}: no scene {name!r}, there are {', '.join(SCENES)}")
-    given: dict[str, Any] = {}
-    for part in filter(None, query.split("&")):
-        key, _, value = part.partition("=")
-        if key not in _KEYS:
-            raise SourceError(f"cannot open {where}: no setting {key!r}, there are {', '.join(_KEYS)}")
-        parameter, convert = _KEYS[key]
-        try:
-            given[parameter] = convert(value)
-        except ValueError:
-            raise SourceError(f"cannot open {where}: {key}={value} is not understood") from None
-    try:
-        return SyntheticSource(SyntheticScene(**given, **scene), where)
-    except ValueError as error:
-        raise SourceError(f"cannot open {where}: {error}") from error
-
-
-def write_sample(folder: str | Path, scene: SyntheticScene, *, suffix: str = ".png", force: bool = False) -> Path:
-    """Write a scene in the layout of the change-detection benchmark.
-
-    ``input/in000001.png``, ``groundtruth/gt000001.png`` and so on, ``ROI.bmp``, and ``temporalROI.txt``,
-    which leaves the empty frames at the start to training.
-
-    Parameters
-    ----------
-    folder : path
-        Made where it is missing.
-    scene : SyntheticScene
-        What is drawn.
-    suffix : {".png", ".jpg"}
-        Of the input images.
-    force : bool
-        Whether a folder with contents may be written to; frames of an earlier sample are removed from it.
-
-    Returns
-    -------
-    Path
-        The folder.
-
-    Raises
-    ------
-    SinkError
-        If the folder has contents and `force` is False, or it cannot be written to.
-    ValueError
-        If the suffix is another.
-    """
-    if suffix not in (".png", ".jpg"):
-        raise ValueError(f"suffix must be '.png' or '.jpg', got {suffix!r}")
-    folder = Path(folder)
-    try:
-        if folder.exists() and any(folder.iterdir()) and not force:
-            raise SinkError(f"cannot write a sample to {folder}: it is not empty (use force to write all the same)")
-        for part, prefix in (("input", "in"), ("groundtruth", "gt")):
-            (folder / part).mkdir(parents=True, exist_ok=True)
-            for old in (folder / part).glob(f"{prefix}[0-9]*.*"):
-                old.unlink()
-        for i in range(scene.frames):
-            frame, labels = scene.frame(i)
-            _write_image(folder / "input" / f"in{i + 1:06d}{suffix}", frame)
-            _write_image(folder / "groundtruth" / f"gt{i + 1:06d}.png", labels)
-        _write_image(folder / "ROI.bmp", np.full(scene.size, 255, np.uint8))
-        (folder / "temporalROI.txt").write_text(f"{scene.quiet + 1} {scene.frames}\n")
-    except OSError as error:
-        raise SinkError(
-            f"cannot write a sample to {folder}: {error.strerror or error}; free space or choose another folder"
-        ) from error
-    return folder
-
-
-def _write_image(path: Path, image: Frame) -> None:
-    """Write through Python, whose errors name the cause and whose paths may have any letters."""
-    done, data = cv2.imencode(path.suffix, image)
-    if not done:
-        raise SinkError(f"cannot write {path}: OpenCV cannot encode {path.suffix} images")
-    path.write_bytes(data.tobytes())
