@@ -36,9 +36,8 @@ def evaluate(datasets: tuple[Path, ...], **options: Any) -> None:
     shadow (50) is background, counts pooled a video, means over videos and categories.
     """
     from bgsub.config import Config
-    from bgsub.evaluation.protocol import contact_sheet, find_sequences, plot_roc
-    from bgsub.evaluation.protocol import evaluate as measure
-    from bgsub.pipeline import PipelineModel
+    from bgsub.evaluation import PipelineModel, contact_sheet, find_sequences, plot_roc
+    from bgsub.evaluation import evaluate as measure
 
     config = make_config(options)
     names = [name.strip() for name in options["compare"].split(",") if name.strip()]

@@ -10,10 +10,9 @@ import bgsub
 from bgsub._opencv import cv2
 from bgsub.config import Config
 from bgsub.errors import SourceError
-from bgsub.evaluation.protocol import GroundTruth, evaluate, find_sequences
+from bgsub.evaluation import GroundTruth, PipelineModel, evaluate, find_sequences
 from bgsub.gui.engine.recorder import Outputs
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Configured, Level, Notice, Opened, Pane, Recording
-from bgsub.pipeline import PipelineModel
 from bgsub.postprocess import Postprocess
 from bgsub.roi import Region
 from bgsub.video.sources import open_source

@@ -10,7 +10,7 @@ from bgsub.detectors import detector_class
 from bgsub.detectors.base import Detector
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.errors import BgsubError, ModelFileError
-from bgsub.evaluation.protocol import Counts, count_pixels
+from bgsub.evaluation import Counts, count_pixels
 from bgsub.frames import Frame, Mask, Packet, Result
 from bgsub.gui.messages import LaneView
 from bgsub.pipeline import default_postprocess

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bgsub._opencv import cv2
 from bgsub.errors import BgsubError
-from bgsub.evaluation.protocol import scored_pixels
+from bgsub.evaluation import scored_pixels
 from bgsub.frames import Frame, Mask, Result
 from bgsub.gui.engine.detector_run import Lane
 from bgsub.gui.engine.history import FRAME_COLUMNS, History

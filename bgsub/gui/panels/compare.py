@@ -16,7 +16,7 @@ from PyQt6.QtWidgets import (
 )
 
 from bgsub.config import Config
-from bgsub.evaluation.protocol import GroundTruth
+from bgsub.evaluation import GroundTruth
 from bgsub.gui.messages import LaneView, Pane
 from bgsub.gui.panels.detector import ConfigEditor
 from bgsub.gui.session import Session
