@@ -1,0 +1,221 @@
+"""Sources and sinks of other packages, found by entry points."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bgsub._plugins import Registry, find_plugins, warn_once
+from bgsub.errors import DependencyError, SourceError
+from bgsub.testing import check_sink, check_source
+from bgsub.video.sinks import SINKS
+from bgsub.video.sources import SOURCES, open_source
+from tests.command import bgsub
+
+SINK = '''
+import json
+
+from bgsub._files import check_file
+from bgsub.video.sinks import Sink, SinkOption, SinkSetting
+
+
+class JsonLines(Sink):
+    """One JSON object per frame: its number and the share of foreground."""
+
+    option = SinkOption("lines", "JSON lines (.jsonl)", settings=(SinkSetting("unit", ("share", "percent"), "share"),))
+    suffixes = (".jsonl",)
+
+    def __init__(self, path, *, unit="share", force=False):
+        check_file(path, self.suffixes, force)
+        self.path, self.file, self.factor = path, None, 100 if unit == "percent" else 1
+
+    def write(self, result):
+        if self.file is None:
+            self.file = self.path.open("w")
+        share = float((result.mask > 0).mean()) * self.factor
+        self.file.write(json.dumps({"number": result.packet.number, "foreground": share}) + "\\n")
+
+    def close(self):
+        if self.file is not None:
+            self.file.close()
+'''
+
+SOURCE = '''
+import numpy as np
+
+from bgsub.errors import SourceError
+from bgsub.frames import VideoInfo
+from bgsub.video.sources import Grab, LazySource
+
+
+class NpyStack(LazySource):
+    """Frames of a (frames, H, W) array in a .npy file."""
+
+    text_form = "an array of frames in a .npy file"
+
+    def __init__(self, text):
+        try:
+            self.frames = np.load(text, mmap_mode="r")
+        except (OSError, ValueError) as error:
+            raise SourceError(f"cannot read {text} ({error}); save it with numpy.save") from error
+        self.next = 0
+
+    @classmethod
+    def accepts(cls, text):
+        return text.endswith(".npy")
+
+    @property
+    def info(self):
+        return VideoInfo("stack", size=self.frames.shape[1:3], rate_hz=25.0, count=len(self.frames))
+
+    def grab(self):
+        if self.next == len(self.frames):
+            return None
+        index, self.next = self.next, self.next + 1
+        return Grab(index + 1, index / 25, lambda: np.array(self.frames[index]))
+
+    def seek(self, start):
+        self.next = (start.estimate_number(25.0) or 1) - 1
+'''
+
+BROKEN = "raise RuntimeError('compiled for another numpy')\n"
+
+FAILS = '''
+from bgsub.video.sources import FrameSource
+
+
+class Fails(FrameSource):
+    """Fails whenever it is asked."""
+
+    @classmethod
+    def accepts(cls, text):
+        raise ZeroDivisionError("division by zero")
+'''
+
+ENTRY_POINTS = """
+[bgsub.sinks]
+lines = stranger_sink:JsonLines
+broken = stranger_broken:Sink
+nothing = stranger_sink:json
+mask = stranger_broken:Sink
+
+[bgsub.sources]
+fails = stranger_fails:Fails
+stack = stranger_source:NpyStack
+broken = stranger_broken:Source
+"""
+
+
+@pytest.fixture
+def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install a package that brings a sink and a source, and others that do not work."""
+    site = tmp_path / "site"
+    info = site / "stranger-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(ENTRY_POINTS)
+    modules = {"sink": SINK, "source": SOURCE, "broken": BROKEN, "fails": FAILS}
+    for name, text in modules.items():
+        (site / f"stranger_{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(site)
+    for cached in (find_plugins, warn_once):
+        cached.cache_clear()
+    yield
+    for name in modules:
+        sys.modules.pop(f"stranger_{name}", None)
+    for cached in (find_plugins, warn_once):
+        cached.cache_clear()
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Path:
+    frames = np.full((30, 24, 32), 60, np.uint8)
+    for index in range(10, 30):
+        frames[index, 8:16, index : index + 8] = 220
+    np.save(tmp_path / "stack.npy", frames)
+    return tmp_path / "stack.npy"
+
+
+@pytest.mark.usefixtures("stranger")
+class TestStranger:
+    def test_sink_and_source_keep_their_contracts(self, stack: Path) -> None:
+        check_sink(SINKS.load("lines"), lambda path: len(path.read_text().splitlines()))
+        check_source(lambda: open_source(stack))
+
+    def test_run_uses_both(self, stack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        lines = tmp_path / "out.jsonl"
+        command = ("run", stack, "--lines", lines, "--detector", "norma", "--set", "warmup=5")
+        assert bgsub(*command, "--lines-unit", "percent") == 0
+        shown = capsys.readouterr()
+        assert shown.out.splitlines()[1:] == [f"lines: {lines}"]
+        rows = [json.loads(line) for line in lines.read_text().splitlines()]
+        assert [row["number"] for row in rows] == list(range(1, 31))
+        assert max(row["foreground"] for row in rows) > 1
+        assert bgsub(*command) == 1
+        assert "out.jsonl exists; choose another name" in capsys.readouterr().err
+
+    def test_help_and_messages_name_both(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert bgsub("run", "--help") == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "--lines PATH JSON lines (.jsonl). --lines-unit [share|percent] [default: share]" in shown
+        assert bgsub("run", "synthetic:easy") == 2
+        assert "--stats, --save-model or --lines" in capsys.readouterr().err
+        assert bgsub("sources") == 0
+        assert "stack: an array of frames in a .npy file" in capsys.readouterr().out
+        with pytest.raises(SourceError, match=r"an array of frames in a \.npy file"):
+            open_source("ftp://host/x.mp4")
+
+    def test_broken_ones_are_named_once_and_the_rest_works(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert bgsub("run", "synthetic:easy?frames=3&size=40x32", "-o", tmp_path / "mask.mkv") == 0
+        shown = capsys.readouterr().err
+        assert sorted(shown.splitlines()) == [
+            "bgsub: cannot load broken of the package stranger (compiled for another numpy); "
+            "update or uninstall that package",
+            "bgsub: cannot load nothing of the package stranger (it is not a subclass of Sink); "
+            "update or uninstall that package",
+        ]
+        with open_source(tmp_path / "mask.mkv") as written:
+            assert len(list(written)) == 3
+
+    def test_kind_that_fails_when_asked_is_passed_over(self, stack: Path, caplog: pytest.LogCaptureFixture) -> None:
+        with open_source(stack) as source:
+            assert source.info.count == 30
+        assert f"the source kind fails fails on {stack} (division by zero); it is not used" in caplog.messages
+
+    def test_built_in_name_cannot_be_taken(self) -> None:
+        assert SINKS.names() == [
+            "mask",
+            "images",
+            "overlay",
+            "background",
+            "stats",
+            "model",
+            "lines",
+            "broken",
+            "nothing",
+        ]
+        assert SINKS.load("mask").__module__ == "bgsub.video.sinks.videos"
+
+    def test_broken_one_asked_for_by_name_is_an_error(self) -> None:
+        with pytest.raises(DependencyError, match="cannot load broken of the package stranger"):
+            SOURCES.load("broken")
+
+
+def test_unknown_name_is_refused() -> None:
+    with pytest.raises(ValueError, match="name must be one of camera, synthetic, stream, images, file, got 'tape'"):
+        SOURCES.load("tape")
+
+
+def test_built_in_that_cannot_be_imported_is_not_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "needs_more.py").write_text(
+        "from bgsub.errors import DependencyError\nraise DependencyError('cannot be imported')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    registry = Registry("bgsub.none", object, {"needy": "needs_more:Kind"})
+    with pytest.raises(DependencyError, match="cannot be imported"):
+        list(registry.items())
