@@ -1,4 +1,4 @@
-"""`bgsub evaluate` and `bgsub bench`: how accurate, how fast."""
+"""`bgsub evaluate` and `bgsub bench`: accuracy and speed."""
 
 import json
 import logging
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path))
 @detector_options
 @click.option("--compare", default="", help="More detectors to run, such as mog2,knn.")
-@click.option("--threads", type=click.IntRange(0), help="Threads of the detectors, 0 for one a processor.")
+@click.option("--threads", type=click.IntRange(0), help="Threads of the detectors, 0 for one per CPU.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the report as JSON.")
 @click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write the report as CSV.")
 @click.option("--roc", "roc_path", type=click.Path(path_type=Path), help="Draw ROC curves of the scores (.png).")
@@ -32,8 +32,8 @@ logger = logging.getLogger(__name__)
 def evaluate(datasets: tuple[Path, ...], **options: Any) -> None:
     """Score detectors on DATASETS, folders with input/ and groundtruth/ somewhere below.
 
-    The protocol is that of changedetection.net: only frames of temporalROI.txt, labels 85 and 170 not counted,
-    shadow (50) is background, counts pooled a video, means over videos and categories.
+    The protocol is that of changedetection.net: only frames of temporalROI.txt, labels 85 and 170 are ignored,
+    shadow (50) is background, counts pooled per video, means over videos and categories.
     """
     from bgsub.config import Config
     from bgsub.evaluation import PipelineModel, contact_sheet, find_sequences, plot_roc
@@ -72,12 +72,12 @@ def evaluate(datasets: tuple[Path, ...], **options: Any) -> None:
 @click.command()
 @click.option("--size", "sizes", type=Size(), multiple=True, help="Frame size; several may be given.")
 @click.option(
-    "--threads", type=click.IntRange(0), multiple=True, help="Threads, 0 for one a processor; several may be given."
+    "--threads", type=click.IntRange(0), multiple=True, help="Threads, 0 for one per CPU; several may be given."
 )
 @click.option("--rounds", type=click.IntRange(1), default=20, show_default=True, help="Turns of each detector.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def bench(sizes: tuple[tuple[int, int], ...], threads: tuple[int, ...], rounds: int, as_json: bool) -> None:
-    """Measure milliseconds a frame of the detectors and of OpenCV's, on the same frames in the same process."""
+    """Measure milliseconds per frame of the detectors and of OpenCV's, on the same frames in the same process."""
     from bgsub.bench import DEFAULT_SIZES, table
     from bgsub.bench import bench as measure
 

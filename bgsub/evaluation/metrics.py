@@ -24,10 +24,10 @@ def _ratio(part: float, whole: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Pixels by what they are and what they were taken for; counts of several frames add up.
+    """Pixels by true and detected class; counts of several frames add up.
 
     Every measure is NaN where it is 0 / 0: recall where nothing moved, precision where nothing was detected,
-    F where neither was.
+    F where neither happened.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Counts:
 
 
 def mean_measures(several: Iterable[dict[str, float]]) -> dict[str, float]:
-    """Average measures over videos or categories, each without those where it is NaN.
+    """Return the mean of each measure over videos or categories, ignoring NaN.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def mean_measures(several: Iterable[dict[str, float]]) -> dict[str, float]:
 
 
 def scored_pixels(labels: Mask, roi: Mask | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Select the pixels of a ground truth that count.
+    """Select the pixels of a ground truth that are scored.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def scored_pixels(labels: Mask, roi: Mask | None) -> tuple[NDArray[np.bool_], ND
 
 
 def count_pixels(mask: Mask, positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> Counts:
-    """Compare a mask, in which only 255 is foreground, with what `scored_pixels` selected."""
+    """Compare a mask, in which only 255 is foreground, with the pixels that `scored_pixels` selected."""
     detected = mask == 255
     tp = int(np.count_nonzero(detected & positive))
     fp = int(np.count_nonzero(detected & negative))

@@ -110,7 +110,7 @@ def evaluate(
 
 
 class _Run:
-    """One model on one sequence: shown frame by frame, measured as it goes."""
+    """One model on one sequence: receives the frames one by one and accumulates the measurements."""
 
     def __init__(self, name: str, model: Any, sequence: Sequence, postprocess: Callable[[Mask], Mask] | None) -> None:
         self._name, self._model, self._sequence, self._postprocess = name, model, sequence, postprocess
@@ -133,7 +133,7 @@ class _Run:
         self._sampled = {scored[round(index)] for index in np.linspace(0, len(scored) - 1, count)}
 
     def step(self, number: int) -> None:
-        """Show a frame to the model; score its mask, and before that its score, where the protocol says so."""
+        """Show a frame to the model and measure its mask, and before that its score, if the frame is scored."""
         sequence = self._sequence
         frame = sequence.read_input(number)
         size = frame.shape[:2]

@@ -20,7 +20,7 @@ _CURVE_POINTS = 200
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One scored frame kept to be looked at."""
+    """One scored frame, kept for a contact sheet."""
 
     number: int
     frame: Frame
@@ -30,7 +30,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one model did on one sequence."""
+    """Measurements of one model on one sequence."""
 
     model: str
     category: str
@@ -41,11 +41,11 @@ class Row:
     scored: int
     """Number of frames that were scored."""
     model_hz: float
-    """Frames a second of the model alone; its first frame, which may compile and allocate, is not counted."""
+    """Frames per second of the model alone; its first frame, which may compile and allocate, is not counted."""
     total_hz: float
-    """Frames a second with reading, post-processing and scoring."""
+    """Frames per second with reading, post-processing and scoring."""
     memory_bytes: int | None
-    """Size of the model after the last frame, if it tells."""
+    """Size of the model after the last frame; None if unknown."""
     roc: Roc | None = None
     samples: tuple[Sample, ...] = ()
 
@@ -62,7 +62,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class Report:
-    """The rows of an evaluation, one a model and sequence, and what follows from them."""
+    """The rows of an evaluation, one per model and sequence, and results derived from them."""
 
     rows: list[Row] = field(default_factory=list)
 
@@ -100,7 +100,7 @@ class Report:
         return {"rows": rows, "means": means}
 
     def to_csv(self) -> str:
-        """Return the rows as CSV text with a header; what is not known is empty."""
+        """Return the rows as CSV text with a header; unknown values are empty."""
         text = io.StringIO()
         table = [self._cells(row) for row in self.rows]
         writer = csv.writer(text, lineterminator="\n")
@@ -131,7 +131,7 @@ class Report:
         }
 
     def to_table(self) -> str:
-        """Return rows and means as aligned text for a terminal; "-" is what is not known."""
+        """Return rows and means as aligned text for a terminal; "-" marks unknown values."""
         with_roc = any(row.roc is not None for row in self.rows)
         header = ["model", "category", "sequence", *(_SHORT[name] for name in MEASURES)]
         header += [*(["AUC", "best F"] if with_roc else []), "frames/s", "MB"]

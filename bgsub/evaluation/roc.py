@@ -14,27 +14,27 @@ __all__ = ["Roc", "RocCounter", "thin_out"]
 
 @dataclass(frozen=True, slots=True)
 class Roc:
-    """How a threshold on the score trades misses for false alarms."""
+    """Recall over false positive rate for all thresholds on the score."""
 
     fpr: NDArray[np.float64]
     """(n,) false positive rates, rising from 0 to 1."""
     tpr: NDArray[np.float64]
     """(n,) recall at each of them."""
     thresholds: NDArray[np.float64]
-    """(n,) scores from which on a pixel is foreground, falling from infinity."""
+    """(n,) lowest scores that count as foreground, falling from infinity."""
     auc: float
     """Area under the curve; NaN where one of the classes is missing."""
     best_f: float
     """Largest F of any threshold, pooled over all pixels."""
     best_threshold: float
-    """Where it lies."""
+    """Threshold of that F."""
 
 
 class RocCounter:
     """A histogram of scores by class, of constant size whatever the range of the scores.
 
     Ordered like the numbers they stand for, the upper 18 of the 32 bits of a float32 are the bins: 9 bits of the
-    fraction, so that two scores that differ by 0.2 % are told apart anywhere, which is 0.001 next to 1.
+    fraction, so that two scores that differ by 0.2 % are distinguished anywhere, which is 0.001 next to 1.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class RocCounter:
         return bits.astype(np.uint32).view(np.float32).astype(np.float64)
 
     def roc(self) -> Roc:
-        """Make the curve of all that was counted."""
+        """Return the curve of all scores counted so far."""
         used = np.flatnonzero(self._positive + self._negative)[::-1]
         tp, fp = np.cumsum(self._positive[used]), np.cumsum(self._negative[used])
         moving, still = int(self._positive.sum()), int(self._negative.sum())

@@ -1,6 +1,6 @@
 """Contract checks for sources and sinks, for the tests of this and of other packages.
 
-Each function raises AssertionError with one line that says what is wrong, and needs no test framework.
+Each function raises AssertionError with one line that names the defect, and needs no test framework.
 """
 
 from bgsub.testing.sinks import check_sink

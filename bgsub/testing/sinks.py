@@ -36,7 +36,7 @@ def check_sink(
     make : callable
         ``make(path, force=False)`` makes the sink, such as its class.
     readable : callable
-        ``readable(path)`` opens what was written and returns the number of results in it.
+        ``readable(path)`` opens the output and returns the number of results in it.
     name : str, optional
         Name of the file or folder to write; by default "output" with the first of the class's `suffixes`.
     once : bool
@@ -86,7 +86,7 @@ def _check_read(readable: Callable[[Path], int], path: Path, expected: int, wher
     try:
         count = readable(path)
     except Exception as error:
-        raise AssertionError(f"{where}: what was written cannot be read: {error!r}") from error
+        raise AssertionError(f"{where}: the output cannot be read: {error!r}") from error
     require(count == expected, f"{where}: {expected} results were written, {count} can be read")
 
 

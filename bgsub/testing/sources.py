@@ -147,7 +147,7 @@ def _check_part(make: Callable[[], FrameSource], whole: list[Packet], first: int
 
 
 def _check_other_thread(make: Callable[[], FrameSource], whole: list[Packet]) -> None:
-    """Read ahead on a thread of its own, as a run does."""
+    """Read ahead on another thread, as a run does."""
     with Prefetch(make(), newest=False) as packets:
         for expected in whole[:_LEAST]:
             _check_same(packets.read(), expected, packets.info.live, "on another thread")

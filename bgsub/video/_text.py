@@ -6,10 +6,10 @@ __all__ = ["public_name", "text_size"]
 
 
 def public_name(url: str) -> str:
-    """Return what may be shown of an address: scheme, host and a path that cannot hold a secret.
+    """Return the part of an address that may be shown: scheme, host and a path that cannot hold a secret.
 
-    User, password and query never appear, nor a path with "=" or the like (cameras put passwords there), nor
-    that of rtmp, where it is the key to publish.
+    User, password and query never appear, nor a path with "=" or similar signs (cameras put passwords there), nor
+    that of rtmp, where it is the key for publishing.
 
     Examples
     --------

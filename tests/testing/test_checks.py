@@ -217,5 +217,5 @@ def test_sink_that_breaks_the_contract_is_named(kind: Callable[..., Sink], messa
 
 
 def test_unreadable_output_is_named() -> None:
-    with pytest.raises(AssertionError, match="what was written cannot be read: KeyError"):
+    with pytest.raises(AssertionError, match="the output cannot be read: KeyError"):
         check_sink(StatsCsv, lambda path: {}["gone"])

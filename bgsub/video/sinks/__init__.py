@@ -1,4 +1,4 @@
-"""Where results go: videos, images, tables, models."""
+"""Sinks for results: videos, images, tables, models."""
 
 from bgsub.video.sinks.base import RunContext, Sink, SinkOption, SinkSetting
 from bgsub.video.sinks.images import BackgroundImage, PngSequence

@@ -60,7 +60,7 @@ class SinkOption:
     name: str
     """Its name without dashes in front, such as ``save-model``."""
     help: str
-    """What is written, without a full stop; texts of sinks that share the option are joined by "or"."""
+    """Description of the output, without a full stop; those of sinks that share the option are joined by "or"."""
     short: str = ""
     """A short name, such as ``-o``."""
     example: str = ""
@@ -76,7 +76,7 @@ class SinkOption:
 class Sink(ABC):
     """An output that receives results one by one.
 
-    A sink creates nothing before its first result, and what it wrote stays readable whatever happens: it is closed
+    A sink creates nothing before its first result, and its output stays readable whatever happens: it is closed
     after an error too.
 
     For the command line and the viewer to offer it, a subclass also provides `option`, `suffixes` or `accepts`, and
@@ -109,7 +109,7 @@ class Sink(ABC):
         SinkError
             If the output exists or cannot be written.
         UnsupportedError
-            If the detector of the run cannot provide what is to be written.
+            If the detector of the run cannot provide the contents.
         """
         return cls(path, force=run.force, **settings)  # type: ignore[call-arg]
 
@@ -124,7 +124,7 @@ class Sink(ABC):
         """
 
     def close(self) -> None:  # noqa: B027 - a sink may have nothing to finish
-        """Finish the output. Closing twice does no harm."""
+        """Finish the output. Closing twice is allowed."""
 
     def __enter__(self) -> Self:
         return self

@@ -19,7 +19,7 @@ class PngSequence(Sink):
     Parameters
     ----------
     folder : str or path
-        Where to; it is created if its parent exists.
+        Folder to write to; created if its parent exists.
     pattern : str
         printf pattern of the names, filled with the number of the frame.
     force : bool
@@ -50,8 +50,8 @@ class PngSequence(Sink):
         check_folder(self._folder)
         first, _, last = pattern.partition("%")
         ending = last.partition("d")[2]
-        taken = any(file.name.startswith(first) and file.name.endswith(ending) for file in self._folder.iterdir())
-        if taken and not force:
+        occupied = any(file.name.startswith(first) and file.name.endswith(ending) for file in self._folder.iterdir())
+        if occupied and not force:
             raise SinkError(f"{self._folder} holds such images already; choose another folder or force overwriting")
 
     @classmethod
@@ -112,7 +112,7 @@ class BackgroundImage(Sink):
         return cls(path, model_of(run).background_image, force=run.force)
 
     def write(self, result: Result) -> None:
-        """Note that there is something to write at the end."""
+        """Record that there is something to write at the end."""
         self._due = True
 
     def close(self) -> None:

@@ -48,7 +48,7 @@ class SavedModel(Sink):
         return cls(path, model.save, force=run.force)
 
     def write(self, result: Result) -> None:
-        """Note that there is something to save at the end."""
+        """Record that there is something to save at the end."""
         self._due = True
 
     def close(self) -> None:

@@ -17,8 +17,8 @@ from bgsub.video.sinks.overlay import Style, check_marks, draw_overlay
 
 __all__ = ["MaskVideo", "OverlayVideo"]
 
-# Measured at 1280x720 on two threads: 2.6 ms a mask with 9 slices and Rice codes, 3.6 with 4 slices and the range
-# coder, 5 on one thread; all decode to exactly 0 and 255 and need 3.4 KB a frame.
+# Measured at 1280x720 on two threads: 2.6 ms per mask with 9 slices and Rice codes, 3.6 with 4 slices and the range
+# coder, 5 on one thread; all decode to exactly 0 and 255 and need 3.4 KB per frame.
 _FFV1 = Format("ffv1", "gray", "gray", {"level": "3", "coder": "rice", "slices": "9"}, threads="SLICE")
 
 _H264 = Format(
@@ -29,8 +29,8 @@ _H264 = Format(
 )
 
 
-# A fragment is complete on the disk whatever happens after; at a proper end the file becomes an ordinary MP4. Its
-# header waits for the first frame: else the time of that frame is lost and the video begins at 0.
+# A fragment on disk stays complete whatever happens later; at a proper end the file becomes an ordinary MP4. Its
+# header is written with the first frame: otherwise the time of that frame is lost and the video begins at 0.
 _H264_MP4 = replace(_H264, container_options={"movflags": "hybrid_fragmented+delay_moov"})
 
 
@@ -104,7 +104,7 @@ class OverlayVideo(Sink):
     rate_hz : float
         Nominal frame rate; the real presentation times are kept.
     style : {"contour", "tint"}
-        Outline the foreground, or dye it.
+        Outline the foreground, or tint it.
     color : tuple of int
         Blue, green and red of the marks.
     opacity : float

@@ -1,4 +1,4 @@
-"""Where frames come from: files, streams, cameras, images, generated scenes."""
+"""Sources of frames: files, streams, cameras, images, generated scenes."""
 
 from bgsub.video._text import public_name
 from bgsub.video.sources.base import FrameSource, Grab, LazySource, SourceOptions

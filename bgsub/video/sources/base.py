@@ -17,13 +17,13 @@ class SourceOptions:
     """The settings of `open_source` that are passed on to the class of the source."""
 
     rate_hz: float | None = None
-    """Rate of an image sequence, or to ask a camera for."""
+    """Rate of an image sequence, or to request from a camera."""
     size: tuple[int, int] | None = None
-    """(height, width) to ask a camera for."""
+    """(height, width) to request from a camera."""
     reconnects: int = 8
     """Attempts in a row to open a lost camera or stream again."""
     stall_timeout_s: float = 5.0
-    """Silence after which a stream counts as lost."""
+    """Time without data after which a stream counts as lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class FrameSource(ABC):
     @property
     @abstractmethod
     def info(self) -> VideoInfo:
-        """Name, frame size, rate and number of frames, as far as they are known."""
+        """Name, frame size, rate and number of frames, as far as known."""
 
     @property
     def trouble(self) -> str | None:
@@ -94,16 +94,16 @@ class FrameSource(ABC):
         """
 
     def close(self) -> None:  # noqa: B027 - a source without resources has nothing to close
-        """Release file or device. Closing twice does no harm."""
+        """Release file or device. Closing twice is allowed."""
 
-    def interrupt(self) -> None:  # noqa: B027 - a source that never waits need not listen
-        """Ask a `read` that waits in another thread to give up soon and return None.
+    def interrupt(self) -> None:  # noqa: B027 - a source that never waits has nothing to do
+        """Ask a `read` that waits in another thread to return None soon.
 
-        Besides `trouble` this is all that may be used from a thread other than the reader's.
+        Apart from `trouble`, only this method may be called from a thread other than the reader's.
         """
 
     def grab(self) -> Grab | None:
-        """Step to the next frame without paying for its pixels where that is possible; None at the end."""
+        """Step to the next frame without converting its pixels where that is possible; None at the end."""
         packet = self.read()
         return None if packet is None else Grab(packet.number, packet.time_s, lambda: packet.frame)
 
@@ -111,7 +111,7 @@ class FrameSource(ABC):
         """Move to the frame at `start` or to one before it; to be called before the first `read`."""
 
     def count_between(self, start: Position | None, end: Position | None) -> int | None:
-        """Return how many frames lie from `start` to `end`, both included, or None if that is not known."""
+        """Return the number of frames from `start` to `end`, both included, or None if it is unknown."""
         count, rate = self.info.count, self.info.rate_hz
         last = count if end is None else end.estimate_number(rate)
         first = 1 if start is None else start.estimate_number(rate)

@@ -31,7 +31,7 @@ class Images:
 
 
 def is_pattern(text: str) -> bool:
-    """Tell whether the text stands for many files: a printf number or a wildcard."""
+    """Return whether the text names many files: by a printf number or a wildcard."""
     return _PRINTF.search(Path(text).name) is not None or glob.has_magic(text)
 
 
@@ -79,7 +79,7 @@ def _natural(path: Path) -> list[tuple[int, str]]:
 
 
 def _number(paths: list[Path]) -> Images:
-    """Take the last digits of each name as its number, or positions where these do not count upwards."""
+    """Return the images numbered by the last digits of their names, or by position where these do not rise."""
     paths = sorted(paths, key=_natural)
     digits = [re.findall(r"\d+", file.stem) for file in paths]
     numbers = [int(groups[-1]) for groups in digits if groups]
@@ -140,7 +140,7 @@ class ImageSequence(LazySource):
         return self._info
 
     def grab(self) -> Grab | None:
-        """Step to the next file, which is read when its pixels are wanted."""
+        """Step to the next file, which is read when its pixels are requested."""
         if self._next >= len(self._images.paths):
             return None
         path, number = self._images.paths[self._next], self._images.numbers[self._next]
@@ -148,7 +148,7 @@ class ImageSequence(LazySource):
         return Grab(number, number / self._rate_hz, lambda: self._checked(path))
 
     def seek(self, start: Position) -> None:
-        """Step over the files before `start` without reading them."""
+        """Skip the files before `start` without reading them."""
         self._next = self._first_at(start)
 
     def count_between(self, start: Position | None, end: Position | None) -> int:

@@ -44,7 +44,7 @@ def open_source(
     text : str or path
         A video file; a folder of images, a pattern like ``in%06d.jpg`` or a glob like ``"*.png"``;
         ``camera:0`` or ``0``; an rtsp, http, https, rtmp or udp address;
-        ``synthetic:NAME?seed=3&frames=200``; or what a source of another package accepts.
+        ``synthetic:NAME?seed=3&frames=200``; or a text that a source of another package accepts.
     start, end : int, float or str, optional
         First and last frame, both included. An integer or ``"120"`` is a frame number as in `Packet.number`
         (digits of the file name for images, else counted from 1); a float, ``"3.5s"``, ``"MM:SS"`` or
@@ -54,13 +54,13 @@ def open_source(
     scale : float
         Make frames smaller by this factor, in (0, 1].
     rate_hz : float, optional
-        Rate of an image sequence (25 by default), or to ask a camera for.
+        Rate of an image sequence (25 by default), or to request from a camera.
     size : tuple of int, optional
-        (height, width) to ask a camera for.
+        (height, width) to request from a camera.
     reconnects : int
         Attempts in a row to open a lost camera or stream again.
     stall_timeout_s : float
-        Silence after which a stream counts as lost.
+        Time without data after which a stream counts as lost.
 
     Returns
     -------

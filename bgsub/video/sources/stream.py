@@ -26,8 +26,8 @@ SCHEMES = ("rtsp", "rtsps", "http", "https", "rtmp", "rtmps", "udp")
 class NetworkStream(Decoded):
     """A live stream, or a file served over HTTP, decoded by PyAV.
 
-    A stream that stalls, breaks off or ends is opened again, and its times go on with the wall clock. A file
-    has a duration, so its end is an end; after a break it continues behind the last frame delivered.
+    A stream that stalls, breaks off or ends is opened again, and its times continue by the wall clock. A file
+    has a duration, so its end is final; after a break it continues after the last frame delivered.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class NetworkStream(Decoded):
         self._offset_s = 0.0
         self._seen_s = time.monotonic()
         self._container: InputContainer | None = None
-        self._pictures: Iterator[av.VideoFrame] = iter(())
+        self._frames: Iterator[av.VideoFrame] = iter(())
         self._ahead: av.VideoFrame | None = None
         first = self._connect()
         self._ahead = first
@@ -90,18 +90,18 @@ class NetworkStream(Decoded):
         return self._link.trouble
 
     def grab(self) -> Grab | None:
-        """Decode the next picture, connecting again as often as it takes."""
+        """Decode the next frame, reconnecting as often as necessary."""
         while not self._stop.is_set():
-            picture, loss = self._next()
-            if loss is not None and (picture := self._link.reopen(loss)) is not None:
-                self._resume(picture)
-            if picture is None:
+            frame, loss = self._next()
+            if loss is not None and (frame := self._link.reopen(loss)) is not None:
+                self._resume(frame)
+            if frame is None:
                 return None
-            if self._finite and self._time_s is not None and self._time_of(picture) <= self._time_s:
+            if self._finite and self._time_s is not None and self._time_of(frame) <= self._time_s:
                 continue  # delivered before the connection broke
             self._link.succeeded()
             self._seen_s = time.monotonic()
-            return self._deliver(picture, self._offset_s)
+            return self._deliver(frame, self._offset_s)
         return None
 
     def interrupt(self) -> None:
@@ -114,24 +114,24 @@ class NetworkStream(Decoded):
         self._disconnect()
 
     def _next(self) -> tuple[av.VideoFrame | None, str | None]:
-        """Return the next picture, or None at the end, and why the connection is lost if it is."""
-        picture, self._ahead = self._ahead, None
-        if picture is not None:
-            return picture, None
+        """Return the next frame, None at the end, and the reason if the connection is lost."""
+        frame, self._ahead = self._ahead, None
+        if frame is not None:
+            return frame, None
         try:
-            picture = next(self._pictures, None)
+            frame = next(self._frames, None)
         except av.FFmpegError as error:
             return None, self._reason(error)
-        return (picture, None) if picture is not None or self._finite else (None, "the stream ended")
+        return (frame, None) if frame is not None or self._finite else (None, "the stream ended")
 
-    def _resume(self, picture: av.VideoFrame) -> None:
-        """Let the times of a live stream go on with the wall clock, whatever the new connection counts."""
+    def _resume(self, frame: av.VideoFrame) -> None:
+        """Continue the times of a live stream by the wall clock: a new connection counts from its own start."""
         if self._time_s is not None and not self._finite:
             silence_s = time.monotonic() - self._seen_s
-            self._offset_s = self._time_s + silence_s - self._time_of(picture)
+            self._offset_s = self._time_s + silence_s - self._time_of(frame)
 
     def _connect(self) -> av.VideoFrame:
-        """Open the stream and return its first picture."""
+        """Open the stream and return its first frame."""
         self._disconnect()
         try:
             options = {"rtsp_transport": "tcp"} if self._url.lower().startswith("rtsp") else {}
@@ -140,8 +140,8 @@ class NetworkStream(Decoded):
             if stream is not None:
                 self._stream = stream
                 self._finite = self._container.duration is not None
-                self._pictures = self._decode(self._container)
-                if (first := next(self._pictures, None)) is not None:
+                self._frames = self._decode(self._container)
+                if (first := next(self._frames, None)) is not None:
                     return first
             reason = "it has no video"
         except av.FFmpegError as error:
@@ -150,14 +150,14 @@ class NetworkStream(Decoded):
         raise SourceError(f"cannot open {self._name}: {reason}; check address, password and network")
 
     def _disconnect(self) -> None:
-        self._pictures = iter(())
+        self._frames = iter(())
         self._ahead = None
         if self._container is not None:
             self._container.close()
             self._container = None
 
     def _decode(self, container: InputContainer) -> Iterator[av.VideoFrame]:
-        """Yield what can be decoded: on a network a damaged packet is everyday."""
+        """Yield every frame that can be decoded: on a network damaged packets are normal."""
         for packet in container.demux(self._stream):
             if packet.is_corrupt and self._finite:
                 raise av.InvalidDataError(errno.EIO, "a packet is incomplete")

@@ -21,13 +21,13 @@ def write_sample(folder: str | Path, scene: SyntheticScene, *, suffix: str = ".p
     Parameters
     ----------
     folder : path
-        Made where it is missing.
+        Folder to write to; created if missing.
     scene : SyntheticScene
-        What is drawn.
+        The scene to write.
     suffix : {".png", ".jpg"}
-        Of the input images.
+        Format of the input images.
     force : bool
-        Whether a folder with contents may be written to; frames of an earlier sample are removed from it.
+        Whether to write to a folder that has contents; frames of an earlier sample are removed from it.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def write_sample(folder: str | Path, scene: SyntheticScene, *, suffix: str = ".p
     SinkError
         If the folder has contents and `force` is False, or it cannot be written to.
     ValueError
-        If the suffix is another.
+        If the suffix is neither.
     """
     if suffix not in (".png", ".jpg"):
         raise ValueError(f"suffix must be '.png' or '.jpg', got {suffix!r}")

@@ -1,4 +1,4 @@
-"""A generated surveillance scene with exact ground truth, the same for the same seed."""
+"""A generated surveillance scene with exact ground truth, determined by its seed."""
 
 import math
 from typing import Any
@@ -7,14 +7,14 @@ import numpy as np
 
 from bgsub._opencv import cv2
 from bgsub.frames import Frame, Mask
-from bgsub.video.sources.synthetic.scenery import Pond, Tree, paint_set
-from bgsub.video.sources.synthetic.walkers import Sprite, Walker, cast
+from bgsub.video.sources.synthetic.scenery import Pond, Tree, paint_background
+from bgsub.video.sources.synthetic.walkers import Sprite, Walker, cast_shadow
 
 __all__ = ["SyntheticScene"]
 
 STATIC, SHADOW, UNKNOWN, MOVING = 0, 50, 170, 255
 
-_HORIZON = 0.12  # row at which somebody infinitely far would stand, as a fraction of the height
+_HORIZON = 0.12  # row of the feet of a person infinitely far away, as a fraction of the height
 _LANES = (0.80, 0.625, 0.70, 0.345, 0.76, 0.585, 0.665)
 _SMALLEST = 32
 
@@ -32,10 +32,10 @@ class SyntheticScene:
     frames : int
         Length of the clip, at least 1.
     rate_hz : float
-        Frames per second, positive. Water, tree and people move in real time; nobody is slower than it takes
-        to cross the picture within the clip.
+        Frames per second, positive. Water, tree and people move in real time; everybody is fast enough
+        to cross the image within the clip.
     seed : int
-        Decides on everything left to chance, not negative.
+        Seed of all random numbers, not negative.
     noise : float
         Standard deviation of the sensor noise in grey levels, not negative.
     water, tree : bool
@@ -43,8 +43,8 @@ class SyntheticScene:
     slow_light, sudden_light : bool
         Whether light drifts over the clip and drops at once at 62 % of it.
     walkers, stopper : bool
-        Whether people cross the picture, and whether somebody walks in, stands for half the rest of the clip
-        and goes on.
+        Whether people cross the image, and whether one person walks in, stops for half the rest of the clip
+        and walks on.
 
     Raises
     ------
@@ -90,25 +90,25 @@ class SyntheticScene:
         self.seed, self.noise = seed, noise
         self.water, self.tree, self.slow_light, self.sudden_light = water, tree, slow_light, sudden_light
         self.empty_frames = frames // 5
-        """Number of frames at the start that nobody is in."""
-        # One stream a purpose: switching an effect off leaves the rest of the scene as it is.
+        """Number of frames at the start without people."""
+        # One stream per purpose: switching an effect off leaves the rest of the scene unchanged.
         streams = [np.random.default_rng((seed, purpose)) for purpose in range(5)]
-        self._set = paint_set(streams[0], size)
+        self._still_background = paint_background(streams[0], size)
         self._pond, self._tree = Pond(streams[1], size), Tree(streams[2], size)
-        self._film = (noise * streams[3].standard_normal((size[0] + 64, size[1] + 64, 3), np.float32)).round()
-        self._film = self._film.astype(np.int16)
-        self._people = self._send_people(streams[4], walkers=walkers, stopper=stopper)
+        self._noise_field = (noise * streams[3].standard_normal((size[0] + 64, size[1] + 64, 3), np.float32)).round()
+        self._noise_field = self._noise_field.astype(np.int16)
+        self._people = self._make_walkers(streams[4], walkers=walkers, stopper=stopper)
         if not water:
-            self._pond.draw(self._set, 0.0)
+            self._pond.draw(self._still_background, 0.0)
         self._still_tree = None if tree else self._tree.bend(0.0)
 
-    def _send_people(self, random: np.random.Generator, *, walkers: bool, stopper: bool) -> list[Walker]:
-        """Put everybody on a path, nearest last."""
+    def _make_walkers(self, random: np.random.Generator, *, walkers: bool, stopper: bool) -> list[Walker]:
+        """Make the people with their paths, nearest last."""
         height, width = self.size
         active = max(1, self.frames - self.empty_frames)
         people = []
 
-        def send(look: int, lane: float, frames: list[float], places: list[float]) -> None:
+        def send(look: int, lane: float, frames: list[float], columns: list[float]) -> None:
             tall = 0.52 * (lane - _HORIZON) * height
             people.append(
                 Walker(
@@ -117,7 +117,7 @@ class SyntheticScene:
                     height=tall,
                     foot=lane * height,
                     frames=frames,
-                    places=[_off_stage(place, width, tall) for place in places],
+                    columns=[_to_column(position, width, tall) for position in columns],
                     rate_hz=self.rate_hz,
                 )
             )
@@ -148,7 +148,7 @@ class SyntheticScene:
         frame : (H, W, 3) uint8 array
             BGR.
         labels : (H, W) uint8 array
-            0 static, 50 shadow, 170 unknown (the edge of a figure, leaves before it), 255 moving object.
+            0 static, 50 shadow, 170 unknown (the edge of a sprite, leaves before it), 255 moving object.
 
         Raises
         ------
@@ -165,26 +165,26 @@ class SyntheticScene:
         if not 0 <= i < self.frames:
             raise ValueError(f"i must be in [0, {self.frames}), got {i}")
         time_s = i / self.rate_hz
-        image = self._set.copy()
+        image = self._still_background.copy()
         labels = np.zeros(self.size, np.uint8)
         if self.water:
             self._pond.draw(image, time_s)
-        figures = [(person, person.draw(i)) for person in people if person.is_on_the_way(i)]
-        for person, figure in figures:
-            _darken(image, labels, cast(figure, person.foot))
-        for person, figure in figures:
+        sprites = [(person, person.draw(i)) for person in people if person.is_on_the_way(i)]
+        for person, sprite in sprites:
+            _darken(image, labels, cast_shadow(sprite, person.foot))
+        for person, sprite in sprites:
             if person.foot <= self._tree.foot:
-                _overlay(image, labels, figure)
+                _overlay(image, labels, sprite)
         tree = self._tree.bend(time_s) if self._still_tree is None else self._still_tree
         _overlay(image, labels, Sprite(0, 0, tree), moving=False)
-        for person, figure in figures:
+        for person, sprite in sprites:
             if person.foot > self._tree.foot:
-                _overlay(image, labels, figure)
+                _overlay(image, labels, sprite)
         image = cv2.LUT(image, self._exposure(i))
         return self._expose(image, i), labels
 
     def _exposure(self, i: int) -> Frame:
-        """Brightness of frame i as a (1, 256, 3) table: less light is bluer."""
+        """Return the brightness of frame i as a (1, 256, 3) table: less light is bluer."""
         progress = i / self.frames
         light = 1.0
         if self.slow_light:
@@ -198,18 +198,18 @@ class SyntheticScene:
     def _expose(self, image: Frame, i: int) -> Frame:
         """Add the sensor noise of frame i: a piece of one large field, another piece for each frame."""
         top, left = np.random.default_rng((self.seed, 5, i)).integers(0, 65, 2)
-        film = self._film[top : top + self.size[0], left : left + self.size[1]]
-        noisy: Frame = cv2.add(image, film, dtype=cv2.CV_8U)
+        field = self._noise_field[top : top + self.size[0], left : left + self.size[1]]
+        noisy: Frame = cv2.add(image, field, dtype=cv2.CV_8U)
         return noisy
 
 
-def _off_stage(place: float, width: int, tall: float) -> float:
-    """Turn a place in widths into a column; the ends lie so far outside that no shadow reaches in."""
-    return place * width + tall * (-1.0 if place == 0 else 0.4 if place == 1 else 0.0)
+def _to_column(position: float, width: int, tall: float) -> float:
+    """Convert a position in widths to a column; the ends lie so far outside that no shadow reaches in."""
+    return position * width + tall * (-1.0 if position == 0 else 0.4 if position == 1 else 0.0)
 
 
 def _window(sprite: Sprite, size: tuple[int, int]) -> tuple[tuple[slice, slice], Any]:
-    """Cut what lies outside the picture off a sprite: where it goes, and what is left of its pixels."""
+    """Crop a sprite to the image; return its window in the image and its remaining pixels."""
     rows, columns = sprite.pixels.shape[:2]
     top, left = max(0, sprite.top), max(0, sprite.left)
     bottom, right = max(top, min(size[0], sprite.top + rows)), max(left, min(size[1], sprite.left + columns))
@@ -218,15 +218,15 @@ def _window(sprite: Sprite, size: tuple[int, int]) -> tuple[tuple[slice, slice],
 
 
 def _darken(image: Frame, labels: Mask, shadow: Sprite) -> None:
-    place, share = _window(shadow, labels.shape)
-    region = image[place]
+    window, share = _window(shadow, labels.shape)
+    region = image[window]
     region[:] = region * (1 - share[..., None]) + 0.5
-    labels[place][share > 0.04] = SHADOW  # less is within the noise
+    labels[window][share > 0.04] = SHADOW  # less is within the noise
 
 
 def _overlay(image: Frame, labels: Mask, sprite: Sprite, *, moving: bool = True) -> None:
-    place, pixels = _window(sprite, labels.shape)
-    region, marks = image[place], labels[place]
+    window, pixels = _window(sprite, labels.shape)
+    region, marks = image[window], labels[window]
     opacity = pixels[..., 3]
     region[:] = region * (1 - opacity[..., None]) + pixels[..., :3] + 0.5
     if moving:

@@ -30,9 +30,9 @@ class SyntheticSource(FrameSource):
     Parameters
     ----------
     scene : SyntheticScene
-        What is drawn.
+        The scene to deliver.
     name : str
-        How the source is called in messages.
+        Name of the source in messages.
 
     Examples
     --------
@@ -97,12 +97,12 @@ _KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
 
 
 def open_synthetic(text: str) -> SyntheticSource:
-    """Open a generated scene by what follows ``synthetic:``.
+    """Open a generated scene by the text after ``synthetic:``.
 
     Parameters
     ----------
     text : str
-        ``NAME?KEY=VALUE&...``: a name of `SCENES` (nothing is "walkers") and any of frames, noise, rate
+        ``NAME?KEY=VALUE&...``: a name of `SCENES` ("walkers" if empty) and any of frames, noise, rate
         (frames per second), seed and size (WIDTHxHEIGHT).
 
     Returns
