@@ -143,7 +143,7 @@ def run(
 
     Decoding runs ahead in its own thread, through a queue of `depth` frames, and files are written in another thread
     while the next mask is made, so memory grows neither with the length of the video nor with slow sinks. Source and
-    sinks are closed when this returns or raises (KeyboardInterrupt too): what was written stays readable.
+    sinks are closed when this returns or raises (KeyboardInterrupt too): outputs stay readable.
 
     Parameters
     ----------

@@ -66,6 +66,7 @@ class TestOpenWhole:
         )
         assert is_untouched(path)
 
+    @pytest.mark.slow
     @pytest.mark.skipif(sys.platform == "win32", reason="has no limit on file sizes")
     def test_full_disk_leaves_the_file(self, path: Path) -> None:
         code = (

@@ -36,7 +36,7 @@ class Votes(NamedTuple):
     """Result of `vote_twice`."""
 
     mask: Any  # (H, W) u1, written: 255 where a majority is foreground, else 0
-    filled: Any  # (H,) u1, written: 0 where a row of `mask` is empty, 1 where it may not be
+    filled: Any  # (H,) u1, written: 0 for a row of `mask` that is empty for certain, else 1
 
 
 class Sums(NamedTuple):

@@ -1,4 +1,4 @@
-"""`bgsub detectors`, `bgsub sources`, `bgsub config` and `bgsub sample`: what can be run, and on what."""
+"""`bgsub detectors`, `bgsub sources`, `bgsub config` and `bgsub sample`."""
 
 import json
 from pathlib import Path

@@ -46,9 +46,9 @@ def evaluate(
     """Run models over sequences and measure their masks as the change-detection benchmark does.
 
     Every frame of a sequence is shown to a fresh model in the order of its number. Frames from `first` to `last`
-    are scored, pixel by pixel: label 255 is positive, 0 and 50 (shadow) are negative, others do not count, nor does
-    what lies outside the region of interest. Counts are pooled over a video, measures are computed from them, then
-    averaged.
+    are scored, pixel by pixel: label 255 is positive, 0 and 50 (shadow) are negative, others do not count, nor
+    do pixels outside the region of interest. Counts are pooled per video, and measures are computed
+    from them, then averaged.
 
     Parameters
     ----------

@@ -347,6 +347,7 @@ class TestOtherCommands:
             assert bgsub("evaluate", tmp_path / "street", *command, *options, "--json", table) == 0
             assert counts(table) == alone
 
+    @pytest.mark.slow
     def test_bench_measures_every_detector(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert bgsub("bench", "--size", "64x48", "--threads", 1, "--rounds", 1, "--json") == 0
         rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)

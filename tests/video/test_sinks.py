@@ -97,13 +97,18 @@ class TestContract:
 
 class TestRegistry:
     def test_options_of_the_command_line(self) -> None:
-        assert [(option.name, option.usage) for option in sink_options()] == [
-            ("mask", "-o mask.mkv"),
-            ("overlay", "--overlay"),
-            ("background", "--background"),
-            ("stats", "--stats"),
-            ("save-model", "--save-model"),
-        ]
+        usage = {option.name: option.usage for option in sink_options()}
+        assert (
+            usage
+            | {
+                "mask": "-o mask.mkv",
+                "overlay": "--overlay",
+                "background": "--background",
+                "stats": "--stats",
+                "save-model": "--save-model",
+            }
+            == usage
+        )
         assert sink_options()[0].help == "Mask video (.mkv), or a folder for bin%06d.png"
 
     @pytest.mark.parametrize(
@@ -120,17 +125,20 @@ class TestRegistry:
         assert find_sink("mask", Path(path)) is kind
 
     def test_unknown_option_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="option must be one of mask, overlay, background, stats, save-model, got"):
+        with pytest.raises(ValueError, match=r"option must be one of mask, overlay, .*, got 'masks'"):
             find_sink("masks", Path("m.mkv"))
 
     def test_what_needs_no_detector_can_be_recorded(self) -> None:
-        assert recordable_sinks() == {
+        found = recordable_sinks()
+        assert {
             "mask": MaskVideo,
             "images": PngSequence,
             "overlay": OverlayVideo,
             "stats": StatsCsv,
-        }
-        assert [kind.continuous for kind in recordable_sinks().values()] == [True, False, True, False]
+        }.items() <= found.items()
+        assert not {"background", "model"} & found.keys()
+        assert {name for name, kind in found.items() if kind.continuous} >= {"mask", "overlay"}
+        assert not StatsCsv.continuous
 
     def test_model_is_needed_where_its_state_is_written(self, tmp_path: Path) -> None:
         for name, kind in SINKS.items():

@@ -64,7 +64,7 @@ class SinkOption:
     short: str = ""
     """A short name, such as ``-o``."""
     example: str = ""
-    """How it is given, where that is not just ``--name``."""
+    """Example of its use for messages; ``--name`` if empty."""
     settings: tuple[SinkSetting, ...] = ()
 
     @property

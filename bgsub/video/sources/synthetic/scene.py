@@ -148,7 +148,7 @@ class SyntheticScene:
         frame : (H, W, 3) uint8 array
             BGR.
         labels : (H, W) uint8 array
-            0 static, 50 shadow, 170 unknown (the edge of a sprite, leaves before it), 255 moving object.
+            0 static, 50 shadow, 170 unknown (the edge of a person, leaves in front), 255 moving object.
 
         Raises
         ------

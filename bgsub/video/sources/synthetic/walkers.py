@@ -195,14 +195,17 @@ class Walker:
         cv2.fillPoly(jacket, torso, 255)
         arm(1, 1.08)
         stroke(np.array([at(0, 0.82), at(0, 0.87)]), 0.06, self._skin)
-        head, radius = at(0.012 * self._right, 0.925), 0.066 * unit
+        self._draw_head(canvas, at(0.012 * self._right, 0.925), 0.066 * unit)
+        return jacket
+
+    def _draw_head(self, canvas: Image, head: tuple[float, float], radius: float) -> None:
+        """Draw face and hair around a middle, given as x and y."""
         middle = (round(head[0]), round(head[1]))
         cv2.ellipse(canvas, middle, (round(0.85 * radius), round(radius)), 0, 0, 360, (*self._skin, 255), cv2.FILLED)
         crown = (round(head[0] - 0.25 * radius * self._right), round(head[1] - 0.3 * radius))
         cv2.ellipse(
             canvas, crown, (round(0.85 * radius), round(0.85 * radius)), 0, 0, 360, (*self._hair, 255), cv2.FILLED
         )
-        return jacket
 
 
 def cast_shadow(sprite: Sprite, foot: float) -> Sprite:
