@@ -20,10 +20,21 @@ T = TypeVar("T")
 
 
 @functools.cache
+def warn_once(message: str) -> None:
+    """Log a warning, once however often it is due."""
+    logger.warning("%s", message)
+
+
+@functools.cache
 def find_plugins(group: str) -> dict[str, EntryPoint]:
     """Return the entry points of a group by name; none is imported. Of two with one name the first found counts."""
     found: dict[str, EntryPoint] = {}
-    for entry in entry_points(group=group):
+    try:
+        entries = entry_points(group=group)
+    except Exception as error:  # noqa: BLE001 - one package with damaged metadata makes the whole search fail
+        warn_once(f"cannot read the entry points of installed packages ({error}); only built-in kinds are available")
+        return found
+    for entry in entries:
         found.setdefault(entry.name, entry)
     return found
 
@@ -47,12 +58,6 @@ def _broken(entry: EntryPoint, reason: str) -> DependencyError:
     return DependencyError(
         f"cannot load {entry.name} of the package {package} ({reason}); update or uninstall that package"
     )
-
-
-@functools.cache
-def warn_once(message: str) -> None:
-    """Log a warning, once however often it is due."""
-    logger.warning("%s", message)
 
 
 class Registry(Generic[T]):
@@ -80,12 +85,12 @@ class Registry(Generic[T]):
     def __init__(self, group: str, base: type[T], built_in: Mapping[str, str]) -> None:
         self.group = group
         self._base = base
-        self._built_in = dict(built_in)
+        self.built_in = dict(built_in)
 
     def names(self) -> list[str]:
         """Return the names, those of this package first; nothing is imported."""
-        others = (name for name in find_plugins(self.group) if name not in self._built_in)
-        return [*self._built_in, *others]
+        others = (name for name in find_plugins(self.group) if name not in self.built_in)
+        return [*self.built_in, *others]
 
     def load(self, name: str) -> type[T]:
         """Return the class of a name.
@@ -97,8 +102,8 @@ class Registry(Generic[T]):
         DependencyError
             If the class of another package cannot be imported, or is not of this kind.
         """
-        if name in self._built_in:
-            module, _, attribute = self._built_in[name].partition(":")
+        if name in self.built_in:
+            module, _, attribute = self.built_in[name].partition(":")
             kind: type[T] = getattr(importlib.import_module(module), attribute)
             return kind
         entry = find_plugins(self.group).get(name)
@@ -118,7 +123,7 @@ class Registry(Generic[T]):
             try:
                 kind = self.load(name)
             except DependencyError as error:
-                if name in self._built_in:
+                if name in self.built_in:
                     raise
                 warn_once(str(error))
                 continue

@@ -14,6 +14,7 @@ from bgsub._files import open_whole, write_text, write_whole
 from bgsub.errors import BgsubError, ConfigError, ModelFileError, SinkError
 from bgsub.evaluation import Report, Roc, Row, Sample, contact_sheet, plot_roc
 from bgsub.evaluation.metrics import Counts
+from bgsub.learners import KernelPerceptron, save
 from bgsub.roi import Region
 from bgsub.video._images import write_image
 from bgsub.video.sources.synthetic import SyntheticScene, write_sample
@@ -124,6 +125,10 @@ def report() -> Report:
 
 WRITERS: dict[str, tuple[Callable[[Path], object], type[BgsubError]]] = {
     "model.npz": (lambda path: learned().save(path), ModelFileError),
+    "learner.npz": (
+        lambda path: save(KernelPerceptron(sigma=1.0).partial_fit([[0.0], [1]], [0, 1]), path),
+        ModelFileError,
+    ),
     "region.json": (lambda path: Region(include=(((0, 0), (1, 0), (1, 1)),)).save(path), ConfigError),
     "sheet.png": (lambda path: contact_sheet(report(), path), SinkError),
     "roc.png": (lambda path: plot_roc(report(), path), SinkError),

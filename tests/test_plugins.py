@@ -196,6 +196,14 @@ class TestStranger:
             SOURCES.load("broken")
 
 
+def test_damaged_metadata_leaves_the_built_in_kinds(
+    stranger: None, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "site" / "stranger-1.0.dist-info" / "entry_points.txt").write_text("[bgsub.sinks]\nno equals sign\n")
+    assert SINKS.names() == list(SINKS.built_in)
+    assert "cannot read the entry points of installed packages" in caplog.text
+
+
 def test_unknown_name_is_refused() -> None:
     with pytest.raises(ValueError, match=r"name must be one of camera, .*, file, got 'tape'"):
         SOURCES.load("tape")
