@@ -411,6 +411,7 @@ class TestReport:
         assert run.stderr.rstrip().endswith("run: pip install 'bgsub[plot]'")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "f"), [("baseline/highway", 0.708), ("cameraJitter/traffic", 0.580)])
 def test_mog2_on_real_sequences_is_as_measured_elsewhere(name, f):
     folder = shared_data() / "cdnet" / name
