@@ -22,7 +22,7 @@ from bgsub.bench import _frames
 from bgsub.detectors.adaptive import detector as adaptive
 from bgsub.detectors.adaptive import final_mask as _cleaning
 from bgsub.detectors.adaptive import ghosts as _ghosts
-from bgsub.evaluation.protocol import evaluate, find_sequences
+from bgsub.evaluation import evaluate, find_sequences
 
 _NEVER = 1e9
 
