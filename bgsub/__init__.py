@@ -1,6 +1,6 @@
 """bgsub: real-time video background subtraction with per-pixel banks of online kernel novelty detectors.
 
-The names below are imported when first used, so that `import bgsub` costs little.
+The names below are imported when first used, so that `import bgsub` is quick.
 
 Examples
 --------

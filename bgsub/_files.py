@@ -2,18 +2,23 @@
 
 import contextlib
 import os
-import tempfile
+import secrets
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
+from typing import BinaryIO
 
-from bgsub.errors import SinkError
+from bgsub.errors import BgsubError, SinkError
 
-__all__ = ["check_file", "check_folder", "failure", "write_text", "write_whole"]
+__all__ = ["check_file", "check_folder", "failure", "open_whole", "write_text", "write_whole"]
 
 
-def failure(path: Path, reason: str | None) -> SinkError:
-    """Return the error for an output that the system refused, with what to do about it."""
-    return SinkError(f"cannot write {path}: {reason or 'the system refuses'}; free space or choose another folder")
+def failure(
+    path: str | PathLike[str], reason: str | None, error: type[BgsubError] = SinkError, *, what: str = ""
+) -> BgsubError:
+    """Return the error for an output that the system refused, with its remedy."""
+    name = f"the {what} {path}" if what else path
+    return error(f"cannot write {name}: {reason or 'the system refuses'}; choose a writable folder with free space")
 
 
 def check_file(path: Path, suffixes: tuple[str, ...], force: bool) -> None:
@@ -41,7 +46,7 @@ def check_folder(folder: Path) -> None:
     Raises
     ------
     SinkError
-        If it is so.
+        If the folder is missing or read-only.
     """
     if not folder.is_dir():
         raise SinkError(f"there is no folder {folder}; create it first")
@@ -49,42 +54,99 @@ def check_folder(folder: Path) -> None:
         raise SinkError(f"cannot write to the folder {folder}; check its permissions or choose another")
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that is, at every moment, either as it was before or complete.
+@contextlib.contextmanager
+def open_whole(
+    path: str | PathLike[str], error: type[BgsubError] = SinkError, *, what: str = "", sync: bool = True
+) -> Iterator[BinaryIO]:
+    """Open a file that is, at every moment, either as it was before or complete.
+
+    The data go to a temporary file in the same folder, which replaces `path` when the block ends without an error and
+    is removed otherwise. A device or a pipe, such as /dev/stdout, cannot be replaced and is written directly.
+
+    Parameters
+    ----------
+    path : str or path
+        Where to write; an existing file is overwritten, and a link stays a link.
+    error : type of BgsubError
+        The error to raise where the system refuses.
+    what : str
+        The kind of file for the message, such as "model".
+    sync : bool
+        Whether the data are on the disk before the file is replaced, so that even a power failure leaves one of both.
+        Costs milliseconds: too much for each of thousands of images.
+
+    Yields
+    ------
+    binary file
+        To write to.
 
     Raises
     ------
-    SinkError
-        If it cannot be written.
+    BgsubError
+        Of the kind `error`, if the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open_whole(f"{folder}/notes.txt") as file:
+    ...         count = file.write(b"all of it")
+    ...     Path(f"{folder}/notes.txt").read_bytes()
+    b'all of it'
     """
-    name = None
+    path = Path(path)
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            name = Path(file.name)
-            file.write(data)
-        name.chmod(0o666 & ~_umask())  # temporary files are private, outputs are not
-        name.replace(path)
-    except OSError as error:
-        if name is not None:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as file:
+                yield file
+            return
+        target = path.resolve()
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        try:
+            with temporary.open("xb") as file:
+                yield file
+                file.flush()
+                if sync:
+                    os.fsync(file.fileno())
+            temporary.replace(target)
+        except BaseException:
             with contextlib.suppress(OSError):
-                name.unlink()
-        raise failure(path, error.strerror) from error
+                temporary.unlink(missing_ok=True)
+            raise
+    except OSError as refused:
+        reason = refused.strerror or str(refused)
+        if not path.parent.is_dir():
+            reason = f"there is no folder {path.parent}"
+        raise failure(path, reason, error, what=what) from refused
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def write_whole(
+    path: str | PathLike[str],
+    data: bytes,
+    error: type[BgsubError] = SinkError,
+    *,
+    what: str = "",
+    sync: bool = True,
+) -> None:
+    """Write a file that is, at every moment, either as it was before or complete.
+
+    Parameters are those of `open_whole`.
+
+    Raises
+    ------
+    BgsubError
+        Of the kind `error`, if the file cannot be written.
+    """
+    with open_whole(path, error, what=what, sync=sync) as file:
+        file.write(data)
 
 
-def write_text(path: str | PathLike[str], text: str) -> None:
+def write_text(path: str | PathLike[str], text: str, error: type[BgsubError] = SinkError, *, what: str = "") -> None:
     """Write a text file in UTF-8, whole or not at all; an existing file is overwritten.
 
     Raises
     ------
-    SinkError
-        If it cannot be written.
+    BgsubError
+        Of the kind `error`, if the file cannot be written.
     """
-    path = Path(path)
-    check_folder(path.parent)
-    write_whole(path, text.encode())
+    write_whole(path, text.encode(), error, what=what)

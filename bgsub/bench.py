@@ -1,4 +1,4 @@
-"""Milliseconds a frame of each detector and of OpenCV's own, on the same frames in the same process."""
+"""Milliseconds per frame of each detector and of OpenCV's, on the same frames in the same process."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -32,12 +32,12 @@ class Row:
     size: tuple[int, int]
     threads: int
     ms: float
-    """Median time of a frame."""
+    """Median time per frame in milliseconds."""
     relative: float
-    """The same divided by MOG2's in the same turn, median."""
+    """Median ratio to the time of MOG2 in the same turn."""
     state_bytes: int
     floor_ms: float
-    """Time to copy as many bytes as the state has, with the same threads; 0 where the state is unknown."""
+    """Time in milliseconds to copy as many bytes as the state has, with the same threads; 0 if unknown."""
 
 
 @kernel  # type: ignore[untyped-decorator,unused-ignore]
@@ -58,15 +58,15 @@ def bench(
     """Measure adaptive, norma, norma learning every frame, and olk with 8 slots beside OpenCV's MOG2 and KNN.
 
     The detectors take turns, so that a machine that slows down slows all of them. A turn is one untimed frame,
-    which brings the model's state into the caches as far as it fits, where a model in use finds it, then three timed
-    ones. Figures are medians over turns, after the models have filled.
+    which brings the model's state into the caches as far as it fits, as it is for a model in use, then three timed
+    ones. Times are medians over turns, after the models have filled.
 
     Parameters
     ----------
     sizes : sequence of (height, width)
         Frame sizes.
     threads : sequence of int
-        Numbers of threads, 0 for one a processor; OpenCV gets the same.
+        Numbers of threads, 0 for one per CPU; OpenCV gets the same.
     rounds : int
         Turns of each detector.
     progress : callable, optional
@@ -94,7 +94,7 @@ def bench(
 
 
 def _mean_time(calls: Sequence[Callable[[], object]]) -> float:
-    """Time the calls after the first, in seconds a call."""
+    """Return the mean time in seconds of the calls after the first."""
     calls[0]()
     start = time.perf_counter()
     for call in calls[1:]:
@@ -118,7 +118,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def _frames(size: tuple[int, int]) -> list[Frame]:
-    """Make a scene with moving people, water and a tree once, and enlarge it with noise of its own."""
+    """Make a scene with moving people, water and a tree once, and enlarge it, with new noise."""
     scene = SyntheticScene(size=(240, 320), frames=400)
     generator = np.random.default_rng(0)
     noise = generator.normal(0, 3, (size[0], size[1], 3)).astype(np.int16)

@@ -1,4 +1,4 @@
-"""What the world can get wrong: one exception for callers to catch, and its few children."""
+"""Exceptions. Catch `BgsubError` for everything that is not a wrong argument."""
 
 __all__ = [
     "BgsubError",
@@ -13,7 +13,7 @@ __all__ = [
 
 
 class BgsubError(Exception):
-    """Base of every error that is not a wrong argument; its text is one line that names thing and remedy."""
+    """Base of every error that is not a wrong argument; its text is one line that names cause and remedy."""
 
 
 class SourceError(BgsubError):
@@ -37,8 +37,8 @@ class DatasetError(BgsubError):
 
 
 class DependencyError(BgsubError, ImportError):
-    """A Python package or a system library that the wanted function needs is missing."""
+    """A Python package or a system library that a function needs is missing or broken."""
 
 
 class UnsupportedError(BgsubError):
-    """The detector cannot do what was asked, such as freezing OpenCV's KNN."""
+    """The detector lacks the requested ability, such as freezing OpenCV's KNN."""

@@ -1,4 +1,4 @@
-"""What crosses the walls between sources, detectors and sinks: frames, masks, results and their checks."""
+"""Data types shared by sources, detectors and sinks: frames, masks, results, and checks of their arrays."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,7 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Frame", "Mask", "Packet", "Result", "Score", "Timings", "VideoInfo", "check_frame", "check_mask"]
+__all__ = [
+    "FRAME_DTYPES",
+    "Frame",
+    "Mask",
+    "Packet",
+    "Result",
+    "Score",
+    "Timings",
+    "VideoInfo",
+    "check_frame",
+    "check_mask",
+]
 
 Frame = NDArray[Any]
 """(H, W, 3) BGR or (H, W) grey array of uint8, uint16 or float32."""
@@ -18,14 +29,15 @@ Score = NDArray[np.float32]
 """(H, W) float32 array, positive is foreground, at most 1."""
 
 FRAME_DTYPES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32))
+"""Pixel types that frames may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class VideoInfo:
-    """What is known of a source before its first frame; None where the source does not tell."""
+    """Description of a source before its first frame; None where a value is unknown."""
 
     name: str
-    """How the source is called in messages, without credentials."""
+    """Name of the source in messages, without credentials."""
     size: tuple[int, int] | None = None
     """(height, width) in pixels of the frames it delivers."""
     rate_hz: float | None = None
@@ -38,12 +50,12 @@ class VideoInfo:
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """One decoded frame. The receiver may keep it: nobody writes to `frame` again."""
+    """One decoded frame. The receiver may keep it: nothing writes to `frame` again."""
 
     index: int
     """0-based, counts the frames delivered by the source."""
     time_s: float
-    """Presentation time in seconds, as the container tells it."""
+    """Presentation time in seconds, as stored in the container."""
     frame: Frame
     """(H, W, 3) BGR or (H, W) grey, C-contiguous."""
     number: int
@@ -52,7 +64,7 @@ class Packet:
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """Where the time of one frame went, in milliseconds."""
+    """Times spent on one frame, in milliseconds."""
 
     wait_ms: float = 0.0
     detect_ms: float = 0.0
@@ -60,13 +72,13 @@ class Timings:
 
     @property
     def total_ms(self) -> float:
-        """Time the model took: detection and post-processing, without waiting for the frame."""
+        """Time of detection and post-processing, without waiting for the frame."""
         return self.detect_ms + self.postprocess_ms
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a pipeline makes of one frame, handed to every sink."""
+    """Output of a pipeline for one frame, passed to every sink."""
 
     packet: Packet
     mask: Mask
@@ -80,9 +92,9 @@ def check_frame(frame: object, name: str = "frame") -> Frame:
     Parameters
     ----------
     frame : (H, W), (H, W, 1) or (H, W, 3) array of uint8, uint16 or float32
-        One image.
+        The image to check.
     name : str
-        How the argument is called in the message.
+        Name of the argument in the message.
 
     Returns
     -------
@@ -92,7 +104,7 @@ def check_frame(frame: object, name: str = "frame") -> Frame:
     Raises
     ------
     ValueError
-        If it is no array of such shape and dtype, or a float frame is not finite.
+        If the shape or dtype is another, or a float frame is not finite.
     """
     if not isinstance(frame, np.ndarray):
         raise ValueError(f"{name} must be a numpy array, got {type(frame).__name__}")
@@ -113,7 +125,7 @@ def check_mask(mask: object, shape: tuple[int, int], name: str) -> Mask:
     Raises
     ------
     ValueError
-        If it is no array of that dtype and shape.
+        If the dtype or shape is another.
     """
     if not isinstance(mask, np.ndarray) or mask.dtype not in (np.bool_, np.uint8):
         got = mask.dtype if isinstance(mask, np.ndarray) else type(mask).__name__

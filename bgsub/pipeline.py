@@ -1,4 +1,4 @@
-"""A plain loop on the caller's thread: one source, one detector, many sinks, files written meanwhile."""
+"""Run one source through one detector into many sinks: a plain loop on the caller's thread."""
 
 import contextlib
 import logging
@@ -12,38 +12,38 @@ import numpy as np
 from bgsub._opencv import cv2
 from bgsub.detectors.base import Detector
 from bgsub.errors import ModelFileError
-from bgsub.frames import Frame, Mask, Packet, Result, Score, Timings
+from bgsub.frames import Frame, Packet, Result, Timings
 from bgsub.postprocess import RAW, Postprocess
 from bgsub.roi import Region
 from bgsub.video.prefetch import Prefetch
 from bgsub.video.sinks import Sink
 from bgsub.video.sources import FrameSource
 
-__all__ = ["Pipeline", "PipelineModel", "Summary", "default_postprocess", "run"]
+__all__ = ["Pipeline", "Summary", "default_postprocess", "run"]
 
 logger = logging.getLogger(__name__)
 
 
 def default_postprocess(detector: type[Detector]) -> Postprocess:
-    """Return the post-processing that suits a detector: none where it does its own, else a median of 5."""
+    """Return the default post-processing of a detector: none if it cleans its masks itself, else a median of 5."""
     return RAW if detector.own_postprocess else Postprocess()
 
 
 class Pipeline:
-    """What is done to each frame: detect, learn, post-process.
+    """The steps applied to each frame: detect, learn, post-process.
 
     Parameters
     ----------
     detector : Detector
-        The model; its state advances with every step.
+        The model; every step updates its state.
     postprocess : Postprocess, optional
-        From the raw to the final mask; by default none for a detector that does its own, else a median.
+        Turns the raw into the final mask; by default none for a detector that cleans its masks itself, else a median.
     learning_rate : float
-        As `Detector.apply`: -1 its own pace, 0 frozen.
+        As for `Detector.apply`: -1 automatic, 0 frozen.
     region : Region, optional
-        Region of interest, drawn when the first frame tells the size.
+        Region of interest, drawn when the first frame gives the size.
     warmup : int
-        Frames that are learned but reported as background, beyond what the detector does itself.
+        First frames that are learned but reported as background, beyond the detector's own warm-up.
     want_score : bool
         Whether results carry the score.
     """
@@ -67,14 +67,14 @@ class Pipeline:
         self._steps = 0
 
     def step(self, packet: Packet, wait_ms: float = 0.0) -> Result:
-        """Make a result of one frame.
+        """Process one frame.
 
         Parameters
         ----------
         packet : Packet
             The frame.
         wait_ms : float
-            How long the caller waited for it, for the timings.
+            Time in milliseconds that the caller waited for it, for the timings.
 
         Returns
         -------
@@ -98,12 +98,13 @@ class Pipeline:
         score = np.empty(frame.shape[:2], np.float32) if self.want_score else None
         start = time.perf_counter()
         mask = self.detector.apply(frame, None, self.learning_rate, score=score)
-        if getattr(self.detector, "reports_shadows", False):  # background, in a result
+        if self.detector.reports_shadows:  # shadow is background in a result
             mask[mask != 255] = 0
         detected = time.perf_counter()
         mask = self.postprocess(mask)
         if self.detector.roi is not None:
-            mask = np.bitwise_and(mask, self.detector.roi)  # a median or a filled hole may cross the border
+            # The detector's mask is confined to the region, but a median or a filled hole may cross its border.
+            mask = np.bitwise_and(mask, self.detector.roi)
         if self._steps < self.warmup:
             mask = np.zeros_like(mask)
         self._steps += 1
@@ -112,49 +113,20 @@ class Pipeline:
         return Result(packet, mask, score, timings)
 
 
-class PipelineModel:
-    """A pipeline with the face of a bare model, for evaluation: frames in, final masks out.
-
-    Parameters
-    ----------
-    pipeline : Pipeline
-        What is done to each frame.
-    """
-
-    def __init__(self, pipeline: Pipeline) -> None:
-        self._pipeline = pipeline
-        self._frames = 0
-
-    def apply(self, image: Frame) -> Mask:
-        """Return the final mask, (H, W) uint8, of the next frame."""
-        packet = Packet(self._frames, float(self._frames), image, self._frames + 1)
-        self._frames += 1
-        return self._pipeline.step(packet).mask
-
-    def score(self, image: Frame) -> Score:
-        """Return the detector's score, (H, W) float32, without learning."""
-        return self._pipeline.detector.score(image)
-
-    @property
-    def memory_bytes(self) -> int | None:
-        """Size of the model's state; None where it does not tell."""
-        return self._pipeline.detector.memory_bytes
-
-
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a run did."""
+    """Counts and mean times of a run."""
 
     frames: int
     dropped: int
-    """Frames of a live source that came too fast."""
+    """Frames of a live source dropped because the run was slower."""
     elapsed_s: float
     foreground: float
     """Mean share of foreground pixels."""
     detect_ms: float
-    """Mean time of detection, a frame."""
+    """Mean time of detection per frame."""
     postprocess_ms: float
-    """Mean time of post-processing, a frame."""
+    """Mean time of post-processing per frame."""
     first_mask_s: float | None
     """Time from the call to the first mask; None if there was none."""
 
@@ -169,16 +141,16 @@ def run(
 ) -> Summary:
     """Run a source through a pipeline into sinks, until it ends.
 
-    Decoding runs ahead in a thread of its own, in a queue of `depth` frames, and files are written in another while
-    the next mask is made, so memory does not grow with the length of the video or with slow sinks. Source and sinks
-    are closed when this returns, also by an exception (KeyboardInterrupt too): what was written stays readable.
+    Decoding runs ahead in its own thread, through a queue of `depth` frames, and files are written in another thread
+    while the next mask is made, so memory grows neither with the length of the video nor with slow sinks. Source and
+    sinks are closed when this returns or raises (KeyboardInterrupt too): outputs stay readable.
 
     Parameters
     ----------
     source : FrameSource
         Where frames come from; closed at the end.
     pipeline : Pipeline
-        What is done to each.
+        The steps applied to each frame.
     sinks : sequence of Sink
         Each gets every result, on the caller's thread unless its `any_thread` is true; all are closed at the end.
     depth : int
@@ -205,7 +177,7 @@ def run(
         try:
             packets = stack.enter_context(Prefetch(source, depth=depth))
         except BaseException:
-            source.close()  # no capture thread has it yet
+            source.close()  # there is no capture thread yet to close it
             raise
         writer = stack.enter_context(_Writer(sinks, progress))
         for packet, wait_ms in _timed(packets):
@@ -230,13 +202,13 @@ def run(
 
 
 class _Writer:
-    """Gives results to sinks: while one is written on another thread, the caller's makes the next.
+    """Gives results to sinks: while one result is written on another thread, the caller makes the next.
 
-    At the end, also by an exception, the last one is written everywhere before anything is closed.
+    At the end, and after an exception, the last result is written everywhere before anything is closed.
     """
 
     def __init__(self, sinks: Sequence[Sink], progress: Callable[[Result], None] | None) -> None:
-        self._elsewhere = [sink for sink in sinks if getattr(sink, "any_thread", False)]
+        self._elsewhere = [sink for sink in sinks if sink.any_thread]
         self._here = [sink for sink in sinks if sink not in self._elsewhere]
         self._progress = progress
         self._executor = ThreadPoolExecutor(1, "bgsub-writer")
@@ -250,7 +222,7 @@ class _Writer:
             self._complete()
 
     def write(self, result: Result) -> None:
-        """Begin with a result when the one before is complete."""
+        """Start to write a result once the one before is complete."""
         self._complete()
         for sink in self._here:
             sink.write(result)
@@ -277,7 +249,7 @@ def _timed(packets: Iterable[Packet]) -> Iterable[tuple[Packet, float]]:
 
 
 def _check_fit(detector: Detector, frame: Frame) -> None:
-    """Say what a loaded model and the frames are, where they do not go together."""
+    """Refuse frames of another size or kind than those a loaded model has learned."""
     if detector.shape is not None and (detector.shape != frame.shape or detector.dtype != frame.dtype):
         raise ModelFileError(
             f"the model was learned on {_kind(detector.shape, detector.dtype)} frames, these are "

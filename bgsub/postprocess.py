@@ -1,4 +1,4 @@
-"""From raw mask to final mask: median, hole filling, minimum area."""
+"""Post-processing of masks: median, hole filling, minimum area."""
 
 from dataclasses import dataclass
 
@@ -15,8 +15,8 @@ __all__ = ["RAW", "Postprocess", "fill_holes", "median", "remove_small"]
 def median(mask: Mask, size: int) -> Mask:
     """Replace each pixel by the majority of its neighbourhood.
 
-    On a binary mask the median is a count, in which all but very large squares cost about the same; the border is
-    repeated outwards. Equals `cv2.medianBlur`.
+    On a binary mask the median is a majority vote, whose cost hardly depends on the side; the border is repeated
+    outwards. Equals `cv2.medianBlur`.
 
     Parameters
     ----------
@@ -40,33 +40,22 @@ def median(mask: Mask, size: int) -> Mask:
     return np.asarray(cv2.threshold(mean, 127, 255, cv2.THRESH_BINARY)[1], np.uint8)
 
 
-def fill_holes(mask: Mask, largest_px: int | None = None) -> Mask:
+def fill_holes(mask: Mask) -> Mask:
     """Make background that foreground encloses foreground.
 
     Parameters
     ----------
     mask : (H, W) uint8 array
-        Only 0 and 255.
-    largest_px : int, optional
-        Area of the largest hole to fill; all by default. Background that touches the border is no hole.
+        Only 0 and 255. Background that touches the border is no hole.
 
     Returns
     -------
     (H, W) uint8 array
         Only 0 and 255.
     """
-    if largest_px is None:  # an outline, filled, has no holes; finding outlines is much cheaper than labelling
-        outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-        return np.asarray(cv2.drawContours(mask.copy(), outlines, -1, 255, cv2.FILLED), np.uint8)
-    outside = cv2.copyMakeBorder(cv2.bitwise_not(mask), 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=255)
-    # Foreground connects by corners, so background connects by edges only.
-    _, labels, statistics, _ = cv2.connectedComponentsWithStats(outside, connectivity=4)
-    holes = np.ones(len(statistics), np.bool_)
-    holes[[0, labels[0, 0]]] = False
-    if largest_px is not None:
-        holes &= statistics[:, cv2.CC_STAT_AREA] <= largest_px
-    filled = np.where(holes, np.uint8(255), np.uint8(0))[labels[1:-1, 1:-1]]
-    return np.asarray(cv2.bitwise_or(mask, filled), np.uint8)
+    # An outline, filled, has no holes; finding outlines is much cheaper than labelling regions.
+    outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    return np.asarray(cv2.drawContours(mask.copy(), outlines, -1, 255, cv2.FILLED), np.uint8)
 
 
 def remove_small(mask: Mask, min_area_px: int) -> Mask:
@@ -92,12 +81,12 @@ def remove_small(mask: Mask, min_area_px: int) -> Mask:
 
 @dataclass(frozen=True, slots=True)
 class Postprocess:
-    """What is done to a raw mask, in this order; each step can be left out.
+    """The steps from a raw to a final mask, in this order; each can be left out.
 
     Parameters
     ----------
     median : int
-        Side of the median's neighbourhood in pixels, odd; 1 for none.
+        Side in pixels of the square neighbourhood of the median, odd; 1 for none.
     fill_holes : bool
         Whether background that foreground encloses becomes foreground.
     min_area : int
@@ -131,7 +120,7 @@ class Postprocess:
             raise ValueError(f"min_area must be a whole number of pixels, at least 0, got {self.min_area!r}")
 
     def __call__(self, mask: Mask) -> Mask:
-        """Return the final mask; `mask`, (H, W) uint8 with only 0 and 255, is left alone."""
+        """Return the final mask; `mask`, (H, W) uint8 with only 0 and 255, is not written to."""
         if self.median > 1:
             mask = median(mask, self.median)
         if self.fill_holes:
@@ -142,4 +131,4 @@ class Postprocess:
 
 
 RAW = Postprocess(median=1)
-"""Leaves a mask as it is."""
+"""Returns masks unchanged."""

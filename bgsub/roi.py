@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bgsub._files import write_text
 from bgsub._opencv import cv2
 from bgsub.errors import ConfigError
 from bgsub.frames import Mask
@@ -27,7 +28,7 @@ _POLYGON_TEXT = re.compile(r"^\s*-?[\d.]+\s*,\s*-?[\d.]+(\s+-?[\d.]+\s*,\s*-?[\d
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """What counts of a frame: inside an included polygon (or everywhere if there is none) and no excluded one.
+    """The part of a frame that counts: inside an included polygon (or anywhere if there is none) and no excluded one.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ class Region:
     Raises
     ------
     ValueError
-        If a polygon has fewer than three corners, or one of them lies beyond every frame.
+        If a polygon has fewer than three corners, or a corner lies far outside every frame.
     """
 
     include: tuple[Polygon, ...] = ()
@@ -72,7 +73,7 @@ class Region:
         Parameters
         ----------
         size : (height, width)
-            Of the frames.
+            Size of the frames in pixels.
 
         Returns
         -------
@@ -114,14 +115,12 @@ class Region:
         """
         if self.image is not None:
             raise ValueError("only a region of polygons can be saved as JSON, this one is an image")
-        try:
-            Path(path).write_text(json.dumps({"include": self.include, "exclude": self.exclude}, indent=1) + "\n")
-        except OSError as error:
-            raise ConfigError(f"cannot write the region {path}: {error.strerror}; choose a writable folder") from error
+        text = json.dumps({"include": self.include, "exclude": self.exclude}, indent=1) + "\n"
+        write_text(path, text, ConfigError, what="region")
 
 
 def open_region(text: str) -> Region:
-    """Make a region of what a user typed.
+    """Make a region from text: a polygon or the name of a file.
 
     Parameters
     ----------
@@ -137,7 +136,7 @@ def open_region(text: str) -> Region:
     Raises
     ------
     ConfigError
-        If the file is missing or is neither, or the polygon has fewer than three corners.
+        If the file is missing or of another kind, or the polygon has fewer than three corners.
 
     Examples
     --------
@@ -168,7 +167,7 @@ def _from_json(path: Path) -> Region:
 
 
 def _checked(name: str, include: Any, exclude: Any) -> Region:
-    """Make a region of nested sequences that may hold anything."""
+    """Make a region from nested sequences, whose contents are not yet checked."""
     try:
         polygons: list[tuple[Polygon, ...]] = [
             tuple(tuple((float(x), float(y)) for x, y in polygon) for polygon in group) for group in (include, exclude)

@@ -1,6 +1,5 @@
 """Fixtures for every test."""
 
-import hashlib
 import os
 import threading
 import time
@@ -9,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-# Compiled kernels are kept apart by their sources and by how they were compiled. Set before numba is imported.
+# Compiled kernels carry a digest of their sources in their names, but not how they were compiled. All processes of a
+# run share one cache. Set before numba is imported.
 _ROOT = Path(__file__).resolve().parents[1]
-_SOURCES = [*(_ROOT / "bgsub").rglob("_jit/*.py"), *(_ROOT / "bgsub" / "_numba").glob("*.py")]
-_DIGEST = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_SOURCES))).hexdigest()[:12]
-_FLAGS = "".join(name[6:].lower() for name in ("NUMBA_BOUNDSCHECK",) if os.environ.get(name) == "1")
-os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / f"numba-{_DIGEST}{_FLAGS}"))
+_FLAGS = "".join(f"-{name[6:].lower()}" for name in ("NUMBA_BOUNDSCHECK",) if os.environ.get(name) == "1")
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / f"numba{_FLAGS}"))
 
 if os.environ.get("NUMBA_DISABLE_JIT") == "1":
     from tests.overlap import check_plain_kernels

@@ -1,26 +1,31 @@
 #!/bin/sh
-# Install what the tests need and run all of them, without a screen. Run from anywhere.
-# Arguments go to the main pytest run: sh tests/run.sh -k camera
+# Install what the tests need and run them, without a screen. Run from anywhere.
+#   sh tests/run.sh                what to run before a commit: static checks and the quick tests
+#   sh tests/run.sh --all          everything, as continuous integration does
+#   sh tests/run.sh -k camera      other arguments go to pytest alone
 set -eu
 . "$(dirname -- "$0")/../samples/setup.sh"
 setup dev
 cd "$root"
 export QT_QPA_PLATFORM=offscreen
 
-if [ $# -gt 0 ]; then
-    exec "$python" -m pytest -W error "$@"
-fi
+case ${1:-} in
+    "") tests="not slow" ;;
+    --all) tests="" ;;
+    *) exec "$python" -m pytest -W error "$@" ;;
+esac
 step() { say "== $1"; shift; "$@"; }
+pytest() { "$python" -m pytest -q -W error -n auto "$@"; }
 step "ruff" "$python" -m ruff check .
 step "ruff format" "$python" -m ruff format --check .
 step "mypy" "$python" -m mypy
 step "import-linter" "$root/.venv/bin/lint-imports" --no-logo
+step "tests" pytest -m "$tests"
+[ "${1:-}" = --all ] || exit 0
 # An index past the end reads rubbish silently in a compiled kernel, and only plain Python counts its lines.
-step "kernels with bounds checked" env NUMBA_BOUNDSCHECK=1 "$python" -m pytest -q -W error tests/bank
-step "kernels as plain Python" env NUMBA_DISABLE_JIT=1 "$python" -m pytest -q -W error tests/bank \
+export NUMBA_BOUNDSCHECK=1
+step "kernels with bounds checked" pytest tests/detectors tests/learners -m kernels
+unset NUMBA_BOUNDSCHECK
+export NUMBA_DISABLE_JIT=1
+step "kernels as plain Python" pytest tests/detectors tests/learners -m kernels \
     --cov=bgsub.detectors --cov-report=term --cov-fail-under=90
-step "kernels of the learners with bounds checked" env NUMBA_BOUNDSCHECK=1 "$python" -m pytest -q -W error \
-    -m kernels tests/learners
-step "kernels of the learners as plain Python" env NUMBA_DISABLE_JIT=1 "$python" -m pytest -q -W error -m kernels \
-    tests/learners
-step "everything" "$python" -m pytest -q -W error

@@ -55,6 +55,7 @@ def test_unknown_name_is_an_attribute_error() -> None:
         bgsub.nothing  # noqa: B018
 
 
+@pytest.mark.slow
 def test_import_is_quick_beyond_numpy_and_opencv() -> None:
     code = "import time, numpy; from bgsub._opencv import cv2; t = time.perf_counter(); import bgsub; "
     best = min(float(python("-c", code + "print(time.perf_counter() - t)").stdout) for _ in range(5))
@@ -81,6 +82,7 @@ def test_missing_opencv_is_one_line_with_the_command(tmp_path: Path) -> None:
     assert "libgl1" not in done.stderr
 
 
+@pytest.mark.slow
 def test_learners_without_scikit_learn_name_the_command(tmp_path: Path) -> None:
     path = broken_module(tmp_path, "sklearn", "No module named 'sklearn'")
     done = python("-c", "import bgsub.learners", path=path)
@@ -89,6 +91,7 @@ def test_learners_without_scikit_learn_name_the_command(tmp_path: Path) -> None:
     assert python("-c", "import bgsub; bgsub.create('norma'); bgsub.open_source", path=path).returncode == 0
 
 
+@pytest.mark.slow
 def test_curves_without_matplotlib_name_the_command(tmp_path: Path) -> None:
     path = broken_module(tmp_path, "matplotlib", "No module named 'matplotlib'")
     folder = str(tmp_path / "street")

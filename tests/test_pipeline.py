@@ -11,8 +11,9 @@ import pytest
 
 from bgsub.detectors import create, load
 from bgsub.errors import ModelFileError, SinkError, SourceError
+from bgsub.evaluation import PipelineModel
 from bgsub.frames import Packet, Result, VideoInfo
-from bgsub.pipeline import Pipeline, PipelineModel, run
+from bgsub.pipeline import Pipeline, run
 from bgsub.postprocess import RAW, Postprocess
 from bgsub.roi import Region
 from bgsub.video.sinks import BackgroundImage, MaskVideo, OverlayVideo, PngSequence, SavedModel, Sink, StatsCsv
@@ -121,7 +122,7 @@ class TestStep:
         class Everything:
             """Says foreground all over, as no detector with a region does."""
 
-            shape, roi = None, None
+            shape, roi, reports_shadows = None, None, False
 
             def apply(self, frame: np.ndarray, *_: object, **__: object) -> np.ndarray:
                 return np.full(frame.shape[:2], 255, np.uint8)

@@ -47,11 +47,11 @@ def regions(mask: np.ndarray, value: int, steps: tuple[tuple[int, int], ...]) ->
     return found
 
 
-def slow_fill(mask: np.ndarray, largest: float = float("inf")) -> np.ndarray:
+def slow_fill(mask: np.ndarray) -> np.ndarray:
     filled = mask.copy()
     last_y, last_x = mask.shape[0] - 1, mask.shape[1] - 1
     for hole in regions(mask, 0, EDGES):
-        if len(hole) <= largest and not any(y in (0, last_y) or x in (0, last_x) for y, x in hole):
+        if not any(y in (0, last_y) or x in (0, last_x) for y, x in hole):
             filled[tuple(np.transpose(list(hole)))] = 255
     return filled
 
@@ -73,11 +73,9 @@ def test_median_is_that_of_opencv_for_every_size_and_small_images(size: int, sha
 
 
 @pytest.mark.parametrize("name", MASKS)
-@pytest.mark.parametrize("largest", [None, 1, 3])
-def test_holes_are_those_of_a_flood_fill(name: str, largest: int | None) -> None:
+def test_holes_are_those_of_a_flood_fill(name: str) -> None:
     mask = MASKS[name]()
-    expected = slow_fill(mask) if largest is None else slow_fill(mask, largest)
-    np.testing.assert_array_equal(fill_holes(mask, largest), expected)
+    np.testing.assert_array_equal(fill_holes(mask), slow_fill(mask))
 
 
 @pytest.mark.parametrize("name", MASKS)

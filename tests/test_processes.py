@@ -16,6 +16,8 @@ from bgsub.errors import SourceError
 from bgsub.video.sources import open_source
 from tests.video.moving_square import write_images, write_video
 
+pytestmark = pytest.mark.slow
+
 posix = pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
 
 MODULE = (sys.executable, "-W", "error", "-m", "bgsub")

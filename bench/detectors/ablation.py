@@ -21,7 +21,7 @@ from bgsub._opencv import cv2
 from bgsub.bench import _frames
 from bgsub.detectors.adaptive import detector as adaptive
 from bgsub.detectors.adaptive import final_mask, ghosts
-from bgsub.evaluation.protocol import evaluate, find_sequences
+from bgsub.evaluation import evaluate, find_sequences
 
 _NEVER = 1e9
 

@@ -1,13 +1,76 @@
-"""Majority filters of binary masks (the median of 0 and 255), over small and over large squares."""
+"""Majority filters of binary masks: a pixel becomes foreground where most of the square around it is.
+
+Both count the foreground of a square from counts of its columns. These are kept from row to row: one row of the mask
+is added below, one removed above. Rows and columns of the border are repeated outwards. They differ in the masks they
+are fast on:
+
+- `median` adds up the columns around every pixel in bytes, of which a processor adds dozens at once. It is the faster
+  one for any mask, up to the side `LARGEST`, and is used in post-processing.
+- `vote_twice` moves one sum along the row, for which the side does not matter, and only where the mask has enough
+  foreground nearby. It is the faster one for large squares on masks that are mostly empty, and votes in squares of two
+  sizes, for which much of the work is the same; `adaptive` uses it for its final mask.
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bgsub._numba import kernel, view_kernel
 
-__all__ = ["LARGEST", "median", "vote_twice"]
+__all__ = ["LARGEST", "Square", "Votes", "make_square", "median", "vote_twice"]
 
 LARGEST = 15
-"""Largest side, whose square a byte can count."""
+"""Largest side of `median`, whose square a byte can count."""
+
+_SEGMENT = 64  # pixels of a row that `vote_twice` skips or visits together
+
+
+class Square(NamedTuple):
+    """The neighbourhood of a pixel in which foreground is counted."""
+
+    reach: int  # pixels from the middle to a side, the middle left out
+    least: int  # foreground pixels that make a majority
+
+
+class Votes(NamedTuple):
+    """Result of `vote_twice`."""
+
+    mask: Any  # (H, W) u1, written: 255 where a majority is foreground, else 0
+    filled: Any  # (H,) u1, written: 0 for a row of `mask` that is empty for certain, else 1
+
+
+class Sums(NamedTuple):
+    """Foreground pixels in the rows in reach; 0 before the first row."""
+
+    columns: Any  # (W + 2 * reach,) u2, of each column, those beyond the border included
+    segments: Any  # (segments,) i8, of each segment inside the border
+
+
+def make_square(side: int) -> Square:
+    """Return the square of an odd side in pixels."""
+    return Square(side // 2, side * side // 2 + 1)
+
+
+@view_kernel
+def _clamp(row, height):
+    """Return the row of the mask that stands for a row inside or beyond it."""
+    return min(max(row, 0), height - 1)
+
+
+@view_kernel
+def _update_columns(columns, row, sign):
+    """Add (sign 1) a row of the mask to the counts of its columns, or remove it (sign -1)."""
+    for x in range(columns.shape[0]):
+        columns[x] = columns[x] + sign * np.int64(row[x] & np.uint8(1))
+
+
+@view_kernel
+def _repeat_border(columns, reach):
+    """Set the first and last `reach` counts to those of the outermost columns of the mask."""
+    last = columns.shape[0] - reach - 1
+    for x in range(reach):
+        columns[x] = columns[reach]
+        columns[last + 1 + x] = columns[last]
 
 
 @kernel
@@ -16,143 +79,136 @@ def median(
     last_row,
     mask,  # (H, W) u1: 0 and 255
     side,  # odd, at most LARGEST
-    voted,  # (H, W) u1, written: 255 where most of the square around a pixel is; borders are repeated outwards
+    voted,  # (H, W) u1, written: 255 where most of the square is foreground, else 0
 ):
-    """Count in columns, kept from row to row, and add up neighbouring columns, all in bytes."""
+    """Vote in small squares around all pixels."""
     height, width = mask.shape
     reach, least = side // 2, np.uint8(side * side // 2 + 1)
     columns, sums = np.zeros(width + 2 * reach, np.uint8), np.empty(width, np.uint8)
     inner = columns[reach : reach + width]
     for y in range(first_row - 2 * reach, last_row):
-        below = mask[min(max(y + reach, 0), height - 1)]
-        for x in range(width):
-            inner[x] = np.uint8(inner[x] + (below[x] & np.uint8(1)))
+        _update_columns(inner, mask[_clamp(y + reach, height)], 1)
         if y < first_row:
             continue
-        for x in range(reach):
-            columns[x] = inner[0]
-            columns[reach + width + x] = inner[width - 1]
+        _repeat_border(columns, reach)
         for x in range(width):
             sums[x] = columns[x]
         for i in range(1, side):
             part = columns[i : i + width]
             for x in range(width):
                 sums[x] = np.uint8(sums[x] + part[x])
-        row, above = voted[y], mask[max(y - reach, 0)]
+        row = voted[y]
         for x in range(width):
             row[x] = np.uint8(255) if sums[x] >= least else np.uint8(0)
-        for x in range(width):
-            inner[x] = np.uint8(inner[x] - (above[x] & np.uint8(1)))
-
-
-_SEGMENT = 64  # pixels of a row whose neighbourhoods are looked at together
+        _update_columns(inner, mask[_clamp(y - reach, height)], -1)
 
 
 @view_kernel
-def _count(mask, first, counts):
-    """Count the foreground in each segment of the rows from `first` on; the last column counts the whole row.
+def _count_foreground(row, length):
+    count = 0
+    for x in range(length):
+        count += 1 if row[x] != 0 else 0
+    return count
 
-    Rows beyond the mask are its border again.
+
+@view_kernel
+def _count_segments(mask, first, counts):
+    """Count the foreground of the rows from `first` on.
+
+    counts : (rows, segments + 1) i8, written: of each segment, and of the whole row in the last column.
     """
     height, width = mask.shape
-    segments = counts.shape[1] - 1
-    whole = width // _SEGMENT
+    segments, whole = counts.shape[1] - 1, width // _SEGMENT
     for i in range(counts.shape[0]):
-        row, counts_row = mask[min(max(first + i, 0), height - 1)], counts[i]
+        row, counts_row = mask[_clamp(first + i, height)], counts[i]
         total = np.int64(0)
-        for segment in range(whole):
-            part = row[segment * _SEGMENT : (segment + 1) * _SEGMENT]
-            found = 0
-            for x in range(_SEGMENT):
-                found += 1 if part[x] != 0 else 0
-            counts_row[segment] = found
-            total += found
+        for segment in range(whole):  # a constant length compiles to a few instructions
+            counts_row[segment] = _count_foreground(row[segment * _SEGMENT :], _SEGMENT)
+            total += counts_row[segment]
         if whole < segments:
-            part = row[whole * _SEGMENT :]
-            found = 0
-            for x in range(part.shape[0]):
-                found += 1 if part[x] != 0 else 0
-            counts_row[whole] = found
-            total += found
+            counts_row[whole] = _count_foreground(row[whole * _SEGMENT :], width - whole * _SEGMENT)
+            total += counts_row[whole]
         counts_row[segments] = total
 
 
 @view_kernel
-def _add(row, columns, occupied, counts_row):
-    segments = occupied.shape[0]
+def _update_sums(sums, reach, row, counts_row, sign):
+    """Add (sign 1) or remove (sign -1) a row of the mask whose foreground is counted."""
+    segments = sums.segments.shape[0]
     if counts_row[segments] == 0:
         return
     for segment in range(segments):
-        occupied[segment] += counts_row[segment]
-    for x in range(columns.shape[0]):
-        columns[x] = np.uint16(columns[x] + (row[x] & np.uint8(1)))
+        sums.segments[segment] += sign * counts_row[segment]
+    _update_columns(sums.columns[reach : reach + row.shape[0]], row, sign)
 
 
 @view_kernel
-def _remove(row, columns, occupied, counts_row):
-    segments = occupied.shape[0]
-    if counts_row[segments] == 0:
-        return
+def _vote_segment(near, square, voted):
+    """Vote for the pixels of a segment from the columns in reach of them; return whether any can have a majority."""
+    total = np.int64(0)
+    for x in range(near.shape[0]):
+        total += np.int64(near[x])
+    if total < square.least:
+        return False
+    count = np.int64(0)
+    for x in range(2 * square.reach):
+        count += np.int64(near[x])
+    ahead = near[2 * square.reach :]
+    for x in range(voted.shape[0]):
+        count += np.int64(ahead[x])
+        voted[x] = np.uint8(255) if count >= square.least else np.uint8(0)
+        count -= np.int64(near[x])
+    return True
+
+
+@view_kernel
+def _vote_row(square, sums, voted):
+    """Vote for a row, only in segments with enough foreground in reach; return whether there is any such segment."""
+    width, reach = voted.shape[0], square.reach
+    columns, segments = sums.columns, sums.segments.shape[0]
+    for x in range(width):
+        voted[x] = np.uint8(0)
+    border = reach * (np.int64(columns[reach]) + np.int64(columns[reach + width - 1]))
+    total = border
     for segment in range(segments):
-        occupied[segment] -= counts_row[segment]
-    for x in range(columns.shape[0]):
-        columns[x] = np.uint16(columns[x] - (row[x] & np.uint8(1)))
+        total += sums.segments[segment]
+    if total < square.least:
+        return False
+    _repeat_border(columns, reach)
+    filled = False
+    for segment in range(segments):
+        begin = segment * _SEGMENT
+        end = min(begin + _SEGMENT, width)
+        total = border
+        for near in range(max(begin - reach, 0) // _SEGMENT, min(end - 1 + reach, width - 1) // _SEGMENT + 1):
+            total += sums.segments[near]
+        if total >= square.least and _vote_segment(columns[begin : end + 2 * reach], square, voted[begin:end]):
+            filled = True
+    return filled
 
 
 @view_kernel
-def _vote(first_row, last_row, mask, counts, reach, least, voted, filled, columns, occupied):
-    """Vote 255 where the square around a pixel has at least `least` foreground pixels; borders are repeated outwards.
-
-    Foreground is counted in columns, kept from row to row, and slid over along rows only where the counts of all rows
-    in reach allow a vote at all. Afterwards filled, (H,) u1, is 0 where a row of votes is empty.
-
-    Scratch: columns (W + 2 * reach,) u2, the foreground pixels of each column in reach, borders repeated, and
-    occupied (segments,) i8, their sums over segments; both 0.
-    """
-    height, width = mask.shape
-    inner = columns[reach : reach + width]
-    segments = counts.shape[1] - 1
+def _vote(first_row, last_row, mask, counts, square, sums, votes):
+    """Vote in one size of squares; the rows of `counts` are those of the mask from first_row - reach on."""
+    height, reach = mask.shape[0], square.reach
     for row in range(first_row - reach, first_row + reach):
-        _add(mask[min(max(row, 0), height - 1)], inner, occupied, counts[row - first_row + reach])
+        _update_sums(sums, reach, mask[_clamp(row, height)], counts[row - first_row + reach], 1)
     for y in range(first_row, last_row):
-        _add(mask[min(y + reach, height - 1)], inner, occupied, counts[y - first_row + 2 * reach])
-        row_voted = voted[y]
-        filled[y] = np.uint8(0)
-        for x in range(width):
-            row_voted[x] = np.uint8(0)
-        beyond = reach * (np.int64(inner[0]) + np.int64(inner[width - 1]))
-        whole = beyond
-        for segment in range(segments):
-            whole += occupied[segment]
-        if whole >= least:
-            for x in range(reach):
-                columns[x] = inner[0]
-                columns[reach + width + x] = inner[width - 1]
-        for segment in range(segments if whole >= least else 0):
-            begin = segment * _SEGMENT
-            end = min(begin + _SEGMENT, width)
-            total = beyond
-            for other in range(max(begin - reach, 0) // _SEGMENT, min(end - 1 + reach, width - 1) // _SEGMENT + 1):
-                total += occupied[other]
-            if total < least:
-                continue
-            near = columns[begin : end + 2 * reach]
-            total = np.int64(0)
-            for x in range(near.shape[0]):
-                total += np.int64(near[x])
-            if total < least:
-                continue
-            filled[y] = np.uint8(1)
-            out = row_voted[begin:end]
-            count = np.int64(0)
-            for x in range(2 * reach):
-                count += np.int64(near[x])
-            ahead = near[2 * reach :]
-            for x in range(out.shape[0]):
-                count += np.int64(ahead[x])
-                out[x] = np.uint8(255) if count >= least else np.uint8(0)
-                count -= np.int64(near[x])
-        _remove(mask[max(y - reach, 0)], inner, occupied, counts[y - first_row])
+        below, above = _clamp(y + reach, height), _clamp(y - reach, height)
+        _update_sums(sums, reach, mask[below], counts[y - first_row + 2 * reach], 1)
+        votes.filled[y] = np.uint8(1) if _vote_row(square, sums, votes.mask[y]) else np.uint8(0)
+        _update_sums(sums, reach, mask[above], counts[y - first_row], -1)
+
+
+@view_kernel
+def _spread_cells(cells, allowed):
+    """Write the value of each cell of 4 pixels to all of them."""
+    for cell in range(cells.shape[0]):
+        flag = cells[cell]
+        allowed[4 * cell] = flag
+        allowed[4 * cell + 1] = flag
+        allowed[4 * cell + 2] = flag
+        allowed[4 * cell + 3] = flag
 
 
 @kernel
@@ -160,37 +216,28 @@ def vote_twice(
     first_row,
     last_row,
     mask,  # (H, W) u1: 0 and 255
-    reach,  # half of the side, without the middle
-    least,  # foreground pixels needed
-    small_reach,  # at most `reach`
-    small_least,
-    where,  # (ceil(H / 4), ceil(W / 4)) u1: in which cells of 4x4 pixels votes in the smaller squares count, too
+    large,  # Square
+    small,  # Square, whose reach is at most that of the large one
+    where,  # (ceil(H / 4), ceil(W / 4)) u1: 255 in cells of 4x4 pixels where small squares count too, else 0
     scratch,  # (H, W) u1
-    voted,  # (H, W) u1, written: 255 where the square around a pixel has so many
-    filled,  # (H,) u1, written: 0 where a row of `voted` is empty, 1 where it may not be
+    votes,  # Votes, written
 ):
-    """Vote in larger and, somewhere, in smaller squares."""
-    width = mask.shape[1]
+    """Vote in large squares and, where `where` is set, in small ones: either majority makes a pixel foreground."""
+    height, width = mask.shape
     segments = (width + _SEGMENT - 1) // _SEGMENT
-    counts = np.empty((last_row - first_row + 2 * reach, segments + 1), np.int64)
-    columns, occupied = np.zeros(width + 2 * reach, np.uint16), np.zeros(segments, np.int64)
-    _count(mask, first_row - reach, counts)
-    _vote(first_row, last_row, mask, counts, reach, least, voted, filled, columns, occupied)
-    counts, small_filled = counts[reach - small_reach :], np.empty(mask.shape[0], np.uint8)
-    columns, occupied = np.zeros(width + 2 * small_reach, np.uint16), np.zeros(segments, np.int64)
-    _vote(first_row, last_row, mask, counts, small_reach, small_least, scratch, small_filled, columns, occupied)
+    counts = np.empty((last_row - first_row + 2 * large.reach, segments + 1), np.int64)
+    _count_segments(mask, first_row - large.reach, counts)
+    sums = Sums(np.zeros(width + 2 * large.reach, np.uint16), np.zeros(segments, np.int64))
+    _vote(first_row, last_row, mask, counts, large, sums, votes)
+    sums = Sums(np.zeros(width + 2 * small.reach, np.uint16), np.zeros(segments, np.int64))
+    fine = Votes(scratch, np.empty(height, np.uint8))
+    _vote(first_row, last_row, mask, counts[large.reach - small.reach :], small, sums, fine)
     allowed = np.empty(4 * where.shape[1], np.uint8)
     for y in range(first_row, last_row):
-        if small_filled[y] == 0:
+        if fine.filled[y] == 0:
             continue
-        filled[y] = np.uint8(1)
-        cells = where[y // 4]
-        for cell in range(cells.shape[0]):
-            flag = cells[cell]
-            allowed[4 * cell] = flag
-            allowed[4 * cell + 1] = flag
-            allowed[4 * cell + 2] = flag
-            allowed[4 * cell + 3] = flag
-        small, row = scratch[y], voted[y]
+        votes.filled[y] = np.uint8(1)
+        _spread_cells(where[y // 4], allowed)
+        fine_row, row = fine.mask[y], votes.mask[y]
         for x in range(width):
-            row[x] = row[x] | (small[x] & allowed[x])
+            row[x] = row[x] | (fine_row[x] & allowed[x])

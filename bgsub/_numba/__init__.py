@@ -1,13 +1,14 @@
 """The only importer of numba: compiled kernels, what they may call, and rows run in bands over threads."""
 
 from bgsub._numba.bands import available_threads, run_bands
-from bgsub._numba.compiler import JIT_ENABLED, kernel, view_kernel
+from bgsub._numba.compiler import JIT_ENABLED, inlined, kernel, view_kernel
 from bgsub._numba.intrinsics import exp2_nonpositive, prefetch
 
 __all__ = [
     "JIT_ENABLED",
     "available_threads",
     "exp2_nonpositive",
+    "inlined",
     "kernel",
     "prefetch",
     "run_bands",

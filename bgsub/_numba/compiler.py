@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["JIT_ENABLED", "kernel", "view_kernel", "warn_of_plain_numba"]
+__all__ = ["JIT_ENABLED", "inlined", "kernel", "view_kernel", "warn_of_plain_numba"]
 
 logger = logging.getLogger(__name__)
 
@@ -124,6 +124,14 @@ def view_kernel(function: _Function) -> _Function:
     """Compile as `kernel` does, but without reference counting: the function must not allocate arrays.
 
     LLVM cannot remove all counts from a loop over small blocks, where they take a tenth of the time or more.
+    """
+    return _compile(function, _nrt=False)
+
+
+def inlined(function: _Function) -> _Function:
+    """Compile as `view_kernel` does, for a part of a kernel that is always inlined.
+
+    A call that passes arrays in named tuples takes longer than some blocks of pixels.
     """
     return _compile(function, _nrt=False, forceinline=True)
 

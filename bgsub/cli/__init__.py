@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from bgsub import __version__
-from bgsub.cli.describe import detectors, sample, show_config
+from bgsub.cli.describe import detectors, sample, show_config, sources
 from bgsub.cli.measure import bench, evaluate
 from bgsub.cli.run import run
 from bgsub.cli.view import view
@@ -27,17 +27,17 @@ DONE, FAILED, BAD_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="bgsub")
-@click.option("-v", "--verbose", count=True, help="Tell more; twice for tracebacks.")
+@click.option("-v", "--verbose", count=True, help="Report more; twice for tracebacks.")
 def cli(verbose: int) -> None:
-    """Tell moving things from their background in videos, cameras and streams."""
+    """Separate moving objects from their background in videos, cameras and streams."""
     level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
     logging.basicConfig(format="bgsub: %(message)s", stream=sys.stderr, force=True)
-    logger.setLevel(level)  # ours alone: numba's debugging fills screens
+    logger.setLevel(level)  # ours alone: numba's debug log fills screens
     if level > logging.DEBUG:
-        os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")  # what it says on stderr, our errors say in one line
+        os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")  # our errors say the same in one line
 
 
-for command in (run, view, detectors, show_config, sample, evaluate, bench):
+for command in (run, view, detectors, sources, show_config, sample, evaluate, bench):
     cli.add_command(command)
 
 
@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (BgsubError, ValueError) as error:
         _explain(error)
         return FAILED if isinstance(error, BgsubError) else BAD_USAGE
-    except Exception as error:  # noqa: BLE001, the outermost place: a defect of ours is still one line
+    except Exception as error:  # noqa: BLE001, the outermost handler: a defect of ours is still one line
         _explain(error, f"unexpected {type(error).__name__}: ")
         return FAILED
 

@@ -1,48 +1,62 @@
-"""`bgsub detectors`, `bgsub config` and `bgsub sample`: what there is to run, and on what."""
+"""`bgsub detectors`, `bgsub sources`, `bgsub config` and `bgsub sample`."""
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bgsub.cli.options import Size, detector_options, make_config
 
-__all__ = ["detectors", "sample", "show_config"]
+if TYPE_CHECKING:
+    from bgsub.detectors import Detector
+
+__all__ = ["detectors", "sample", "show_config", "sources"]
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def detectors(as_json: bool) -> None:
     """List the detectors, each with its parameters, their ranges and defaults."""
-    from bgsub.detectors import DETECTORS, detector_class
-    from bgsub.detectors.parameters import defaults
+    from bgsub.detectors import DETECTORS
 
-    found = {}
-    for name in DETECTORS:
-        kind = detector_class(name)
-        values = defaults(kind)
-        found[name] = {
-            "summary": (kind.__doc__ or "").strip().splitlines()[0],
-            "parameters": {
-                item.name: {
-                    "default": values[item.name],
-                    "range": item.range_text,
-                    "unit": item.unit,
-                    "meaning": item.meaning,
-                }
-                for item in kind.PARAMETERS
-            },
-        }
+    kinds = dict(DETECTORS.items())
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps({name: _describe(kind) for name, kind in kinds.items()}))
         return
-    for name, description in found.items():
-        click.echo(f"{name}: {description['summary']}")
-        for parameter, entry in description["parameters"].items():  # type: ignore[attr-defined]
-            shown = "none" if entry["default"] is None else str(entry["default"]).lower()
-            unit = f" {entry['unit']}" if entry["unit"] else ""
-            click.echo(f"  {parameter:<16} {shown + unit:<16} {entry['range']:<38} {entry['meaning']}")
+    for name, kind in kinds.items():
+        click.echo(f"{name}: {_summary(kind)}")
+        for item in kind.PARAMETERS:
+            default = "none" if item.default is None else f"{str(item.default).lower()} {item.unit}".rstrip()
+            click.echo(f"  {item.name:<16} {default:<16} {item.range_text:<38} {item.meaning}")
+
+
+def _summary(kind: "type[Detector]") -> str:
+    return (kind.__doc__ or "").strip().partition("\n")[0]
+
+
+def _describe(kind: "type[Detector]") -> dict[str, Any]:
+    parameters = {
+        item.name: {
+            "default": item.default,
+            "range": item.range_text,
+            "unit": item.unit,
+            "meaning": item.meaning,
+            "note": item.note,
+            "group": item.group,
+        }
+        for item in kind.PARAMETERS
+    }
+    return {"summary": _summary(kind), "parameters": parameters}
+
+
+@click.command()
+def sources() -> None:
+    """List the kinds of sources, each with the form in which it is given."""
+    from bgsub.video.sources import SOURCES
+
+    for name, kind in SOURCES.items():
+        click.echo(f"{name}: {kind.text_form}")
 
 
 @click.command("config")
@@ -63,7 +77,7 @@ def show_config(**options: Any) -> None:
 @click.option("--force", "-f", is_flag=True, help="Overwrite an existing folder.")
 def sample(out: Path, scene: str, frames: int, size: tuple[int, int], seed: int, force: bool) -> None:
     """Write a generated clip with its ground truth to the folder OUT, in the change-detection layout."""
-    from bgsub.video.sources.synthetic.scene import open_synthetic, write_sample
+    from bgsub.video.sources.synthetic import open_synthetic, write_sample
 
     height, width = size
     made = open_synthetic(f"{scene}?frames={frames}&size={width}x{height}&seed={seed}").scene

@@ -1,4 +1,4 @@
-"""`bgsub evaluate` and `bgsub bench`: how accurate, how fast."""
+"""`bgsub evaluate` and `bgsub bench`: accuracy and speed."""
 
 import json
 import logging
@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from bgsub._files import write_text
 from bgsub.cli.options import Size, detector_options, make_config, progress_bar
-from bgsub.errors import SinkError
 
 __all__ = ["bench", "evaluate"]
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path))
 @detector_options
 @click.option("--compare", default="", help="More detectors to run, such as mog2,knn.")
-@click.option("--threads", type=click.IntRange(0), help="Threads of the detectors, 0 for one a processor.")
+@click.option("--threads", type=click.IntRange(0), help="Threads of the detectors, 0 for one per CPU.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the report as JSON.")
 @click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write the report as CSV.")
 @click.option("--roc", "roc_path", type=click.Path(path_type=Path), help="Draw ROC curves of the scores (.png).")
@@ -32,13 +32,12 @@ logger = logging.getLogger(__name__)
 def evaluate(datasets: tuple[Path, ...], **options: Any) -> None:
     """Score detectors on DATASETS, folders with input/ and groundtruth/ somewhere below.
 
-    The protocol is that of changedetection.net: only frames of temporalROI.txt, labels 85 and 170 not counted,
-    shadow (50) is background, counts pooled a video, means over videos and categories.
+    The protocol is that of changedetection.net: only frames of temporalROI.txt, labels 85 and 170 are ignored,
+    shadow (50) is background, counts pooled per video, means over videos and categories.
     """
     from bgsub.config import Config
-    from bgsub.evaluation.protocol import contact_sheet, find_sequences, plot_roc
-    from bgsub.evaluation.protocol import evaluate as measure
-    from bgsub.pipeline import PipelineModel
+    from bgsub.evaluation import PipelineModel, contact_sheet, find_sequences, plot_roc
+    from bgsub.evaluation import evaluate as measure
 
     config = make_config(options)
     names = [name.strip() for name in options["compare"].split(",") if name.strip()]
@@ -61,31 +60,24 @@ def evaluate(datasets: tuple[Path, ...], **options: Any) -> None:
         )
     click.echo(report.to_table())
     if options["json_path"]:
-        _write(options["json_path"], json.dumps(report.to_json(), indent=1) + "\n")
+        write_text(options["json_path"], json.dumps(report.to_json(), indent=1) + "\n")
     if options["csv_path"]:
-        _write(options["csv_path"], report.to_csv())
+        write_text(options["csv_path"], report.to_csv())
     if options["roc_path"]:
         plot_roc(report, options["roc_path"])
     if options["sheet_path"]:
         contact_sheet(report, options["sheet_path"])
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SinkError(f"cannot write {path}: {error.strerror}; choose a writable folder with free space") from error
-
-
 @click.command()
 @click.option("--size", "sizes", type=Size(), multiple=True, help="Frame size; several may be given.")
 @click.option(
-    "--threads", type=click.IntRange(0), multiple=True, help="Threads, 0 for one a processor; several may be given."
+    "--threads", type=click.IntRange(0), multiple=True, help="Threads, 0 for one per CPU; several may be given."
 )
 @click.option("--rounds", type=click.IntRange(1), default=20, show_default=True, help="Turns of each detector.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def bench(sizes: tuple[tuple[int, int], ...], threads: tuple[int, ...], rounds: int, as_json: bool) -> None:
-    """Measure milliseconds a frame of the detectors and of OpenCV's, on the same frames in the same process."""
+    """Measure milliseconds per frame of the detectors and of OpenCV's, on the same frames in the same process."""
     from bgsub.bench import DEFAULT_SIZES, table
     from bgsub.bench import bench as measure
 

@@ -1,13 +1,32 @@
 """Options and parameter types that several commands share."""
 
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 import click
 
-__all__ = ["Assignment", "Size", "detector_options", "make_config", "progress_bar"]
+if TYPE_CHECKING:
+    from bgsub.config import Config
+
+__all__ = ["Assignment", "ProgressBar", "Size", "detector_options", "make_config", "progress_bar"]
+
+_Command = TypeVar("_Command", bound=click.Command | Callable[..., Any])
+
+
+class ProgressBar(Protocol):
+    """The part of tqdm's bar that commands use."""
+
+    def update(self) -> None:
+        """Count one more frame."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> object: ...
 
 
 class Assignment(click.ParamType[Any]):
@@ -36,13 +55,13 @@ class Size(click.ParamType[Any]):
         return int(height), int(width)
 
 
-def detector_options(command: Any) -> Any:
-    """Options that make a `Config`."""
+def detector_options(command: _Command) -> _Command:
+    """Add the options that make a `Config`."""
     options = [
         click.option(
             "--detector",
             "-d",
-            help="adaptive, norma, olk, mog2 or knn; `bgsub detectors` tells more.  [default: adaptive]",
+            help="Name of the detector; `bgsub detectors` describes all.  [default: adaptive]",
         ),
         click.option("--set", "assignments", type=Assignment(), multiple=True, help="Set a parameter of the detector."),
         click.option("--config", type=click.Path(path_type=Path), help="TOML file of settings; options win over it."),
@@ -55,7 +74,11 @@ def detector_options(command: Any) -> Any:
         click.option("--min-area", type=int, help="Drop foreground regions of fewer pixels.  [default: 0]"),
         click.option("--fill-holes/--keep-holes", default=None, help="Fill background that foreground encloses."),
         click.option("--raw", is_flag=True, help="Raw masks, without any post-processing."),
-        click.option("--learning-rate", type=float, help="-1 automatic, 0 frozen, else the share a frame replaces."),
+        click.option(
+            "--learning-rate",
+            type=float,
+            help="-1 automatic, 0 frozen, else the share of the model that one frame replaces.",
+        ),
         click.option("--warmup", type=int, help="First frames to learn from without foreground."),
     ]
     for option in reversed(options):
@@ -63,7 +86,7 @@ def detector_options(command: Any) -> Any:
     return command
 
 
-def make_config(options: dict[str, Any]) -> Any:
+def make_config(options: Mapping[str, Any]) -> "Config":
     """Build the `Config`: defaults, then the file, then the options."""
     from bgsub.config import Config
     from bgsub.detectors import detector_class
@@ -80,7 +103,7 @@ def make_config(options: dict[str, Any]) -> Any:
         raise click.UsageError("--raw excludes --median, --min-area and --fill-holes")
     if options["raw"]:
         config = replace(config, postprocess=RAW)
-        if "raw" in defaults(detector_class(config.detector)):  # it cleans its masks itself
+        if "raw" in defaults(detector_class(config.detector)):  # the detector cleans its masks itself
             config = config.with_parameters({"raw": "true"})
     elif post:
         config = config.with_postprocess(**post)
@@ -88,8 +111,10 @@ def make_config(options: dict[str, Any]) -> Any:
     return replace(config, **given)
 
 
-def progress_bar(total: int | None, *, quiet: bool, unit: str = "frame") -> Any:
-    """Return a progress bar, which shows itself only on a terminal."""
+def progress_bar(total: int | None, *, quiet: bool, unit: str = "frame") -> ProgressBar:
+    """Return a progress bar, visible only on a terminal."""
     from tqdm import tqdm
 
-    return tqdm(total=total, unit=unit, disable=quiet or not sys.stderr.isatty(), file=sys.stderr, dynamic_ncols=True)
+    hidden = quiet or not sys.stderr.isatty()
+    bar = tqdm(total=total, unit=unit, disable=hidden, file=sys.stderr, dynamic_ncols=True)
+    return cast(ProgressBar, bar)

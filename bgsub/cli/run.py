@@ -1,42 +1,85 @@
-"""`bgsub run`: from a source to its mask video."""
+"""`bgsub run`: from a source to its outputs."""
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from bgsub._plugins import warn_once
 from bgsub.cli.options import detector_options, make_config, progress_bar
-from bgsub.errors import ConfigError, UnsupportedError
+from bgsub.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bgsub.config import Config
+    from bgsub.detectors import Detector
+    from bgsub.pipeline import Summary
+    from bgsub.video.sinks import Sink
+    from bgsub.video.sources import FrameSource
 
 __all__ = ["run"]
 
-OUTPUTS = ("mask", "overlay", "background", "stats", "save_model")
-"""Options that name a file or folder to write."""
+
+class _RunCommand(click.Command):
+    """A command with one more option for each output that a registered sink writes.
+
+    They are looked up when the command is used: sinks of other packages appear as the built-in ones do, and the rest
+    of the command line does not wait for them to be imported.
+    """
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return source, outputs, then the other options."""
+        argument, *others = super().get_params(ctx)
+        used = {flag for parameter in others for flag in (*parameter.opts, *parameter.secondary_opts)}
+        outputs = []
+        for option in _output_options():
+            if used.isdisjoint(option.opts):
+                used.update(option.opts)
+                outputs.append(option)
+            else:  # only possible in another package
+                warn_once(f"a sink cannot have the option {option.opts[0]}, which exists; the sink is not offered")
+        return [argument, *outputs, *others]
 
 
-@click.command()
+def _output_options() -> list[click.Option]:
+    from bgsub.video.sinks import sink_options
+
+    made = []
+    for option in sink_options():
+        names = [f"--{option.name}", *filter(None, [option.short]), _key(option.name)]
+        made.append(click.Option(names, type=click.Path(path_type=Path), help=f"{option.help}."))
+        made += [
+            click.Option(
+                [f"--{option.name}-{setting.name}", _key(option.name, setting.name)],
+                type=click.Choice(setting.choices),
+                default=setting.default,
+                show_default=True,
+                help=setting.help or None,
+            )
+            for setting in option.settings
+        ]
+    return made
+
+
+def _key(*names: str) -> str:
+    """Return the keyword under which click passes the option of an output on; no other option has such a keyword."""
+    return "_".join(("output", *names)).replace("-", "_").lower()
+
+
+@click.command(cls=_RunCommand)
 @click.argument("source")
-@click.option(
-    "--mask", "-o", "mask", type=click.Path(path_type=Path), help="Mask video (.mkv), or a folder for bin%06d.png."
-)
-@click.option(
-    "--overlay", type=click.Path(path_type=Path), help="Video (.mp4) of the input with the foreground marked."
-)
-@click.option("--overlay-style", type=click.Choice(["contour", "tint"]), default="contour", show_default=True)
-@click.option("--background", type=click.Path(path_type=Path), help="Image (.png) of the learned background.")
-@click.option("--stats", type=click.Path(path_type=Path), help="CSV with a line a frame.")
 @detector_options
 @click.option("--start", help="First frame: a number, 12.5s or HH:MM:SS.mmm.")
-@click.option("--end", help="Last frame, likewise.")
-@click.option("--skip", type=int, default=1, show_default=True, help="Take every n-th frame.")
+@click.option("--end", help="Last frame, in the same form.")
+@click.option("--skip", type=int, default=1, show_default=True, help="Use every n-th frame.")
 @click.option("--scale", type=float, default=1.0, show_default=True, help="Shrink frames by this factor first.")
-@click.option("--rate", type=float, help="Frames a second of an image sequence, or to ask a camera for.")
+@click.option("--rate", type=float, help="Frames per second of an image sequence, or to ask a camera for.")
 @click.option("--load-model", type=click.Path(path_type=Path), help="Start from a saved model.")
-@click.option("--save-model", type=click.Path(path_type=Path), help="Save the model at the end (.npz).")
 @click.option("--two-pass", is_flag=True, help="Learn from all of a file first, then make its masks from the start.")
-@click.option("--threads", type=click.IntRange(0), help="Threads of the detector, 0 for one a processor.")
+@click.option("--threads", type=click.IntRange(0), help="Threads of the detector, 0 for one per CPU.")
 @click.option("--force", "-f", is_flag=True, help="Overwrite existing outputs.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -44,9 +87,8 @@ def run(source: str, **options: Any) -> None:
     """Write the foreground mask of SOURCE.
 
     SOURCE is a video file, camera:0, an rtsp:// or http:// address, a folder of images, a pattern like
-    in%06d.jpg, or synthetic:walkers.
+    in%06d.jpg, or synthetic:walkers; `bgsub sources` lists every kind.
     """
-    from bgsub import pipeline
     from bgsub._opencv import cv2
     from bgsub.video.sources import open_source
 
@@ -55,35 +97,96 @@ def run(source: str, **options: Any) -> None:
         raise click.UsageError("--load-model brings its own detector and parameters; leave out --detector and --set")
     if options["threads"] is not None:
         cv2.setNumThreads(options["threads"] or -1)
-    _check_places(source, options)
+    outputs = _find_outputs(source, options)
     part = {name: options[name] for name in ("start", "end", "skip", "scale")} | {"rate_hz": options["rate"]}
     opened = open_source(source, **part)
-    sinks: list[Any] = []
     try:
-        detector = config.make_detector(
-            rate_hz=opened.info.rate_hz, threads=options["threads"], model=options["load_model"]
-        )
-        if detector.name != config.detector:  # what was not chosen suits the model, which only now is known
-            config = make_config({**options, "detector": detector.name})
-            detector = config.make_detector(threads=options["threads"], model=options["load_model"])
         if options["two_pass"] and opened.info.live:
             raise click.UsageError(f"--two-pass needs a source that can be read twice, not {opened.info.name}")
-        made = config.make_pipeline(detector)
-        sinks = _sinks(options, detector, opened.info.rate_hz or 25.0)
-    except BaseException:
-        opened.close()
-        raise
-    passes = 2 if options["two_pass"] else 1
-    bar = progress_bar(opened.info.count and opened.info.count * passes, quiet=options["quiet"])
-    try:
-        if options["two_pass"]:
-            _learn_all(open_source(source, **part), replace(config, learning_rate=-1.0).make_pipeline(detector), bar)
-        summary = pipeline.run(opened, made, sinks, progress=lambda _: bar.update())
+        config, detector = _make_detector(config, options, opened.info.rate_hz)
+        sinks = _make_sinks(outputs, options, detector, opened.info.rate_hz)
+        again = partial(open_source, source, **part) if options["two_pass"] else None
+        summary = _run_passes(config, detector, again, opened, sinks, options["quiet"])
     finally:
         opened.close()
-        bar.close()
+    _report(summary, opened.info.name, detector.name, outputs, options)
+
+
+def _find_outputs(source: str, options: Mapping[str, Any]) -> dict[str, Path]:
+    """Return the paths to write to by option.
+
+    Raises
+    ------
+    ConfigError
+        If one would overwrite the input, whose frames are still needed, or another output.
+    """
+    from bgsub.video.sinks import sink_options
+
+    names = [option.name for option in sink_options()]
+    outputs = {name: options[_key(name)] for name in names if options.get(_key(name)) is not None}
+    origin = Path(source)
+    used = {(origin.parent if any(sign in origin.name for sign in "%*") else origin).resolve()}
+    for path in outputs.values():
+        file = path.parent if "%" in path.name else path
+        if file.resolve() in used:
+            raise ConfigError(f"cannot write {file}: it is the input or another output; choose another name")
+        used.add(file.resolve())
+    return outputs
+
+
+def _make_detector(config: "Config", options: dict[str, Any], rate_hz: float | None) -> tuple["Config", "Detector"]:
+    """Return the detector, and the settings that suit it: those of a loaded model are known only now."""
+    threads, model = options["threads"], options["load_model"]
+    detector = config.make_detector(rate_hz=rate_hz, threads=threads, model=model)
+    if detector.name == config.detector:
+        return config, detector
+    config = make_config({**options, "detector": detector.name})
+    return config, config.make_detector(threads=threads, model=model)
+
+
+def _make_sinks(
+    outputs: Mapping[str, Path], options: Mapping[str, Any], detector: "Detector", rate_hz: float | None
+) -> list["Sink"]:
+    """Make the sinks that were asked for; none creates anything on disk before the first frame."""
+    from bgsub.video.sinks import RunContext, find_sink, sink_options
+
+    known = {option.name: option for option in sink_options()}
+    if not outputs and not options["as_json"]:
+        *names, last = (option.usage for option in known.values())
+        raise click.UsageError(f"nothing to write: give {', '.join(names)} or {last}")
+    context = RunContext(rate_hz or 25.0, options["force"], detector)
+    sinks = []
+    for name, path in outputs.items():
+        settings = {one.name: options[_key(name, one.name)] for one in known[name].settings}
+        sinks.append(find_sink(name, path).from_path(path, context, **settings))
+    return sinks
+
+
+def _run_passes(
+    config: "Config",
+    detector: "Detector",
+    again: "Callable[[], FrameSource] | None",
+    source: "FrameSource",
+    sinks: list["Sink"],
+    quiet: bool,
+) -> "Summary":
+    """Run the source into the sinks; where `again` opens it a second time, learn from all of it before."""
+    from bgsub import pipeline
+
+    made = config.make_pipeline(detector)
+    passes = 1 if again is None else 2
+    with progress_bar(source.info.count and source.info.count * passes, quiet=quiet) as bar:
+        if again is not None:
+            learning = replace(config, learning_rate=-1.0).make_pipeline(detector)
+            pipeline.run(again(), learning, [], progress=lambda _: bar.update())
+        return pipeline.run(source, made, sinks, progress=lambda _: bar.update())
+
+
+def _report(
+    summary: "Summary", source: str, detector: str, outputs: Mapping[str, Path], options: Mapping[str, Any]
+) -> None:
     if options["as_json"]:
-        click.echo(json.dumps({"source": opened.info.name, "detector": detector.name, **asdict(summary)}))
+        click.echo(json.dumps({"source": source, "detector": detector, **asdict(summary)}))
         return
     if options["quiet"]:
         return
@@ -91,58 +194,8 @@ def run(source: str, **options: Any) -> None:
     model_ms = summary.detect_ms + summary.postprocess_ms
     click.echo(
         f"{summary.frames} frames in {summary.elapsed_s:.1f} s ({rate:.0f} frames/s), "
-        f"{100 * summary.foreground:.2f} % foreground, model {model_ms:.2f} ms a frame"
+        f"{100 * summary.foreground:.2f} % foreground, model {model_ms:.2f} ms per frame"
         + (f", {summary.dropped} dropped" if summary.dropped else "")
     )
-    for name in OUTPUTS:
-        if options[name]:
-            click.echo(f"{name.replace('_', ' ')}: {options[name]}")
-
-
-def _learn_all(source: Any, pipeline: Any, bar: Any) -> None:
-    """Show a source to a detector without writing anything."""
-    from bgsub.pipeline import run as run_pipeline
-
-    run_pipeline(source, pipeline, [], progress=lambda _: bar.update())
-
-
-def _check_places(source: str, options: dict[str, Any]) -> None:
-    """Refuse outputs that would overwrite the input, whose frames are still needed, or one another."""
-    origin = Path(source)
-    taken = {(origin.parent if any(sign in origin.name for sign in "%*") else origin).resolve()}
-    for name in OUTPUTS:
-        if options[name] is None:
-            continue
-        path = options[name].parent if "%" in options[name].name else options[name]
-        if path.resolve() in taken:
-            raise ConfigError(f"cannot write {path}: it is the input or another output; choose another name")
-        taken.add(path.resolve())
-
-
-def _sinks(options: dict[str, Any], detector: Any, rate_hz: float) -> list[Any]:
-    """Make the sinks that were asked for; none is created on disk before the first frame."""
-    from bgsub.video import sinks
-
-    force = options["force"]
-    made: list[Any] = []
-    mask = options["mask"]
-    if mask is not None and "%" in mask.name:
-        made.append(sinks.PngSequence(mask.parent, mask.name, force=force))
-    elif mask is not None and mask.suffix:
-        made.append(sinks.MaskVideo(mask, rate_hz=rate_hz, force=force))
-    elif mask is not None:
-        made.append(sinks.PngSequence(mask, force=force))
-    if options["overlay"]:
-        style = options["overlay_style"]
-        made.append(sinks.OverlayVideo(options["overlay"], rate_hz=rate_hz, style=style, force=force))
-    if options["background"]:
-        made.append(sinks.BackgroundImage(options["background"], detector.background_image, force=force))
-    if options["stats"]:
-        made.append(sinks.StatsCsv(options["stats"], force=force))
-    if options["save_model"]:
-        if not detector.can_save:
-            raise UnsupportedError(f"OpenCV's {detector.name} cannot be saved; leave out --save-model or use norma")
-        made.append(sinks.SavedModel(options["save_model"], detector.save, force=force))
-    if not made and not options["as_json"]:
-        raise click.UsageError("nothing to write: give -o mask.mkv, --overlay, --background, --stats or --save-model")
-    return made
+    for name, path in outputs.items():
+        click.echo(f"{name.replace('-', ' ')}: {path}")

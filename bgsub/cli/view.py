@@ -1,4 +1,4 @@
-"""`bgsub view`: the window."""
+"""`bgsub view`: open the viewer."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ __all__ = ["view"]
 def view(source: str | None, **options: Any) -> int:
     """Watch SOURCE in a window, see why a pixel is foreground, and tune the detector.
 
-    SOURCE is what `bgsub run` takes; without one the window opens empty. Needs PyQt6: pip install 'bgsub[gui]'.
+    SOURCE is given as to `bgsub run`; without one the window opens empty. Needs PyQt6: pip install 'bgsub[gui]'.
     """
     from bgsub.gui.app import run_viewer
 

@@ -1,11 +1,9 @@
 """Per-pixel detectors over whole frames, by name."""
 
-import importlib
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bgsub._plugins import find_plugins, load_plugin
+from bgsub._plugins import Registry
 from bgsub.detectors import model_file
 from bgsub.detectors.base import Detector, Learning
 from bgsub.detectors.parameters import Parameter, param
@@ -24,36 +22,18 @@ __all__ = [
     "param",
 ]
 
-_BUILT_IN = {
-    "adaptive": "bgsub.detectors.adaptive.detector:Adaptive",
-    "norma": "bgsub.detectors.norma:Norma",
-    "olk": "bgsub.detectors.olk:Olk",
-    "mog2": "bgsub.detectors.opencv:Mog2",
-    "knn": "bgsub.detectors.opencv:Knn",
-}
-_GROUP = "bgsub.detectors"
-
-
-class _Registry(Mapping[str, str]):
-    """Names of detectors and where their classes are: our own first, then those of other packages."""
-
-    def __getitem__(self, name: str) -> str:
-        return _BUILT_IN[name] if name in _BUILT_IN else find_plugins(_GROUP)[name].value
-
-    def __iter__(self) -> Iterator[str]:
-        yield from _BUILT_IN
-        yield from (name for name in find_plugins(_GROUP) if name not in _BUILT_IN)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def __repr__(self) -> str:
-        return repr(dict(self))
-
-
-DETECTORS: Mapping[str, str] = _Registry()
-"""Name of each detector and where its class is, imported when first asked for; other packages add theirs by entry
-points of the group `bgsub.detectors`."""
+DETECTORS: Registry[Detector] = Registry(
+    "bgsub.detectors",
+    Detector,  # type: ignore[type-abstract]
+    {
+        "adaptive": "bgsub.detectors.adaptive.detector:Adaptive",
+        "norma": "bgsub.detectors.norma:Norma",
+        "olk": "bgsub.detectors.olk:Olk",
+        "mog2": "bgsub.detectors.opencv:Mog2",
+        "knn": "bgsub.detectors.opencv:Knn",
+    },
+)
+"""Names of all detectors, the default first; those of other packages come by entry points of `bgsub.detectors`."""
 
 
 def detector_class(name: str) -> type[Detector]:
@@ -66,16 +46,12 @@ def detector_class(name: str) -> type[Detector]:
     DependencyError
         If another package promises it, but it cannot be imported or is no detector of that name.
     """
-    if name in _BUILT_IN:
-        module, _, attribute = _BUILT_IN[name].partition(":")
-        found: type[Detector] = getattr(importlib.import_module(module), attribute)
-        return found
     if name not in DETECTORS:
         raise ValueError(f"detector must be one of {', '.join(DETECTORS)}, got {name!r}")
-    loaded = load_plugin(find_plugins(_GROUP)[name])
-    if not (isinstance(loaded, type) and issubclass(loaded, Detector) and getattr(loaded, "name", None) == name):
-        raise DependencyError(f"{DETECTORS[name]} is no detector called {name}; update or uninstall its package")
-    return loaded
+    found = DETECTORS.load(name)
+    if found.name != name:
+        raise DependencyError(f"the detector {name} of another package calls itself {found.name}; update that package")
+    return found
 
 
 def create(name: str = "adaptive", **parameters: Any) -> Detector:

@@ -59,6 +59,8 @@ class Detector(Parametrized, abc.ABC):
     """Whether single pixels can be kept from learning, by `where` or by the region of interest."""
     can_inspect: ClassVar[bool] = False
     """Whether `inspect` is possible."""
+    repeatable: ClassVar[bool] = True
+    """Whether the same frames give the same bits, whatever else runs."""
     own_postprocess: ClassVar[bool] = False
     """Whether masks are final as they come, so that a pipeline need not clean them."""
 

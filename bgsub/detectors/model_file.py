@@ -2,8 +2,6 @@
 
 import json
 import math
-import os
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bgsub._files import open_whole
 from bgsub.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -23,31 +22,15 @@ FORMAT = 2
 
 
 def write(path: Path, header: str, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write header and arrays to `path`: under another name first, so that no half file ever stands there.
+    """Write header and arrays to `path`, whole or not at all.
 
     Raises
     ------
     ModelFileError
         If the file cannot be written.
     """
-    temporary: str | None = None
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = file.name
-            np.savez(file, bgsub_format=np.int64(FORMAT), header=np.str_(header), **arrays)  # type: ignore[arg-type]
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)  # temporary files are private, a model need not be
-        Path(temporary).replace(path)
-    except OSError as error:
-        raise ModelFileError(
-            f"cannot write the model {path}: {error.strerror or error}; choose a writable folder with free space"
-        ) from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+    with open_whole(path, ModelFileError, what="model") as file:
+        np.savez(file, bgsub_format=np.int64(FORMAT), header=np.str_(header), **arrays)  # type: ignore[arg-type]
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

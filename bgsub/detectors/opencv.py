@@ -111,6 +111,7 @@ class Knn(_OpenCvDetector):
 
     name = "knn"
     can_freeze = False
+    repeatable = False  # samples are drawn by a generator that all models share
     history: int = HISTORY(500)
     dist2_threshold: float = param(400.0, "squared distance to a sample below which it counts as near", "(0, inf)")
     detect_shadows: bool = SHADOWS(True)

@@ -1,1 +1,32 @@
-"""Scores against ground truth, by the change-detection protocol."""
+"""Evaluation by the change-detection protocol: data sets, measures, reports, curves and contact sheets."""
+
+from bgsub.evaluation.dataset import GroundTruth, Sequence, find_sequences
+from bgsub.evaluation.metrics import MEASURES, Counts, count_pixels, mean_measures, scored_pixels
+from bgsub.evaluation.pipeline_model import PipelineModel
+from bgsub.evaluation.protocol import Model, evaluate
+from bgsub.evaluation.report import Mean, Report, Row, Sample
+from bgsub.evaluation.roc import Roc, RocCounter
+from bgsub.evaluation.roc_plot import plot_roc
+from bgsub.evaluation.sheets import contact_sheet
+
+__all__ = [
+    "MEASURES",
+    "Counts",
+    "GroundTruth",
+    "Mean",
+    "Model",
+    "PipelineModel",
+    "Report",
+    "Roc",
+    "RocCounter",
+    "Row",
+    "Sample",
+    "Sequence",
+    "contact_sheet",
+    "count_pixels",
+    "evaluate",
+    "find_sequences",
+    "mean_measures",
+    "plot_roc",
+    "scored_pixels",
+]

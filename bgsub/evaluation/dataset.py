@@ -21,7 +21,7 @@ _IMAGES = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff"}
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """One video of a data set: where its frames and labels are, and which of them count."""
+    """One video of a data set: its frames, its labels, and the frames that are scored."""
 
     name: str
     """Name of the folder."""
@@ -29,9 +29,9 @@ class Sequence:
     """Name of the folder around it."""
     folder: Path
     inputs: dict[int, Path]
-    """Frame numbers, as the file names tell them, in rising order, and the images."""
+    """Images by frame number, taken from the file names, in rising order."""
     truths: dict[int, Path]
-    """The labels of the numbers that have some."""
+    """Label images by frame number."""
     first: int
     """Number of the first frame that is scored; those before it train the model."""
     last: int
@@ -61,7 +61,7 @@ class Sequence:
         return labels
 
     def read_roi(self, size: tuple[int, int]) -> Mask | None:
-        """Read the region of interest for frames of that (height, width): not 0 counts; None if there is none.
+        """Read the region of interest for frames of that (height, width): 255 where scored; None if there is none.
 
         One of another size, as published for a sequence, is resized without interpolation, and a warning logged.
         """
@@ -91,7 +91,7 @@ def _read_image(path: Path, flags: int) -> Frame:
 
 
 def _numbered(folder: Path) -> dict[int, Path]:
-    """Map the numbers that file names end with to the images of a folder, in rising order."""
+    """Return the images of a folder by the number at the end of their names, in rising order."""
     found: dict[int, Path] = {}
     for path in folder.iterdir():
         digits = re.search(r"(\d+)$", path.stem)
@@ -136,18 +136,18 @@ def _open_sequence(folder: Path) -> Sequence:
 
 
 class GroundTruth:
-    """The labels of a video, read one by one while it plays, by frame number.
+    """The labels of a video by frame number, each read when its frame is shown.
 
     Parameters
     ----------
     folder : path
         Numbered label images, or a sequence whose groundtruth/ holds them. `temporalROI.txt` and `ROI.bmp` beside
-        them count as they do in `find_sequences`.
+        them are used as by `find_sequences`.
 
     Raises
     ------
     DatasetError
-        If there are none, or a file beside them is wrong.
+        If there are no labels, or a file beside them is wrong.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -165,7 +165,7 @@ class GroundTruth:
         self._sequence = Sequence(home.name, home.parent.name, home, {}, self._truths, first, last)
         self._roi: tuple[tuple[int, int], Mask | None] | None = None
         self.folder = root
-        """What was opened."""
+        """The folder as given."""
 
     @property
     def numbers(self) -> list[int]:
@@ -173,7 +173,7 @@ class GroundTruth:
         return [number for number in self._truths if self._sequence.first <= number <= self._sequence.last]
 
     def read(self, number: int, size: tuple[int, int]) -> tuple[Mask, Mask | None] | None:
-        """Return labels and region of interest, (H, W) uint8 both, of a frame; None where it is not scored.
+        """Return labels and region of interest, (H, W) uint8 both, of a frame; None if the frame is not scored.
 
         Raises
         ------
@@ -190,7 +190,7 @@ class GroundTruth:
 def find_sequences(path: str | Path) -> list[Sequence]:
     """Find every sequence in a folder and the folders below it.
 
-    A sequence is a folder with `input/` and `groundtruth/`, whose images belong together by the number at the end
+    A sequence is a folder with `input/` and `groundtruth/`, whose images are matched by the number at the end
     of their names. `temporalROI.txt` names the first and the last frame to score, otherwise all are; `ROI.bmp` may
     name the pixels to score.
 
@@ -213,9 +213,9 @@ def find_sequences(path: str | Path) -> list[Sequence]:
     if not root.is_dir():
         raise DatasetError(f"no data set at {path}: there is no such folder")
     found = []
-    for place, folders, _ in os.walk(root):
+    for folder, folders, _ in os.walk(root):
         if "input" in folders and "groundtruth" in folders:
-            found.append(Path(place))
+            found.append(Path(folder))
             folders.clear()
     if not found:
         raise DatasetError(f"no sequence in {path}: none of its folders has both input/ and groundtruth/")

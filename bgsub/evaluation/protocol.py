@@ -8,38 +8,21 @@ from typing import Any, Protocol
 import numpy as np
 
 from bgsub.errors import UnsupportedError
-from bgsub.evaluation.dataset import GroundTruth, Sequence, find_sequences
-from bgsub.evaluation.metrics import MEASURES, Counts, Roc, RocCounter, count_pixels, mean_measures, scored_pixels
-from bgsub.evaluation.report import Mean, Report, Row, Sample, contact_sheet, plot_roc
-from bgsub.frames import Frame, Mask
+from bgsub.evaluation.dataset import Sequence
+from bgsub.evaluation.metrics import Counts, count_pixels, scored_pixels
+from bgsub.evaluation.report import Report, Row, Sample
+from bgsub.evaluation.roc import Roc, RocCounter
+from bgsub.frames import Frame, Mask, Score
 
-__all__ = [
-    "MEASURES",
-    "Counts",
-    "GroundTruth",
-    "Mean",
-    "Model",
-    "Report",
-    "Roc",
-    "Row",
-    "Sample",
-    "Sequence",
-    "contact_sheet",
-    "count_pixels",
-    "evaluate",
-    "find_sequences",
-    "mean_measures",
-    "plot_roc",
-    "scored_pixels",
-]
+__all__ = ["MakeModel", "Model", "Progress", "evaluate"]
 
 logger = logging.getLogger(__name__)
 
 
 class Model(Protocol):
-    """What is evaluated: a detector of ours, of OpenCV or anybody's.
+    """The interface of a model: a detector of this package, of OpenCV or of anybody.
 
-    With `score(frame) -> (H, W) float32` it can have a ROC curve, with `memory_bytes` (a number or a method) its
+    With `score(frame) -> (H, W) float32` it can have a ROC curve; with `memory_bytes` (a number or a method) its
     size is reported.
     """
 
@@ -63,22 +46,22 @@ def evaluate(
     """Run models over sequences and measure their masks as the change-detection benchmark does.
 
     Every frame of a sequence is shown to a fresh model in the order of its number. Frames from `first` to `last`
-    are scored, pixel by pixel: label 255 is positive, 0 and 50 (shadow) are negative, others do not count, nor does
-    what lies outside the region of interest. Counts are pooled over a video, measures are computed from them, then
-    averaged.
+    are scored, pixel by pixel: label 255 is positive, 0 and 50 (shadow) are negative, others do not count, nor
+    do pixels outside the region of interest. Counts are pooled per video, and measures are computed
+    from them, then averaged.
 
     Parameters
     ----------
     sequences : iterable of Sequence
         From `find_sequences`.
     make_model : callable, or mapping of names to callables
-        Called with each sequence, returns a new `Model`.
+        Called with each sequence; returns a new `Model`.
     postprocess : callable, optional
-        Takes a mask of 0 and 255 and returns the one to score.
+        Receives a mask of 0 and 255 and returns the one to score.
     progress : callable, optional
-        Called after each frame with the model's name, the sequence, and how many of how many frames are done.
+        Called after each frame with the model's name, the sequence, the number of frames done and the number of all.
     roc : bool
-        Whether to score `model.score(frame)`, asked for before the frame is learned, at every threshold. Rows of
+        Whether to evaluate `model.score(frame)`, computed before the frame is learned, at every threshold. Rows of
         models without a score have no curve.
     samples : int
         Number of scored frames of each sequence, evenly spaced, to keep for `contact_sheet`.
@@ -92,13 +75,14 @@ def evaluate(
     DatasetError
         If a file cannot be read.
     ValueError
-        If a mask or score has not the size of the frame.
+        If the size of a mask or score differs from that of the frame.
 
     Examples
     --------
     >>> import tempfile
     >>> from bgsub._opencv import cv2
-    >>> from bgsub.video.sources.synthetic.scene import SyntheticScene, write_sample
+    >>> from bgsub.evaluation.dataset import find_sequences
+    >>> from bgsub.video.sources.synthetic import SyntheticScene, write_sample
     >>> folder = tempfile.TemporaryDirectory()
     >>> _ = write_sample(folder.name, SyntheticScene(size=(60, 80), frames=20))
     >>> report = evaluate(find_sequences(folder.name), {"mog2": lambda sequence: cv2.createBackgroundSubtractorMOG2()})
@@ -110,72 +94,104 @@ def evaluate(
         raise ValueError(f"samples must not be negative, got {samples}")
     makers = make_model if isinstance(make_model, Mapping) else {"model": make_model}
     sequences = list(sequences)
-    rows = [
-        _run(name, make(sequence), sequence, postprocess, progress, roc, samples)
-        for name, make in makers.items()
-        for sequence in sequences
-    ]
+    rows = []
+    for name, make in makers.items():
+        for sequence in sequences:
+            run = _Run(name, make(sequence), sequence, postprocess)
+            if roc:
+                run.keep_scores()
+            run.keep_samples(samples)
+            for done, number in enumerate(sequence.inputs, 1):
+                run.step(number)
+                if progress is not None:
+                    progress(name, sequence, done, len(sequence.inputs))
+            rows.append(run.row())
     return Report(rows)
 
 
-def _run(
-    name: str,
-    model: Any,
-    sequence: Sequence,
-    postprocess: Callable[[Mask], Mask] | None,
-    progress: Progress | None,
-    roc: bool,
-    samples: int,
-) -> Row:
-    scored = sequence.scored
-    keep = {scored[round(place)] for place in np.linspace(0, len(scored) - 1, samples)}
-    counter = RocCounter() if roc and hasattr(model, "score") else None
-    counts, kept, roi = Counts(), [], None
-    durations = []
-    begin = time.perf_counter()
-    for done, number in enumerate(sequence.inputs, 1):
+class _Run:
+    """One model on one sequence: receives the frames one by one and accumulates the measurements."""
+
+    def __init__(self, name: str, model: Any, sequence: Sequence, postprocess: Callable[[Mask], Mask] | None) -> None:
+        self._name, self._model, self._sequence, self._postprocess = name, model, sequence, postprocess
+        self._counts = Counts()
+        self._scores: RocCounter | None = None
+        self._sampled: set[int] = set()
+        self._samples: list[Sample] = []
+        self._roi: Mask | None = None
+        self._durations_s: list[float] = []
+        self._begin_s = time.perf_counter()
+
+    def keep_scores(self) -> None:
+        """Count the scores for a ROC curve, if the model has any."""
+        if hasattr(self._model, "score"):
+            self._scores = RocCounter()
+
+    def keep_samples(self, count: int) -> None:
+        """Keep so many of the scored frames, evenly spaced."""
+        scored = self._sequence.scored
+        self._sampled = {scored[round(index)] for index in np.linspace(0, len(scored) - 1, count)}
+
+    def step(self, number: int) -> None:
+        """Show a frame to the model and measure its mask, and before that its score, if the frame is scored."""
+        sequence = self._sequence
         frame = sequence.read_input(number)
         size = frame.shape[:2]
-        if done == 1:
-            roi = sequence.read_roi(size)
-        is_scored = sequence.first <= number <= sequence.last
-        if is_scored:
-            labels = sequence.read_labels(number, size)
-            positive, negative = scored_pixels(labels, roi)
-            if counter is not None:
-                try:
-                    score = _checked(model.score(frame), size, name, "score")
-                    counter.add(score, positive, negative)
-                except UnsupportedError as error:
-                    logger.info("%s has no ROC curve: %s", name, error)
-                    counter = None
+        if not self._durations_s:
+            self._roi = sequence.read_roi(size)
+        if not sequence.first <= number <= sequence.last:
+            self._apply(frame)
+            return
+        labels = sequence.read_labels(number, size)
+        positive, negative = scored_pixels(labels, self._roi)
+        score = self._score(frame)
+        if self._scores is not None and score is not None:
+            self._scores.add(score, positive, negative)
+        mask: Mask = _checked(self._apply(frame), size, self._name, "mask")
+        if self._postprocess is not None:
+            mask = self._postprocess(np.where(mask == 255, np.uint8(255), np.uint8(0)))
+        self._counts += count_pixels(mask, positive, negative)
+        if number in self._sampled:
+            self._samples.append(Sample(number, frame, labels, mask.copy()))
+
+    def row(self) -> Row:
+        """Return the measurements of the frames shown."""
+        total_s = time.perf_counter() - self._begin_s
+        steady = self._durations_s[1:] or self._durations_s  # the first frame may compile and allocate
+        return Row(
+            model=self._name,
+            category=self._sequence.category,
+            sequence=self._sequence.name,
+            counts=self._counts,
+            frames=len(self._durations_s),
+            scored=len(self._sequence.scored),
+            model_hz=len(steady) / max(sum(steady), 1e-9),
+            total_hz=len(self._durations_s) / total_s,
+            memory_bytes=_memory(self._model),
+            roc=self._roc(),
+            samples=tuple(self._samples),
+        )
+
+    def _roc(self) -> Roc | None:
+        return None if self._scores is None else self._scores.roc()
+
+    def _apply(self, frame: Frame) -> Any:
         start = time.perf_counter()
-        raw = model.apply(frame)
-        durations.append(time.perf_counter() - start)
-        if is_scored:
-            mask = _checked(raw, size, name, "mask")
-            if postprocess is not None:
-                mask = postprocess(np.where(mask == 255, np.uint8(255), np.uint8(0)))
-            counts += count_pixels(mask, positive, negative)
-            if number in keep:
-                kept.append(Sample(number, frame, labels, mask.copy()))
-        if progress is not None:
-            progress(name, sequence, done, len(sequence.inputs))
-    total = time.perf_counter() - begin
-    steady = durations[1:] or durations  # the first frame may compile and allocate
-    return Row(
-        model=name,
-        category=sequence.category,
-        sequence=sequence.name,
-        counts=counts,
-        frames=len(durations),
-        scored=len(scored),
-        model_hz=len(steady) / max(sum(steady), 1e-9),
-        total_hz=len(durations) / total,
-        memory_bytes=_memory(model),
-        roc=None if counter is None else counter.roc(),
-        samples=tuple(kept),
-    )
+        raw = self._model.apply(frame)
+        self._durations_s.append(time.perf_counter() - start)
+        return raw
+
+    def _score(self, frame: Frame) -> Score | None:
+        """Return the model's score, None from the first time on that the model has none."""
+        if self._scores is None:
+            return None
+        try:
+            score: Score = _checked(self._model.score(frame), frame.shape[:2], self._name, "score")
+        except UnsupportedError as error:
+            logger.info("%s has no ROC curve: %s", self._name, error)
+            self._scores = None
+            return None
+        return score
 
 
 def _checked(array: Any, size: tuple[int, int], name: str, what: str) -> Frame:

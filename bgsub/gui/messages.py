@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from bgsub.config import Config
 from bgsub.detectors.pixel_state import PixelState
-from bgsub.evaluation.protocol import Counts, GroundTruth
+from bgsub.evaluation import Counts, GroundTruth
 from bgsub.frames import Frame, Result, VideoInfo
 from bgsub.gui.panes import INPUT, MASK, Pane
 from bgsub.roi import Region

@@ -1,7 +1,6 @@
 """Learners in files: an npz archive of arrays with a JSON header, no pickle."""
 
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bgsub._files import open_whole
 from bgsub.errors import ModelFileError
 from bgsub.learners._base.learner import OnlineLearner
 from bgsub.learners.hypotheses import kernels
@@ -111,17 +111,8 @@ def _unplain(value: Any) -> Any:
 
 
 def _write(path: Path, header: str, arrays: dict[str, Any]) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            np.savez(file, bgsub_learner=np.int64(_FORMAT), header=np.str_(header), **arrays)
-        temporary.replace(path)
-    except OSError as error:
-        raise ModelFileError(
-            f"cannot write the model {path}: {error.strerror or error}; choose a writable folder with free space"
-        ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    with open_whole(path, ModelFileError, what="model") as file:
+        np.savez(file, bgsub_learner=np.int64(_FORMAT), header=np.str_(header), **arrays)
 
 
 def load(path: str | Path) -> Any:

@@ -1,4 +1,4 @@
-"""Frames in and out: sources, the capture thread and sinks."""
+"""Sources of frames, the capture thread, and sinks for results."""
 
 from bgsub.video.prefetch import Prefetch
 from bgsub.video.sinks import BackgroundImage, MaskVideo, OverlayVideo, PngSequence, Sink, StatsCsv

@@ -4,7 +4,7 @@ import av
 from av.container import InputContainer
 from av.video.stream import VideoStream
 
-__all__ = ["describe", "text_size", "video_stream"]
+__all__ = ["describe", "video_stream"]
 
 
 def describe(error: av.FFmpegError) -> str:
@@ -12,13 +12,8 @@ def describe(error: av.FFmpegError) -> str:
     return (error.strerror or type(error).__name__).rstrip(". ")
 
 
-def text_size(size: tuple[int, int]) -> str:
-    """Return (height, width) as WIDTHxHEIGHT."""
-    return f"{size[1]}x{size[0]}"
-
-
 def video_stream(container: InputContainer) -> VideoStream | None:
-    """Return the first stream of moving pictures, set to decode on all cores; None without one."""
+    """Return the first video stream, set to decode on all cores; None without one."""
     if not container.streams.video:
         return None
     stream = container.streams.video[0]

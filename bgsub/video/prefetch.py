@@ -14,23 +14,23 @@ __all__ = ["Prefetch"]
 
 logger = logging.getLogger(__name__)
 
-_WAKE_S = 1.0  # a waiter looks around this often, so that Ctrl-C reaches it on every system
+_WAKE_S = 1.0  # longest single wait, so that Ctrl-C is noticed on every system
 _JOIN_S = 6.0  # longer than the stall timeout of a stream
 
 
 class Prefetch:
-    """Read a source on a thread of its own.
+    """Read a source on a separate thread.
 
-    The source belongs to the thread from now on and is closed by it.
+    From then on the source belongs to that thread, which closes it.
 
     Parameters
     ----------
     source : FrameSource
-        What to read.
+        The source to read.
     depth : int
-        Frames to hold at most.
+        Largest number of frames to hold.
     newest : bool, optional
-        What to do when the queue is full: True drops the oldest frame and counts it, False lets the source wait. By
+        Behaviour when the queue is full: True drops the oldest frame and counts it, False lets the source wait. By
         default live sources drop and files wait.
 
     Raises
@@ -71,7 +71,7 @@ class Prefetch:
 
     @property
     def info(self) -> VideoInfo:
-        """What the source tells of itself."""
+        """The description of the source."""
         return self._info
 
     @property
@@ -81,11 +81,11 @@ class Prefetch:
 
     @property
     def trouble(self) -> str | None:
-        """What keeps the source from delivering, such as a lost camera; None while all is well."""
+        """Reason why the source delivers nothing, such as a lost camera; None in normal operation."""
         return self._source.trouble
 
     def ready(self, timeout_s: float = 0.0) -> bool:
-        """Tell whether `read` would return or raise at once, waiting for that at most so long.
+        """Return whether `read` would return or raise at once, after waiting for that if necessary.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class Prefetch:
         Raises
         ------
         BaseException
-            What the source raised, after the frames it delivered before.
+            Any error of the source, after the frames delivered before it.
         """
         with self._changed:
             while not (self._queue or self._ended or self._stop):
@@ -118,7 +118,7 @@ class Prefetch:
         return None
 
     def close(self) -> None:
-        """Stop and join the thread, which closes the source. Closing twice does no harm."""
+        """Stop and join the thread, which closes the source. Closing twice is allowed."""
         with self._changed:
             self._stop = True
             self._queue.clear()
@@ -126,7 +126,7 @@ class Prefetch:
         self._source.interrupt()
         self._thread.join(_JOIN_S)
         if self._thread.is_alive():
-            logger.warning("%s does not answer; its thread ends with the next frame", self._info.name)
+            logger.warning("%s does not respond; its thread ends with the next frame", self._info.name)
 
     def __iter__(self) -> Iterator[Packet]:
         while (packet := self.read()) is not None:

@@ -13,7 +13,7 @@ from PyQt6.QtGui import QImage
 from PyQt6.QtWidgets import QApplication, QWidget
 
 import bgsub
-from bgsub.evaluation.protocol import GroundTruth
+from bgsub.evaluation import GroundTruth
 from bgsub.gui.main_window import MainWindow, PanelId
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
 from bgsub.gui.panes import BACKGROUND, MASK, OVERLAY, SCORE

@@ -24,7 +24,7 @@ COUNT, EMPTY = 60, 34
 """Frames of the clip, the first of them without the square: longer than the detectors warm up."""
 
 TIMES_MS = [40 * index + (index % 3) * 7 for index in range(COUNT)]
-COMMANDS = ("run", "detectors", "config", "sample", "evaluate", "bench")
+COMMANDS = ("run", "detectors", "sources", "config", "sample", "evaluate", "bench")
 
 
 @pytest.fixture(scope="module")
@@ -303,7 +303,7 @@ class TestOtherCommands:
         assert bgsub("detectors") == 0
         text = capsys.readouterr().out
         assert re.search(r"^norma: ", text, re.MULTILINE)
-        assert re.search(r"^  slots +8 +\[1, 254\] +support vectors a pixel$", text, re.MULTILINE)
+        assert re.search(r"^  slots +8 +\[1, 254\] +support vectors per pixel$", text, re.MULTILINE)
         assert bgsub("detectors", "--json") == 0
         found = json.loads(capsys.readouterr().out)
         assert list(found) == list(library.DETECTORS)
@@ -347,6 +347,7 @@ class TestOtherCommands:
             assert bgsub("evaluate", tmp_path / "street", *command, *options, "--json", table) == 0
             assert counts(table) == alone
 
+    @pytest.mark.slow
     def test_bench_measures_every_detector(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert bgsub("bench", "--size", "64x48", "--threads", 1, "--rounds", 1, "--json") == 0
         rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)

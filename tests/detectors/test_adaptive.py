@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bgsub
-from bgsub._jit.majority import vote_twice
+from bgsub._jit.majority import Votes, make_square, vote_twice
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
@@ -518,11 +518,11 @@ def test_votes_equal_the_median_filter(size, side, density):
     cells = -(-size[0] // 4), -(-size[1] // 4)
     where = np.zeros(cells, np.uint8)
     where[::2] = 255
-    squares = side // 2, (side * side + 1) // 2, 1, 5
+    squares = make_square(side), make_square(3)
     middle = size[0] // 2
     for first, last in ((0, middle), (middle, size[0])):
-        vote_twice(first, last, mask, *squares, np.zeros_like(where), scratch, large, filled)
-        vote_twice(first, last, mask, *squares, where, scratch, voted, filled)
+        vote_twice(first, last, mask, *squares, np.zeros_like(where), scratch, Votes(large, filled))
+        vote_twice(first, last, mask, *squares, where, scratch, Votes(voted, filled))
     assert (large == median(mask, side)).all()
     allowed = where.repeat(4, 0).repeat(4, 1)[: size[0], : size[1]]
     assert (voted == (large | median(mask, 3) & allowed)).all()

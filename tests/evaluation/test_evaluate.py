@@ -11,18 +11,20 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from bgsub.errors import DatasetError, SinkError, UnsupportedError
-from bgsub.evaluation.metrics import RocCounter, count_pixels, scored_pixels
-from bgsub.evaluation.protocol import (
+from bgsub.evaluation import (
     Counts,
     GroundTruth,
     Report,
+    RocCounter,
     contact_sheet,
+    count_pixels,
     evaluate,
     find_sequences,
     mean_measures,
     plot_roc,
+    scored_pixels,
 )
-from bgsub.video.sources.synthetic.scene import SyntheticScene, write_sample
+from bgsub.video.sources.synthetic import SyntheticScene, write_sample
 from tests.data import shared_data
 
 
@@ -400,7 +402,7 @@ class TestReport:
         code = (
             "import sys; sys.modules['matplotlib'] = None\n"
             "import numpy as np\n"
-            "from bgsub.evaluation.protocol import Counts, Report, Roc, Row, plot_roc\n"
+            "from bgsub.evaluation import Counts, Report, Roc, Row, plot_roc\n"
             "roc = Roc(np.array([0., 1.]), np.array([0., 1.]), np.array([1., 0.]), 0.5, 0.5, 0.5)\n"
             "plot_roc(Report([Row('m', 'c', 's', Counts(), 1, 1, 1.0, 1.0, None, roc)]), 'x.png')"
         )
@@ -409,6 +411,7 @@ class TestReport:
         assert run.stderr.rstrip().endswith("run: pip install 'bgsub[plot]'")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "f"), [("baseline/highway", 0.708), ("cameraJitter/traffic", 0.580)])
 def test_mog2_on_real_sequences_is_as_measured_elsewhere(name, f):
     folder = shared_data() / "cdnet" / name

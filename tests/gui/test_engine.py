@@ -10,15 +10,14 @@ import bgsub
 from bgsub._opencv import cv2
 from bgsub.config import Config
 from bgsub.errors import SourceError
-from bgsub.evaluation.protocol import GroundTruth, evaluate, find_sequences
+from bgsub.evaluation import GroundTruth, PipelineModel, evaluate, find_sequences
 from bgsub.gui import panes
 from bgsub.gui.engine.recorder import Outputs
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Configured, Level, Notice, Opened, RecordingChanged
-from bgsub.pipeline import PipelineModel
 from bgsub.postprocess import Postprocess
 from bgsub.roi import Region
 from bgsub.video.sources import open_source
-from bgsub.video.sources.synthetic.scene import SyntheticScene, write_sample
+from bgsub.video.sources.synthetic import SyntheticScene, write_sample
 from tests.gui.conftest import FAST
 from tests.gui.driving import Driver, frames, opener
 

@@ -32,7 +32,7 @@ from bgsub.gui.widgets.record_dialog import RecordDialog
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
 from bgsub.roi import Region, open_region
 from bgsub.video.sources.list_cameras import FoundCamera
-from bgsub.video.sources.synthetic.scene import SyntheticScene, write_sample
+from bgsub.video.sources.synthetic import SyntheticScene, write_sample
 from tests.gui.conftest import EASY
 
 

@@ -252,7 +252,7 @@ def test_errors_are_shown_in_the_window_which_survives_them(window, session, qtb
         assert window.notices.again.isVisible()
         window.notices.clear()
     window.open("gopher://x")
-    qtbot.waitUntil(lambda: "address must begin with" in window.notices.label.text())
+    qtbot.waitUntil(lambda: "no kind of source accepts it" in window.notices.label.text())
     window.open("camera:77")
     qtbot.waitUntil(lambda: "cannot open camera:77" in window.notices.label.text(), timeout=20_000)
     window.open(EASY)

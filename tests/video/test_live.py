@@ -13,9 +13,8 @@ import pytest
 
 from bgsub.errors import SourceError
 from bgsub.video.prefetch import Prefetch
-from bgsub.video.sources import Camera, Slice, open_source
+from bgsub.video.sources import Camera, NetworkStream, Slice, open_source, public_name
 from bgsub.video.sources.reconnect import Reconnector
-from bgsub.video.sources.stream import NetworkStream, public_name
 from tests.video.moving_square import FakeCapture, write_video
 
 

@@ -1,9 +1,9 @@
 """The contract of all sinks, and what each does with bad luck."""
 
 import csv
+import functools
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import av
@@ -13,7 +13,20 @@ import pytest
 from bgsub._opencv import cv2
 from bgsub.errors import SinkError
 from bgsub.frames import Packet, Result, Timings
-from bgsub.video.sinks import BackgroundImage, MaskVideo, OverlayVideo, PngSequence, SavedModel, Sink, StatsCsv
+from bgsub.testing import check_sink
+from bgsub.video.sinks import (
+    SINKS,
+    BackgroundImage,
+    MaskVideo,
+    OverlayVideo,
+    PngSequence,
+    RunContext,
+    Sink,
+    StatsCsv,
+    find_sink,
+    recordable_sinks,
+    sink_options,
+)
 from bgsub.video.sinks.overlay import draw_overlay, to_display
 from tests.video.moving_square import SIZE, square_frame, square_mask
 
@@ -30,16 +43,29 @@ def background() -> np.ndarray:
     return square_frame(0)
 
 
-MAKERS: dict[str, Callable[..., Sink]] = {
-    "masks.mkv": MaskVideo,
-    "masks.avi": MaskVideo,
-    "overlay.mp4": OverlayVideo,
-    "overlay.mkv": OverlayVideo,
-    "bins": PngSequence,
-    "background.png": lambda path, **settings: BackgroundImage(path, background, **settings),
-    "model.npz": lambda path, **settings: SavedModel(path, lambda target: np.savez(target, a=1), **settings),
-    "stats.csv": StatsCsv,
+class Learned:
+    """The part of a detector that sinks need."""
+
+    name, can_save = "learned", True
+
+    def background_image(self) -> np.ndarray:
+        return background()
+
+    def save(self, path: Path) -> None:
+        np.savez(path, a=1)
+
+
+def from_path(name: str, path: Path, force: bool = False) -> Sink:
+    """Make a registered sink as the command line does."""
+    return SINKS.load(name).from_path(path, RunContext(force=force, model=Learned()))
+
+
+FILES = {
+    f"{name}{suffix}": functools.partial(from_path, name)
+    for name, kind in SINKS.items()
+    for suffix in kind.suffixes or ("",)
 }
+"""Every registered sink with each kind of file that it writes."""
 
 
 def readable(path: Path) -> int:
@@ -47,60 +73,78 @@ def readable(path: Path) -> int:
     if path.is_dir():
         return sum(cv2.imread(str(file)) is not None for file in path.iterdir())
     if path.suffix == ".png":
-        return COUNT if cv2.imread(str(path)) is not None else 0
+        return int(cv2.imread(str(path)) is not None)
     if path.suffix == ".npz":
-        return COUNT if np.load(path)["a"] == 1 else 0
+        return int(np.load(path)["a"])
     if path.suffix == ".csv":
         return len(path.read_text().splitlines()) - 1
     with av.open(str(path)) as container:
         return sum(1 for _ in container.decode(video=0))
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", FILES)
 class TestContract:
-    def test_everything_written_can_be_read(self, name: str, tmp_path: Path) -> None:
-        with MAKERS[name](tmp_path / name) as sink:
-            for index in range(COUNT):
-                sink.write(result(index))
-        sink.close()
-        assert readable(tmp_path / name) == COUNT
-
-    def test_nothing_is_created_before_the_first_result(self, name: str, tmp_path: Path) -> None:
-        with MAKERS[name](tmp_path / name):
-            pass
-        assert not list(tmp_path.iterdir())
-
-    def test_existing_output_is_refused_at_once(self, name: str, tmp_path: Path) -> None:
-        with MAKERS[name](tmp_path / name) as sink:
-            sink.write(result(0))
-        with pytest.raises(SinkError, match=r"exists|already"):
-            MAKERS[name](tmp_path / name)
-        with MAKERS[name](tmp_path / name, force=True) as sink:
-            for index in range(COUNT):
-                sink.write(result(index))
-        assert readable(tmp_path / name) == COUNT
-
-    def test_missing_folder_is_refused_at_once(self, name: str, tmp_path: Path) -> None:
-        with pytest.raises(SinkError, match="there is no folder"):
-            MAKERS[name](tmp_path / "none" / name)
+    def test_is_kept(self, name: str, tmp_path: Path) -> None:
+        check_sink(FILES[name], readable, name=name, once=Path(name).suffix in (".png", ".npz"))
 
     def test_read_only_folder_is_refused_at_once(
         self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("os.access", lambda path, mode: False)  # root may write everywhere
         with pytest.raises(SinkError, match="check its permissions"):
-            MAKERS[name](tmp_path / name)
+            FILES[name](tmp_path / name)
 
-    def test_error_in_the_run_leaves_it_readable(self, name: str, tmp_path: Path) -> None:
-        def run() -> None:
-            with MAKERS[name](tmp_path / name) as sink:
-                for index in range(COUNT):
-                    sink.write(result(index))
-                raise KeyboardInterrupt
 
-        with pytest.raises(KeyboardInterrupt):
-            run()
-        assert readable(tmp_path / name) == COUNT
+class TestRegistry:
+    def test_options_of_the_command_line(self) -> None:
+        usage = {option.name: option.usage for option in sink_options()}
+        assert (
+            usage
+            | {
+                "mask": "-o mask.mkv",
+                "overlay": "--overlay",
+                "background": "--background",
+                "stats": "--stats",
+                "save-model": "--save-model",
+            }
+            == usage
+        )
+        assert sink_options()[0].help == "Mask video (.mkv), or a folder for bin%06d.png"
+
+    @pytest.mark.parametrize(
+        ("path", "kind"),
+        [
+            ("m.mkv", MaskVideo),
+            ("m.avi", MaskVideo),
+            ("m.mp4", MaskVideo),
+            ("m", PngSequence),
+            ("m/%d.png", PngSequence),
+        ],
+    )
+    def test_path_decides_among_the_sinks_of_an_option(self, path: str, kind: type[Sink]) -> None:
+        assert find_sink("mask", Path(path)) is kind
+
+    def test_unknown_option_is_refused(self) -> None:
+        with pytest.raises(ValueError, match=r"option must be one of mask, overlay, .*, got 'masks'"):
+            find_sink("masks", Path("m.mkv"))
+
+    def test_what_needs_no_detector_can_be_recorded(self) -> None:
+        found = recordable_sinks()
+        assert {
+            "mask": MaskVideo,
+            "images": PngSequence,
+            "overlay": OverlayVideo,
+            "stats": StatsCsv,
+        }.items() <= found.items()
+        assert not {"background", "model"} & found.keys()
+        assert {name for name, kind in found.items() if kind.continuous} >= {"mask", "overlay"}
+        assert not StatsCsv.continuous
+
+    def test_model_is_needed_where_its_state_is_written(self, tmp_path: Path) -> None:
+        for name, kind in SINKS.items():
+            if kind.needs_model:
+                with pytest.raises(ValueError, match="run must have a model"):
+                    kind.from_path(tmp_path / f"{name}{kind.suffixes[0]}", RunContext())
 
 
 FULL_DISK = """
@@ -114,7 +158,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 limit = int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 path = sys.argv[1]
-sink = (MaskVideo if "masks" in path else OverlayVideo if "overlay" in path else StatsCsv)(path)
+sink = (MaskVideo if "/mask." in path else OverlayVideo if "overlay" in path else StatsCsv)(path)
 rng = np.random.default_rng(0)
 try:
     for index in range(5000):
@@ -127,8 +171,9 @@ except SinkError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limit on file sizes")
-@pytest.mark.parametrize("name", ["masks.mkv", "masks.avi", "overlay.mp4", "overlay.mkv", "stats.csv"])
+@pytest.mark.parametrize("name", ["mask.mkv", "mask.avi", "overlay.mp4", "overlay.mkv", "stats.csv"])
 def test_full_disk_is_one_line_and_the_part_before_is_readable(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     limit = 3000 if name.endswith("csv") else 1_500_000
@@ -147,24 +192,25 @@ def test_full_disk_is_one_line_and_the_part_before_is_readable(name: str, tmp_pa
                 for _ in container.decode(video=0):
                     count += 1
             except av.InvalidDataError:
-                assert name != "masks.mkv"  # the last picture may be cut, those before play
+                assert name != "mask.mkv"  # the last picture may be cut, those before play
     assert count > 5
 
 
 KILLED = """
 import os, signal, sys
-from tests.video.test_sinks import MAKERS, Path, result
+from tests.video.test_sinks import FILES, Path, result
 
 path = Path(sys.argv[1])
-sink = MAKERS[path.name](path)
+sink = FILES[path.name](path)
 for index in range(300):
     sink.write(result(index))
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
-@pytest.mark.parametrize("name", ["masks.mkv", "masks.avi", "overlay.mp4", "overlay.mkv"])
+@pytest.mark.parametrize("name", ["mask.mkv", "mask.avi", "overlay.mp4", "overlay.mkv"])
 def test_killed_process_leaves_a_readable_video(name: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED, str(tmp_path / name)]
     done = subprocess.run(command, capture_output=True, check=False, timeout=60, cwd=Path(__file__).parents[2])

@@ -4,7 +4,7 @@ import pytest
 
 from bgsub.errors import SinkError, SourceError
 from bgsub.video.sources.position import Position
-from bgsub.video.sources.synthetic.scene import SCENES, SyntheticScene, SyntheticSource, open_synthetic, write_sample
+from bgsub.video.sources.synthetic import SCENES, SyntheticScene, SyntheticSource, open_synthetic, write_sample
 
 SMALL = {"size": (90, 120), "frames": 60, "rate_hz": 10.0}
 STILL = dict.fromkeys(("water", "tree", "slow_light", "sudden_light", "walkers", "stopper"), False)
@@ -47,7 +47,7 @@ def test_small_and_odd_sizes_are_drawn(size):
 def test_labels_agree_with_pixels_that_differ_from_the_empty_scene():
     scene = SyntheticScene(size=(180, 240), frames=60, rate_hz=10.0, noise=0.0)
     moving = differing = wrong = shadow = shadow_darker = 0
-    for i in range(scene.quiet, 60, 3):
+    for i in range(scene.empty_frames, 60, 3):
         frame, labels = scene.frame(i)
         empty = scene.background(i)
         change = np.abs(frame.astype(int) - empty).max(axis=2)
@@ -64,7 +64,7 @@ def test_labels_agree_with_pixels_that_differ_from_the_empty_scene():
 
 
 def test_first_fifth_is_empty(scene):
-    assert scene.quiet == 12
+    assert scene.empty_frames == 12
     assert not any(scene.frame(i)[1].any() for i in range(12))
     np.testing.assert_array_equal(scene.frame(5)[0], scene.background(5))
     assert sum((scene.frame(i)[1] == 255).any() for i in range(12, 60)) > 40
@@ -187,12 +187,12 @@ def test_sample_has_the_benchmark_layout(tmp_path, suffix):
 def test_sample_is_overwritten_only_by_force(tmp_path):
     long, short = (SyntheticScene(size=(48, 64), frames=frames) for frames in (4, 2))
     write_sample(tmp_path / "s", long)
-    with pytest.raises(SinkError, match="it is not empty"):
+    with pytest.raises(SinkError, match="the folder is not empty"):
         write_sample(tmp_path / "s", short)
     write_sample(tmp_path / "s", short, force=True)
     assert len(list((tmp_path / "s" / "input").iterdir())) == 2
     (tmp_path / "file").write_text("")
-    with pytest.raises(SinkError, match="cannot write a sample"):
+    with pytest.raises(SinkError, match="cannot write the sample"):
         write_sample(tmp_path / "file" / "s", short)
     with pytest.raises(ValueError, match="suffix must be"):
         write_sample(tmp_path / "t", short, suffix=".gif")

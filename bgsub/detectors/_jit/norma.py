@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import exp2_nonpositive, kernel, view_kernel
+from bgsub._numba import exp2_nonpositive, inlined, kernel
 from bgsub.detectors._jit.ring import (
     NO_SLOT,
     next_slot,
@@ -39,7 +39,7 @@ class Rule(NamedTuple):
     """eta / (scale * decay): what eta is under the next scale."""
 
 
-@view_kernel
+@inlined
 def _expand(colours, coefficients, values, gain, scale, f):
     """Compute f, (W,), of a row: the sums of `norma_boxes`, bit by bit."""
     zero = np.float32(0.0)
@@ -63,14 +63,14 @@ def _expand(colours, coefficients, values, gain, scale, f):
         f[x] *= scale
 
 
-@view_kernel
+@inlined
 def _decision_threshold(rho, kappa, threshold):
     """Compute what f is compared with for the mask."""
     for x in range(rho.shape[0]):
         threshold[x] = kappa * rho[x]
 
 
-@view_kernel
+@inlined
 def _learn_row(f, rho, heads, slots, eta, nu, insert):
     """Choose the slot of each novel colour and move rho towards the share nu of novel ones."""
     zero, one = np.float32(0.0), np.float32(1.0)
@@ -83,7 +83,7 @@ def _learn_row(f, rho, heads, slots, eta, nu, insert):
         heads[x] = following if novel else head
 
 
-@view_kernel
+@inlined
 def _learn_row_where(f, rho, heads, slots, eta, nu, insert, where):
     """Do what `_learn_row` does, only where `where`, (W,) u1, is not 0."""
     zero, one = np.float32(0.0), np.float32(1.0)
@@ -98,7 +98,7 @@ def _learn_row_where(f, rho, heads, slots, eta, nu, insert, where):
         heads[x] = following if novel and learns else head
 
 
-@view_kernel
+@inlined
 def _undo_decay(coefficients, where, decay):
     """Keep coefficients (B, W) as they are under the common scale where pixels do not learn."""
     for j in range(coefficients.shape[0]):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import exp2_nonpositive, kernel, prefetch, view_kernel
+from bgsub._numba import exp2_nonpositive, inlined, kernel, prefetch, view_kernel
 
 __all__ = ["SEGMENT", "BoxRule", "Boxes", "Expansion", "write_mask_by_boxes"]
 
@@ -76,7 +76,7 @@ class _Scratch(NamedTuple):
     """(2, D, SEGMENT) of the frame's dtype: the least and the largest colour of a box"""
 
 
-@view_kernel
+@inlined
 def _find_outside(first_row, last_row, frame, boxes, mask, scratch):
     """Blank the mask, list the segments where a colour leaves its box, and return how many there are.
 
@@ -103,7 +103,7 @@ def _find_outside(first_row, last_row, frame, boxes, mask, scratch):
     return count
 
 
-@view_kernel
+@inlined
 def _list_all(first_row, last_row, width, positions):
     """List every segment and return how many there are."""
     count = 0
@@ -114,7 +114,7 @@ def _list_all(first_row, last_row, width, positions):
     return count
 
 
-@view_kernel
+@inlined
 def _fetch(frame, expansion, position):
     """Ask for what a segment needs: segments follow no pattern that the processor would foresee."""
     width = expansion.rho.shape[1]
@@ -130,7 +130,7 @@ def _fetch(frame, expansion, position):
         prefetch(coefficients_row[start:])
 
 
-@view_kernel
+@inlined
 def _separate(part, values):
     """Copy a segment, pixels in turn, into planes, (D, SEGMENT)."""
     x0 = values[0]
@@ -146,7 +146,7 @@ def _separate(part, values):
             x0[x] = part[x]
 
 
-@view_kernel
+@inlined
 def _expand(colours, coefficients, width, left, gain, values, f):
     """Compute f, without the common scale, in one segment of a row, from column `left` on."""
     zero = np.float32(0.0)
@@ -169,7 +169,7 @@ def _expand(colours, coefficients, width, left, gain, values, f):
                 f[x] += a[x] * exp2_nonpositive(d0 * d0 * gain)
 
 
-@view_kernel
+@inlined
 def _expand_and_add(colours, coefficients, width, left, gain, scratch):
     """Compute f as `_expand` does, and the offsets."""
     zero = np.float32(0.0)
@@ -204,7 +204,7 @@ def _expand_and_add(colours, coefficients, width, left, gain, scratch):
                 o[x] += a[x] * k[x] * (np.float32(s[x]) - v[x])
 
 
-@view_kernel
+@inlined
 def _combine(planes, part):
     """Copy planes of a segment to pixels in turn."""
     p0 = planes[0]
@@ -220,7 +220,7 @@ def _combine(planes, part):
             part[x] = p0[x]
 
 
-@view_kernel
+@inlined
 def _enclose(rho, rule, low, high, scratch):
     """Find boxes of colours that are certainly background; empty ones where x is foreground or nearly so.
 
@@ -268,7 +268,7 @@ def _enclose(rho, rule, low, high, scratch):
     _combine(bounds[1], high)
 
 
-@view_kernel
+@inlined
 def _decide(frame, expansion, boxes, rule, position, mask, scratch):
     """Write the mask of one segment, and its boxes if they are to be renewed."""
     width, channels = mask.shape[1], scratch.values.shape[0]

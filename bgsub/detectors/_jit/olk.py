@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import exp2_nonpositive, kernel, view_kernel
+from bgsub._numba import exp2_nonpositive, inlined, kernel
 from bgsub.detectors._jit.ring import (
     NO_SLOT,
     next_slot,
@@ -61,7 +61,7 @@ class Rule(NamedTuple):
     """i4; QUANTILE: samples before a threshold."""
 
 
-@view_kernel
+@inlined
 def _expand(colours, coefficients, values, gain, f, mass):
     """Compute f without the common scale and the sum of coefficients, (W,) each, of a row."""
     zero = np.float32(0.0)
@@ -86,7 +86,7 @@ def _expand(colours, coefficients, values, gain, f, mass):
                 mass[x] += a[x]
 
 
-@view_kernel
+@inlined
 def _normalise(f, mass, scale, density):
     """Compute the density, 1 where there is no coefficient, and multiply f by the common scale."""
     zero, one = np.float32(0.0), np.float32(1.0)
@@ -96,7 +96,7 @@ def _normalise(f, mass, scale, density):
         f[x] *= scale
 
 
-@view_kernel
+@inlined
 def _warm_thresholds(theta, counts, warmup, threshold):
     """Write the thresholds of QUANTILE, 0 for pixels in the warm-up."""
     zero = np.float32(0.0)
@@ -105,7 +105,7 @@ def _warm_thresholds(theta, counts, warmup, threshold):
         threshold[x] = warm if counts[x] >= warmup else zero
 
 
-@view_kernel
+@inlined
 def _new_coefficients(f, rule, new):
     """Compute the coefficient of a new support vector, eq. 67, under the scale after the step."""
     one = np.float32(1.0)
@@ -113,7 +113,7 @@ def _new_coefficients(f, rule, new):
         new[x] = min(max(one + rule.r - f[x], rule.v), rule.C) * rule.stored
 
 
-@view_kernel
+@inlined
 def _choose_slots(heads, slots, everywhere, where, insert):
     """Note the slot that takes each pixel's colour, and advance the heads."""
     for x in range(heads.shape[0]):
@@ -124,7 +124,7 @@ def _choose_slots(heads, slots, everywhere, where, insert):
         heads[x] = following if learns else head
 
 
-@view_kernel
+@inlined
 def _move_thresholds(density, theta, counts, everywhere, where, rule):
     """Let theta follow the quantile nu of the densities: half of their mean at first, then in smaller steps."""
     one = np.float32(1.0)
@@ -144,7 +144,7 @@ def _move_thresholds(density, theta, counts, everywhere, where, rule):
             theta[x] *= np.float32(np.exp(eta * (rule.nu - novel)))
 
 
-@view_kernel
+@inlined
 def _undo_shrinking(coefficients, where, shrink):
     """Keep coefficients (B, W) as they are under the common scale where pixels do not learn."""
     for j in range(coefficients.shape[0]):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import view_kernel
+from bgsub._numba import inlined
 
 __all__ = [
     "NO_SLOT",
@@ -48,7 +48,7 @@ class Outputs(NamedTuple):
     """(H, W) f4: 1 - value / threshold."""
 
 
-@view_kernel
+@inlined
 def separate(part, planes, values):
     """Copy a row, pixels in turn, into planes of its dtype and of f4, (D, W)."""
     channels = planes.shape[0]
@@ -64,20 +64,20 @@ def separate(part, planes, values):
             row[x] = np.float32(plane[x])
 
 
-@view_kernel
+@inlined
 def next_slot(head, slots):
     """Return the slot after this one, in a ring."""
     return np.uint8(head + np.uint8(1) if head + np.uint8(1) < slots else np.uint8(0))
 
 
-@view_kernel
+@inlined
 def write_mask(value, threshold, mask):
     """Write 255 where the value is below the threshold; (W,) each."""
     for x in range(mask.shape[0]):
         mask[x] = np.uint8(255) if value[x] < threshold[x] else np.uint8(0)
 
 
-@view_kernel
+@inlined
 def write_score(value, threshold, score):
     """Write 1 - value / threshold, and the lowest score where the threshold is not positive; (W,) each."""
     zero, one = np.float32(0.0), np.float32(1.0)
@@ -87,7 +87,7 @@ def write_score(value, threshold, score):
         score[x] = one - ratio if level > zero else _LOWEST_SCORE
 
 
-@view_kernel
+@inlined
 def store_coefficients(slot, insert, new, coefficients):
     """Give a slot (W,) the new coefficients where it is the one that takes the colour."""
     for x in range(coefficients.shape[0]):
@@ -95,7 +95,7 @@ def store_coefficients(slot, insert, new, coefficients):
         coefficients[x] = following if insert[x] == slot else old
 
 
-@view_kernel
+@inlined
 def store_colours(slot, insert, pixels, colours):
     """Give a slot, (D, B, W), the colours (D, W) where it is the one that takes them."""
     for c in range(colours.shape[0]):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._jit.majority import vote_twice
+from bgsub._jit.majority import Votes, make_square, vote_twice
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
@@ -54,9 +54,8 @@ def clean(
         final[:], occupied_rows[:] = raw, 1
     else:
         fine = min(fine, side)
-        votes = [value for square in (side, fine) for value in (square // 2, (square * square + 1) // 2)]
-        size = (raw.shape[0], raw.shape[1])
-        run_bands(vote_twice, size, threads, raw, *votes, static, scratch, final, occupied_rows, light=_LIGHT)
+        size, squares = (raw.shape[0], raw.shape[1]), (make_square(side), make_square(fine))
+        run_bands(vote_twice, size, threads, raw, *squares, static, scratch, Votes(final, occupied_rows), light=_LIGHT)
     outlines = find_outlines(final, occupied_rows)
     if fill:
         cv2.drawContours(final, outlines, -1, 255, cv2.FILLED)

@@ -11,7 +11,7 @@ from bgsub.detectors import detector_class
 from bgsub.detectors.base import Detector
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.errors import BgsubError, ModelFileError
-from bgsub.evaluation.protocol import Counts, GroundTruth, count_pixels, scored_pixels
+from bgsub.evaluation import Counts, GroundTruth, count_pixels, scored_pixels
 from bgsub.frames import Frame, Mask, Packet, Result
 from bgsub.gui.engine.notices import Notices
 from bgsub.gui.messages import DetectorRunView, Settings

@@ -17,7 +17,7 @@ from PyQt6.QtWidgets import (
 )
 
 from bgsub.config import Config
-from bgsub.evaluation.protocol import GroundTruth
+from bgsub.evaluation import GroundTruth
 from bgsub.gui.messages import DetectorRunView
 from bgsub.gui.panels.detector import ConfigEditor
 from bgsub.gui.panes import DIFFERENCE, INPUT, MASK, MASK_B, OVERLAY, OVERLAY_B, Side

@@ -45,7 +45,7 @@ class ConfigEditor(QWidget):
         self._config = config
         self._rate_hz: float | None = None
         self.detector = QComboBox()
-        for name in DETECTORS:
+        for name in DETECTORS.available():
             self.detector.addItem(name, name)
         self.detector.setToolTip("Detector; another one begins with a new model")
         self.summary = QLabel()

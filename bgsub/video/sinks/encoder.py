@@ -16,18 +16,19 @@ from numpy.typing import NDArray
 
 from bgsub._files import failure
 from bgsub.errors import SinkError
-from bgsub.video._pyav import describe, text_size
+from bgsub.video._pyav import describe
+from bgsub.video._text import text_size
 
 __all__ = ["Encoder", "Format"]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What a video file is made of."""
+    """Codec, pixel formats and options of a video file."""
 
     codec: str
     pixels: str
-    """Pixel format of the arrays that are given."""
+    """Pixel format of the arrays passed to `write`."""
     stored: str
     """Pixel format in the file."""
     codec_options: dict[str, str] = field(default_factory=dict)
@@ -41,7 +42,7 @@ class Encoder:
     Parameters
     ----------
     path : Path
-        Where to; an existing file is overwritten.
+        File to write; an existing one is overwritten.
     format : Format
         Codec and pixels.
     rate_hz : float
@@ -56,7 +57,7 @@ class Encoder:
         self._path = path
         self._format = format
         self._rate = Fraction(rate_hz).limit_denominator(1001)
-        # Matroska keeps milliseconds; all others are given the same, so that one rule makes times distinct.
+        # Matroska keeps milliseconds; all others get the same, so that one rule makes times distinct.
         self._tick = 1 / self._rate if steady else Fraction(1, 1000)
         self._steady = steady
         self._last: int | None = None
@@ -74,7 +75,7 @@ class Encoder:
             If it cannot be written, or its size is not that of the first.
         """
         if self._closed or self._failed:
-            raise SinkError(f"cannot write {self._path}: it is {'closed' if self._closed else 'broken off'}")
+            raise SinkError(f"cannot write {self._path}: it is {'closed' if self._closed else 'incomplete'}")
         size = image.shape[0], image.shape[1]
         if self._size is not None and size != self._size:
             raise SinkError(
@@ -89,7 +90,7 @@ class Encoder:
             container.mux(self._stream.encode(frame))
 
     def close(self) -> None:
-        """Write what the codec still holds and the end of the file.
+        """Write the frames that the codec still holds and the end of the file.
 
         Raises
         ------
@@ -120,7 +121,7 @@ class Encoder:
 
     def _open(self, size: tuple[int, int]) -> OutputContainer:
         self._size = size
-        # Without flushing, FFmpeg keeps even thousands of small frames to itself, and a killed process loses them.
+        # Without flushing, FFmpeg buffers even thousands of small frames, and a killed process loses them.
         options = {"flush_packets": "1", **self._format.container_options}
         self._container = container = av.open(str(self._path), "w", options=options)
         self._stream = stream = cast(VideoStream, container.add_stream(self._format.codec, rate=self._rate))
@@ -136,7 +137,7 @@ class Encoder:
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
-        """Turn what PyAV raises into one line, and remember that the file breaks off."""
+        """Convert errors of PyAV to one line, and remember that the file is incomplete."""
         try:
             yield
         except (av.FFmpegError, OSError) as error:

@@ -4,13 +4,11 @@ from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 
-import numpy as np
-
-from bgsub._files import check_file, check_folder, failure, write_whole
-from bgsub._opencv import cv2
+from bgsub._files import check_file, check_folder, failure
 from bgsub.errors import SinkError
 from bgsub.frames import Frame, Result
-from bgsub.video.sinks.base import Sink
+from bgsub.video._images import write_image
+from bgsub.video.sinks.base import RunContext, Sink, SinkOption, model_of
 
 __all__ = ["BackgroundImage", "PngSequence", "save_image"]
 
@@ -21,7 +19,7 @@ class PngSequence(Sink):
     Parameters
     ----------
     folder : str or path
-        Where to; it is created if its parent exists.
+        Folder to write to; created if its parent exists.
     pattern : str
         printf pattern of the names, filled with the number of the frame.
     force : bool
@@ -36,6 +34,7 @@ class PngSequence(Sink):
     """
 
     any_thread = True
+    option = SinkOption("mask", "a folder for bin%06d.png")
 
     def __init__(self, folder: str | PathLike[str], pattern: str = "bin%06d.png", *, force: bool = False) -> None:
         self._folder, self._pattern = Path(folder), pattern
@@ -51,9 +50,21 @@ class PngSequence(Sink):
         check_folder(self._folder)
         first, _, last = pattern.partition("%")
         ending = last.partition("d")[2]
-        taken = any(file.name.startswith(first) and file.name.endswith(ending) for file in self._folder.iterdir())
-        if taken and not force:
+        occupied = any(file.name.startswith(first) and file.name.endswith(ending) for file in self._folder.iterdir())
+        if occupied and not force:
             raise SinkError(f"{self._folder} holds such images already; choose another folder or force overwriting")
+
+    @classmethod
+    def accepts(cls, path: Path) -> bool:
+        """Return whether the path is a folder, or a pattern of names in one."""
+        return "%" in path.name or not path.suffix
+
+    @classmethod
+    def from_path(cls, path: Path, run: RunContext, **settings: str) -> "PngSequence":
+        """Write to the folder, or to its parent where the path ends in a pattern."""
+        if "%" in path.name:
+            return cls(path.parent, path.name, force=run.force)
+        return cls(path, force=run.force)
 
     def write(self, result: Result) -> None:
         """Write the mask under the number of its frame."""
@@ -62,7 +73,7 @@ class PngSequence(Sink):
             self._folder.mkdir(exist_ok=True)
         except OSError as error:
             raise failure(self._folder, error.strerror) from error
-        write_whole(path, _png(path, result.mask))
+        write_image(path, result.mask, sync=False)  # one of thousands
 
     def close(self) -> None:
         """Do nothing: every image is complete."""
@@ -86,13 +97,22 @@ class BackgroundImage(Sink):
         If the output exists or cannot be written.
     """
 
+    needs_model = True
+    option = SinkOption("background", "Image (.png) of the learned background")
+    suffixes = (".png",)
+
     def __init__(self, path: str | PathLike[str], image: Callable[[], Frame], *, force: bool = False) -> None:
         self._path, self._image = Path(path), image
-        check_file(self._path, (".png",), force)
+        check_file(self._path, self.suffixes, force)
         self._due = False
 
+    @classmethod
+    def from_path(cls, path: Path, run: RunContext, **settings: str) -> "BackgroundImage":
+        """Make the sink for the detector of the run."""
+        return cls(path, model_of(run).background_image, force=run.force)
+
     def write(self, result: Result) -> None:
-        """Note that there is something to write at the end."""
+        """Record that there is something to write at the end."""
         self._due = True
 
     def close(self) -> None:
@@ -100,11 +120,11 @@ class BackgroundImage(Sink):
         if not self._due:
             return
         self._due = False
-        write_whole(self._path, _png(self._path, self._image()))
+        write_image(self._path, self._image())
 
 
 def save_image(path: str | PathLike[str], image: Frame) -> None:
-    """Write one picture as PNG, whole or not at all; an existing file is overwritten.
+    """Write one image as PNG, whole or not at all; an existing file is overwritten.
 
     Parameters
     ----------
@@ -120,13 +140,4 @@ def save_image(path: str | PathLike[str], image: Frame) -> None:
     """
     path = Path(path)
     check_file(path, (".png",), force=True)
-    write_whole(path, _png(path, image))
-
-
-def _png(path: Path, image: Frame) -> bytes:
-    if image.dtype not in (np.uint8, np.uint16):
-        raise SinkError(f"cannot write {path}: a PNG cannot hold {image.dtype} pixels; run on frames of 8 or 16 bits")
-    done, data = cv2.imencode(".png", image)
-    if not done:
-        raise SinkError(f"cannot write {path}: OpenCV cannot store an array of shape {image.shape} as PNG")
-    return data.tobytes()
+    write_image(path, image)

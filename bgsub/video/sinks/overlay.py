@@ -1,4 +1,4 @@
-"""Draw the foreground into the frame, for videos and viewers."""
+"""Draw the foreground into a frame, for videos and viewers."""
 
 from typing import Any, Literal, cast, get_args
 
@@ -17,17 +17,17 @@ def to_display(frame: Frame) -> NDArray[np.uint8]:
     """Return a frame of any accepted kind as a new (H, W, 3) BGR uint8 image.
 
     Values of uint16 are shown over the full 16 bits when they use more than 12 of them, else over 12, as cameras
-    deliver; float32 is taken as [0, 1] when it lies there, else as [0, 255].
+    deliver; float32 is read as [0, 1] when all values lie there, else as [0, 255].
 
     Parameters
     ----------
     frame : (H, W) or (H, W, 3) array of uint8, uint16 or float32
-        A frame.
+        The frame.
 
     Returns
     -------
     (H, W, 3) uint8 array
-        What to show.
+        Image for display.
 
     Examples
     --------
@@ -62,9 +62,9 @@ def draw_overlay(
     frame : (H, W) or (H, W, 3) array of uint8, uint16 or float32
         The input; it is not changed.
     mask : (H, W) uint8 array
-        255 where foreground.
+        255 where the frame is foreground.
     style : {"contour", "tint"}
-        Outline the foreground, or dye it.
+        Outline the foreground, or tint it.
     color : tuple of int
         Blue, green and red of the marks, 0 to 255.
     opacity : float
@@ -95,18 +95,18 @@ def draw_overlay(
         thickness = max(1, round(min(mask.shape) / 240))
         cv2.drawContours(image, contours, -1, color, thickness)
     else:
-        dyed = cv2.addWeighted(image, 1 - opacity, np.full_like(image, color), opacity, 0)
-        cv2.copyTo(dyed, mask, image)
+        tinted = cv2.addWeighted(image, 1 - opacity, np.full_like(image, color), opacity, 0)
+        cv2.copyTo(tinted, mask, image)
     return image
 
 
 def check_marks(style: str, color: tuple[int, int, int], opacity: float) -> None:
-    """Refuse settings that `draw_overlay` does not know.
+    """Refuse settings that `draw_overlay` does not accept.
 
     Raises
     ------
     ValueError
-        Naming the one that is wrong.
+        If one is out of range; the message names it.
     """
     if style not in get_args(Style):
         raise ValueError(f"style must be one of {', '.join(get_args(Style))}, got {style!r}")

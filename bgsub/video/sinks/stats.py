@@ -1,4 +1,4 @@
-"""Statistics per frame as a table."""
+"""Statistics of each frame as a table."""
 
 import csv
 from os import PathLike
@@ -9,13 +9,13 @@ from bgsub._files import check_file, failure
 from bgsub._opencv import cv2
 from bgsub.errors import SinkError
 from bgsub.frames import Result
-from bgsub.video.sinks.base import Sink
+from bgsub.video.sinks.base import Sink, SinkOption
 
 __all__ = ["StatsCsv"]
 
 
 class StatsCsv(Sink):
-    """One line of figures a frame; every line is on the disk before the next frame.
+    """One line of statistics per frame; every line is in the file before the next frame.
 
     The columns are index, number, time_s, foreground (share of the pixels, 0 to 1), blobs (8-connected) and ms (time
     of detection and post-processing).
@@ -33,11 +33,13 @@ class StatsCsv(Sink):
         If the output exists or cannot be written.
     """
 
+    option = SinkOption("stats", "CSV with one line per frame")
+    suffixes = (".csv",)
     COLUMNS = ("index", "number", "time_s", "foreground", "blobs", "ms")
 
     def __init__(self, path: str | PathLike[str], *, force: bool = False) -> None:
         self._path = Path(path)
-        check_file(self._path, (".csv",), force)
+        check_file(self._path, self.suffixes, force)
         self._file: TextIO | None = None
         self._closed = self._failed = False
 

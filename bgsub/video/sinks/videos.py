@@ -3,6 +3,7 @@
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import cast, get_args
 
 import numpy as np
 
@@ -10,14 +11,14 @@ from bgsub._files import check_file
 from bgsub._opencv import cv2
 from bgsub.errors import SinkError
 from bgsub.frames import Result
-from bgsub.video.sinks.base import Sink
+from bgsub.video.sinks.base import RunContext, Sink, SinkOption, SinkSetting
 from bgsub.video.sinks.encoder import Encoder, Format
 from bgsub.video.sinks.overlay import Style, check_marks, draw_overlay
 
 __all__ = ["MaskVideo", "OverlayVideo"]
 
-# Measured at 1280x720 on two threads: 2.6 ms a mask with 9 slices and Rice codes, 3.6 with 4 slices and the range
-# coder, 5 on one thread; all decode to exactly 0 and 255 and need 3.4 KB a frame.
+# Measured at 1280x720 on two threads: 2.6 ms per mask with 9 slices and Rice codes, 3.6 with 4 slices and the range
+# coder, 5 on one thread; all decode to exactly 0 and 255 and need 3.4 KB per frame.
 _FFV1 = Format("ffv1", "gray", "gray", {"level": "3", "coder": "rice", "slices": "9"}, threads="SLICE")
 
 _H264 = Format(
@@ -28,8 +29,8 @@ _H264 = Format(
 )
 
 
-# A fragment is complete on the disk whatever happens after; at a proper end the file becomes an ordinary MP4. Its
-# header waits for the first frame: else the time of that frame is lost and the video begins at 0.
+# A fragment on disk stays complete whatever happens later; at a proper end the file becomes an ordinary MP4. Its
+# header is written with the first frame: otherwise the time of that frame is lost and the video begins at 0.
 _H264_MP4 = replace(_H264, container_options={"movflags": "hybrid_fragmented+delay_moov"})
 
 
@@ -68,13 +69,21 @@ class MaskVideo(Sink):
     """
 
     any_thread = True
+    continuous = True
+    option = SinkOption("mask", "Mask video (.mkv)", short="-o", example="-o mask.mkv")
+    suffixes = (".mkv", ".avi")
 
     def __init__(self, path: str | PathLike[str], *, rate_hz: float = 25.0, force: bool = False) -> None:
         path = Path(path)
-        if path.suffix.lower() not in (".mkv", ".avi"):
+        if path.suffix.lower() not in self.suffixes:
             raise SinkError(f"{path} would not keep masks exactly; give the file a name ending in .mkv")
-        check_file(path, (".mkv", ".avi"), force)
+        check_file(path, self.suffixes, force)
         self._encoder = Encoder(path, _FFV1, rate_hz, steady=path.suffix.lower() == ".avi")
+
+    @classmethod
+    def from_path(cls, path: Path, run: RunContext, **settings: str) -> "MaskVideo":
+        """Make the video at the frame rate of the run."""
+        return cls(path, rate_hz=run.rate_hz, force=run.force)
 
     def write(self, result: Result) -> None:
         """Append the mask at the time of its frame."""
@@ -95,7 +104,7 @@ class OverlayVideo(Sink):
     rate_hz : float
         Nominal frame rate; the real presentation times are kept.
     style : {"contour", "tint"}
-        Outline the foreground, or dye it.
+        Outline the foreground, or tint it.
     color : tuple of int
         Blue, green and red of the marks.
     opacity : float
@@ -112,6 +121,13 @@ class OverlayVideo(Sink):
     """
 
     any_thread = True
+    continuous = True
+    option = SinkOption(
+        "overlay",
+        "Video (.mp4) of the input with the foreground marked",
+        settings=(SinkSetting("style", get_args(Style), "contour"),),
+    )
+    suffixes = (".mp4", ".mkv")
 
     def __init__(
         self,
@@ -125,10 +141,16 @@ class OverlayVideo(Sink):
     ) -> None:
         check_marks(style, color, opacity)
         path = Path(path)
-        check_file(path, (".mp4", ".mkv"), force)
+        check_file(path, self.suffixes, force)
         self._style: Style = style
         self._color, self._opacity = color, opacity
         self._encoder = Encoder(path, _H264_MP4 if path.suffix.lower() == ".mp4" else _H264, rate_hz)
+
+    @classmethod
+    def from_path(cls, path: Path, run: RunContext, **settings: str) -> "OverlayVideo":
+        """Make the video at the frame rate of the run; the setting is `style`."""
+        style = cast(Style, settings.get("style", "contour"))
+        return cls(path, rate_hz=run.rate_hz, style=style, force=run.force)
 
     def write(self, result: Result) -> None:
         """Append the marked frame."""

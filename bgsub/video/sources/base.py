@@ -1,20 +1,34 @@
-"""What every source of frames has in common."""
+"""The base class of all sources of frames."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from bgsub.frames import Frame, Packet, VideoInfo
 from bgsub.video.sources.position import Position
 
-__all__ = ["FrameSource", "Grab", "LazySource"]
+__all__ = ["FrameSource", "Grab", "LazySource", "SourceOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """The settings of `open_source` that are passed on to the class of the source."""
+
+    rate_hz: float | None = None
+    """Rate of an image sequence, or to request from a camera."""
+    size: tuple[int, int] | None = None
+    """(height, width) to request from a camera."""
+    reconnects: int = 8
+    """Attempts in a row to open a lost camera or stream again."""
+    stall_timeout_s: float = 5.0
+    """Time without data after which a stream counts as lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grab:
-    """One frame a source stepped to, whose pixels are made only when asked for."""
+    """One frame a source has stepped to; its pixels are made only on request."""
 
     number: int
     time_s: float
@@ -27,16 +41,43 @@ class FrameSource(ABC):
 
     A subclass provides `info` and `read`, and `close` if there is something to release. The other methods
     have defaults that are right, if not the fastest, for every source.
+
+    For `open_source` to find it, a subclass also provides `text_form` and `accepts`, and `from_text` if its
+    constructor needs more than the text. It is registered by one line in `bgsub/video/sources/open.py`, or by another
+    package as an entry point of the group `bgsub.sources`.
     """
+
+    text_form: ClassVar[str] = ""
+    """Form of the text that it accepts, for help and messages, such as ``camera:0``."""
+    uses: ClassVar[frozenset[str]] = frozenset()
+    """Which of the options `rate_hz` and `size` apply to it."""
+    asked_last: ClassVar[bool] = False
+    """Whether it accepts texts that a more special kind may claim, such as any file name."""
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        """Return whether the text names a source of this kind; nothing is opened."""
+        return False
+
+    @classmethod
+    def from_text(cls, text: str, options: SourceOptions) -> "FrameSource":
+        """Open the source that an accepted text names; by default the constructor gets the text.
+
+        Raises
+        ------
+        SourceError
+            If it cannot be opened.
+        """
+        return cls(text)  # type: ignore[call-arg]
 
     @property
     @abstractmethod
     def info(self) -> VideoInfo:
-        """Name, frame size, rate and number of frames, as far as they are known."""
+        """Name, frame size, rate and number of frames, as far as known."""
 
     @property
     def trouble(self) -> str | None:
-        """What keeps a live source from delivering, such as a lost camera; None while all is well.
+        """Reason why a live source delivers nothing, such as a lost camera; None in normal operation.
 
         Like `interrupt` it may be used from any thread.
         """
@@ -53,16 +94,16 @@ class FrameSource(ABC):
         """
 
     def close(self) -> None:  # noqa: B027 - a source without resources has nothing to close
-        """Release file or device. Closing twice does no harm."""
+        """Release file or device. Closing twice is allowed."""
 
-    def interrupt(self) -> None:  # noqa: B027 - a source that never waits need not listen
-        """Ask a `read` that waits in another thread to give up soon and return None.
+    def interrupt(self) -> None:  # noqa: B027 - a source that never waits has nothing to do
+        """Ask a `read` that waits in another thread to return None soon.
 
-        Besides `trouble` this is all that may be used from a thread other than the reader's.
+        Apart from `trouble`, only this method may be called from a thread other than the reader's.
         """
 
     def grab(self) -> Grab | None:
-        """Step to the next frame without paying for its pixels where that is possible; None at the end."""
+        """Step to the next frame without converting its pixels where that is possible; None at the end."""
         packet = self.read()
         return None if packet is None else Grab(packet.number, packet.time_s, lambda: packet.frame)
 
@@ -70,7 +111,7 @@ class FrameSource(ABC):
         """Move to the frame at `start` or to one before it; to be called before the first `read`."""
 
     def count_between(self, start: Position | None, end: Position | None) -> int | None:
-        """Return how many frames lie from `start` to `end`, both included, or None if that is not known."""
+        """Return the number of frames from `start` to `end`, both included, or None if it is unknown."""
         count, rate = self.info.count, self.info.rate_hz
         last = count if end is None else end.estimate_number(rate)
         first = 1 if start is None else start.estimate_number(rate)

@@ -1,5 +1,6 @@
-"""Cameras through OpenCV, opened again when they are lost."""
+"""Cameras through OpenCV, reopened when they are lost."""
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -10,17 +11,19 @@ import numpy as np
 from bgsub._opencv import cv2
 from bgsub.errors import SourceError
 from bgsub.frames import Frame, VideoInfo
-from bgsub.video._pyav import text_size
-from bgsub.video.sources.base import Grab, LazySource
+from bgsub.video._text import text_size
+from bgsub.video.sources.base import Grab, LazySource, SourceOptions
 from bgsub.video.sources.reconnect import Reconnector
 
 __all__ = ["Camera"]
+
+_TEXT = re.compile(r"(?:camera:)?(\d+)")
 
 
 class Capture(Protocol):
     """The part of cv2.VideoCapture that a camera needs."""
 
-    def isOpened(self) -> bool: ...  # noqa: N802 - the name OpenCV gave it
+    def isOpened(self) -> bool: ...  # noqa: N802 - OpenCV's name
     def read(self) -> tuple[bool, Frame | None]: ...
     def set(self, key: int, value: float, /) -> bool: ...
     def get(self, key: int, /) -> float: ...
@@ -51,6 +54,9 @@ class Camera(LazySource):
         If the camera cannot be opened or gives no frame.
     """
 
+    text_form = "camera:0 or 0"
+    uses = frozenset({"rate_hz", "size"})
+
     def __init__(
         self,
         device: int,
@@ -77,21 +83,32 @@ class Camera(LazySource):
         self._ahead: Frame | None = self._open()
         self._shape = self._ahead.shape
         self._info = VideoInfo(
-            name=self._name, size=(self._shape[0], self._shape[1]), rate_hz=self._promised_rate(), live=True
+            name=self._name, size=(self._shape[0], self._shape[1]), rate_hz=self._reported_rate(), live=True
         )
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        """Return whether the text is a number, with or without ``camera:`` before it."""
+        return _TEXT.fullmatch(text) is not None
+
+    @classmethod
+    def from_text(cls, text: str, options: SourceOptions) -> "Camera":
+        """Open the camera of that number."""
+        number = int(text.removeprefix("camera:"))
+        return cls(number, size=options.size, rate_hz=options.rate_hz, reconnects=options.reconnects)
 
     @property
     def info(self) -> VideoInfo:
-        """Size of the first frame and the rate the driver promises."""
+        """Size of the first frame and the rate the driver reports."""
         return self._info
 
     @property
     def trouble(self) -> str | None:
-        """That the camera is lost, while it is."""
+        """Report of a lost camera; None while it delivers."""
         return self._link.trouble
 
     def grab(self) -> Grab | None:
-        """Wait for the next frame, opening the camera again as often as it takes."""
+        """Wait for the next frame, reopening the camera as often as necessary."""
         if self._stop.is_set():
             return None
         frame, self._ahead = self._ahead, None
@@ -108,8 +125,8 @@ class Camera(LazySource):
             raise SourceError(
                 f"the frame size of {self._name} changes from {old} to {new} at frame {self._number}; start again"
             )
-        picture = np.ascontiguousarray(frame)
-        return Grab(self._number, time.monotonic() - self._began_s, lambda: picture)
+        image = np.ascontiguousarray(frame)
+        return Grab(self._number, time.monotonic() - self._began_s, lambda: image)
 
     def interrupt(self) -> None:
         """End a pause between attempts at once."""
@@ -129,7 +146,7 @@ class Camera(LazySource):
                 self._configure(self._capture)
                 if (frame := self._read()) is not None:
                     return frame
-            reason = "it is not there, in use or gives no frames"
+            reason = "it is missing, in use or gives no frames"
         except cv2.error as error:
             reason = error.err
         self._release()
@@ -142,12 +159,12 @@ class Camera(LazySource):
         if self._wanted_rate_hz is not None:
             capture.set(cv2.CAP_PROP_FPS, self._wanted_rate_hz)
 
-    def _promised_rate(self) -> float | None:
+    def _reported_rate(self) -> float | None:
         rate_hz = 0.0 if self._capture is None else self._capture.get(cv2.CAP_PROP_FPS)
         return rate_hz if 0 < rate_hz < float("inf") else None
 
     def _read(self) -> Frame | None:
-        """Return a frame that nobody writes to again, None if the camera fails."""
+        """Return a new frame, None if the camera fails."""
         try:
             done, frame = (False, None) if self._capture is None else self._capture.read()
         except cv2.error:

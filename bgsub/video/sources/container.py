@@ -1,8 +1,8 @@
-"""How long a video file says it is, in bytes, to tell a complete file from one that breaks off.
+"""The length in bytes that a video file declares, to distinguish a complete file from a truncated one.
 
 Decoders treat the end of a truncated file as an ordinary end. The three common container families store the
-length of their outermost boxes; comparing those with the file's length finds the damage without guessing from
-frame counts, which edit lists and dropped frames falsify.
+lengths of their outermost boxes; comparing these with the size of the file finds the damage without frame counts,
+which edit lists and dropped frames falsify.
 """
 
 from pathlib import Path
@@ -14,11 +14,11 @@ _EBML = (
     b"\x1a\x45\xdf\xa3",
     b"\x18\x53\x80\x67",
 )  # identifiers of the header and of the segment with all frames
-_UNKNOWN_RIFF = (0, 0xFFFFFFFF)  # what a muxer writes first and corrects when it closes the file
+_UNKNOWN_RIFF = (0, 0xFFFFFFFF)  # placeholders, which a muxer corrects when it closes the file
 
 
 def missing_bytes(path: Path) -> int:
-    """Return how many bytes the file lacks of those its container declares, 0 if none or unknown."""
+    """Return the number of bytes that the container declares and the file lacks, 0 if none or unknown."""
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(12)
@@ -53,7 +53,7 @@ def _iso(file: BinaryIO) -> int | None:
     length = int.from_bytes(head[:4], "big")
     if length == 1:
         length = int.from_bytes(file.read(8), "big")
-    return length if length >= 8 and head[4:8].isalnum() else None  # players pass over rubbish behind the boxes
+    return length if length >= 8 and head[4:8].isalnum() else None  # players ignore trailing bytes after the boxes
 
 
 def _ebml(file: BinaryIO) -> int | None:
@@ -64,7 +64,7 @@ def _ebml(file: BinaryIO) -> int | None:
 
 
 def _vint(file: BinaryIO) -> int | None:
-    """Read a number of 1 to 8 bytes whose leading zero bits tell its length; None for "unknown"."""
+    """Read a number of 1 to 8 bytes whose leading zero bits give its length; None for "unknown"."""
     first = file.read(1)
     if not first or first == b"\0":
         return None

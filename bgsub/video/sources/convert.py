@@ -1,4 +1,4 @@
-"""Turn decoded pictures into BGR or grey arrays."""
+"""Convert decoded frames to BGR or grey arrays."""
 
 import av
 import numpy as np
@@ -7,14 +7,14 @@ from av.video.reformatter import VideoReformatter
 from bgsub._opencv import cv2
 from bgsub.frames import Frame
 
-__all__ = ["PictureConverter"]
+__all__ = ["FrameConverter"]
 
 _GREY_NAMES = ("gray", "ya8", "ya16", "monob", "monow")
 _ROTATIONS = {90: cv2.ROTATE_90_COUNTERCLOCKWISE, 180: cv2.ROTATE_180, 270: cv2.ROTATE_90_CLOCKWISE}
 
 
-class PictureConverter:
-    """Convert the pictures of one stream, all to the layout of the first.
+class FrameConverter:
+    """Convert the frames of one stream, all to the layout of the first.
 
     libswscale knows the colour matrix, the range and every pixel format; since FFmpeg 8 it is also as fast as
     cv2.cvtColor on yuv420p (0.3 ms at 720p on two threads), and its pixels are those of cv2.VideoCapture.
@@ -27,16 +27,16 @@ class PictureConverter:
         else:
             self._format = "gray" if max(part.bits for part in first.format.components) <= 8 else "gray16le"
         self._rotation = _ROTATIONS.get(first.rotation % 360)
-        self._reformatter = VideoReformatter()  # keeps its tables; the method of a frame builds them anew
+        self._reformatter = VideoReformatter()  # keeps its tables; that of a frame builds them each time
 
-    def size(self, picture: av.VideoFrame) -> tuple[int, int]:
-        """Return (height, width) of the array that `convert` makes of it."""
+    def size(self, decoded: av.VideoFrame) -> tuple[int, int]:
+        """Return (height, width) of the array that `convert` returns."""
         sideways = self._rotation in (cv2.ROTATE_90_CLOCKWISE, cv2.ROTATE_90_COUNTERCLOCKWISE)
-        return (picture.width, picture.height) if sideways else (picture.height, picture.width)
+        return (decoded.width, decoded.height) if sideways else (decoded.height, decoded.width)
 
-    def convert(self, picture: av.VideoFrame) -> Frame:
-        """Return the picture as a new (H, W, 3) BGR or (H, W) grey array, as upright as it was filmed."""
-        frame: Frame = self._reformatter.reformat(picture, format=self._format).to_ndarray()
+    def convert(self, decoded: av.VideoFrame) -> Frame:
+        """Return the frame as a new (H, W, 3) BGR or (H, W) grey array, rotated upright."""
+        frame: Frame = self._reformatter.reformat(decoded, format=self._format).to_ndarray()
         if self._rotation is not None:
             frame = cv2.rotate(frame, self._rotation)
         return np.ascontiguousarray(frame)

@@ -1,4 +1,4 @@
-"""What files and network streams share: pictures decoded by PyAV, their numbers, times and sizes."""
+"""The common part of files and network streams: numbers, times and sizes of frames decoded by PyAV."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -7,9 +7,9 @@ import av
 
 from bgsub.errors import SourceError
 from bgsub.frames import Frame, VideoInfo
-from bgsub.video._pyav import text_size
+from bgsub.video._text import text_size
 from bgsub.video.sources.base import Grab, LazySource
-from bgsub.video.sources.convert import PictureConverter
+from bgsub.video.sources.convert import FrameConverter
 
 __all__ = ["Decoded"]
 
@@ -17,7 +17,7 @@ DEFAULT_RATE_HZ = 25.0
 
 
 class Decoded(LazySource):
-    """A source that PyAV decodes; a subclass calls `_begin` once and `_deliver` for each picture."""
+    """A source that PyAV decodes; a subclass calls `_begin` once and `_deliver` for each frame."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -26,12 +26,12 @@ class Decoded(LazySource):
 
     @property
     def info(self) -> VideoInfo:
-        """Size and rate of the video; the count is the container's word."""
+        """Size and rate of the video; the count is as the container states it."""
         return self._info
 
     def _begin(self, first: av.VideoFrame, rate: Fraction | None, count: int | None, live: bool = False) -> None:
-        """Take layout and size of the first picture for those of the whole video."""
-        self._converter = PictureConverter(first)
+        """Set up conversion and `info` from the first frame: all others have its layout and size."""
+        self._converter = FrameConverter(first)
         self._size = first.height, first.width
         self._info = VideoInfo(
             name=self._name,
@@ -41,25 +41,25 @@ class Decoded(LazySource):
             live=live,
         )
 
-    def _deliver(self, picture: av.VideoFrame, offset_s: float = 0.0) -> Grab:
-        """Count the picture, check its size and note its time."""
+    def _deliver(self, frame: av.VideoFrame, offset_s: float = 0.0) -> Grab:
+        """Count the frame, check its size and store its time."""
         self._number += 1
-        size = picture.height, picture.width
+        size = frame.height, frame.width
         if size != self._size:
             raise SourceError(
                 f"the frame size of {self._name} changes from {text_size(self._size)} to {text_size(size)} "
                 f"at frame {self._number}; cut it there with ffmpeg and run the parts one by one"
             )
-        self._time_s = self._time_of(picture) + offset_s
-        return Grab(self._number, self._time_s, self._conversion(picture))
+        self._time_s = self._time_of(frame) + offset_s
+        return Grab(self._number, self._time_s, self._conversion(frame))
 
-    def _conversion(self, picture: av.VideoFrame) -> Callable[[], Frame]:
-        return lambda: self._converter.convert(picture)
+    def _conversion(self, frame: av.VideoFrame) -> Callable[[], Frame]:
+        return lambda: self._converter.convert(frame)
 
-    def _time_of(self, picture: av.VideoFrame) -> float:
+    def _time_of(self, frame: av.VideoFrame) -> float:
         """Return the presentation time, or one frame after the last where the container has none."""
-        if picture.time is not None:
-            return float(picture.time)
-        if picture.dts is not None and picture.time_base is not None:
-            return float(picture.dts * picture.time_base)
+        if frame.time is not None:
+            return float(frame.time)
+        if frame.dts is not None and frame.time_base is not None:
+            return float(frame.dts * frame.time_base)
         return 0.0 if self._time_s is None else self._time_s + 1 / (self._info.rate_hz or DEFAULT_RATE_HZ)

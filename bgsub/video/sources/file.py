@@ -11,7 +11,7 @@ from av.container import InputContainer
 
 from bgsub.errors import SourceError
 from bgsub.video._pyav import describe, video_stream
-from bgsub.video.sources.base import Grab
+from bgsub.video.sources.base import Grab, SourceOptions
 from bgsub.video.sources.container import missing_bytes
 from bgsub.video.sources.decoded import Decoded
 from bgsub.video.sources.position import Position
@@ -20,8 +20,8 @@ __all__ = ["VideoFile"]
 
 logger = logging.getLogger(__name__)
 
-_REORDER = 64  # packets; the standards let pictures overtake at most 16 others between file and screen
-_HIDDEN_FRAMES = ("vp8",)  # codecs with packets that show nothing: packets cannot be counted as frames
+_REORDER = 64  # packets; the standards let at most 16 frames stand before a later one in the file
+_HIDDEN_FRAMES = ("vp8",)  # codecs with packets that show no frame: packets cannot be counted as frames
 
 
 class VideoFile(Decoded):
@@ -38,15 +38,18 @@ class VideoFile(Decoded):
         If the file is missing, empty, no video, or without one frame that can be decoded.
     """
 
+    text_form = "a video file"
+    asked_last = True
+
     def __init__(self, path: Path) -> None:
         super().__init__(str(path))
         self._path = path
-        self._address = f"file:{path}"  # else FFmpeg takes what stands before a colon for a protocol
+        self._address = f"file:{path}"  # else FFmpeg reads the part before a colon as a protocol
         self._container: InputContainer | None = None
         self._ahead: deque[av.VideoFrame] = deque()
         try:
             self._open()
-            first = next(self._pictures, None)
+            first = next(self._frames, None)
             if first is None:
                 raise SourceError(f"{self._name} holds no frame that can be decoded; convert it with ffmpeg")
         except BaseException:
@@ -56,15 +59,25 @@ class VideoFile(Decoded):
         rate = self._stream.average_rate or self._stream.guessed_rate
         self._begin(first, rate, self._count(rate))
 
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        """Return whether the text may be a path: whether it is not an address."""
+        return "://" not in text
+
+    @classmethod
+    def from_text(cls, text: str, options: SourceOptions) -> "VideoFile":
+        """Open the file."""
+        return cls(Path(text))
+
     def grab(self) -> Grab | None:
-        """Decode the next picture."""
-        picture = self._ahead.popleft() if self._ahead else next(self._pictures, None)
-        if picture is None:
+        """Decode the next frame."""
+        frame = self._ahead.popleft() if self._ahead else next(self._frames, None)
+        if frame is None:
             return None
-        return self._deliver(picture)
+        return self._deliver(frame)
 
     def seek(self, start: Position) -> None:
-        """Go to the keyframe before `start` if the container's times allow to number its frame exactly."""
+        """Go to the keyframe before `start`, if its number follows from the times in the container."""
         numbers = self._number_frames(start)
         if numbers is None:
             return
@@ -73,24 +86,24 @@ class VideoFile(Decoded):
         container = self._open()
         try:
             container.seek(key, stream=self._stream)
-            picture = next(self._pictures, None)
+            frame = next(self._frames, None)
         except (av.FFmpegError, SourceError):
-            picture = None  # read from the start, the damage is reported where it is
-        number = None if picture is None or picture.pts is None else by_pts.get(picture.pts)
-        if picture is None or number is None or start.is_before(number, self._time_of(picture)):
-            logger.debug("%s cannot be searched; decoding from its start", self._name)
+            frame = None  # decode from the start, which reports the damage where it is
+        number = None if frame is None or frame.pts is None else by_pts.get(frame.pts)
+        if frame is None or number is None or start.is_before(number, self._time_of(frame)):
+            logger.debug("%s cannot be seeked exactly; decoding from its start", self._name)
             self._close_container()
             self._open()
             self._ahead.clear()
             return
-        self._ahead = deque([picture])
+        self._ahead = deque([frame])
         self._number = number - 1
 
     def close(self) -> None:
         """Close the file; `read` returns None from here on."""
         self._close_container()
         self._ahead.clear()
-        self._pictures: Iterator[av.VideoFrame] = iter(())
+        self._frames: Iterator[av.VideoFrame] = iter(())
 
     def _open(self) -> InputContainer:
         try:
@@ -102,21 +115,21 @@ class VideoFile(Decoded):
             raise SourceError(f"cannot open {self._name}: no such file; check the path") from None
         except (av.FFmpegError, OSError) as error:
             reason = describe(error) if isinstance(error, av.FFmpegError) else error.strerror
-            self._refuse_torn()
+            self._refuse_truncated()
             raise SourceError(f"cannot open {self._name}: {reason}; it may be damaged or no video") from error
         if stream is None:
-            self._refuse_torn()
+            self._refuse_truncated()
             raise SourceError(f"{self._name} has no video stream; it may be a sound recording")
         self._stream = stream
-        self._pictures = self._decode(container)
+        self._frames = self._decode(container)
         return container
 
-    def _refuse_torn(self) -> None:
-        """Name the damage where the part of the file that is left tells nothing of its contents."""
+    def _refuse_truncated(self) -> None:
+        """Report missing bytes where the rest of the file cannot even be opened."""
         try:
             missing = missing_bytes(self._path)
         except OSError:
-            return  # the caller knows why
+            return  # the caller raises the reason
         if missing:
             raise SourceError(f"cannot open {self._name}: {missing} bytes are missing at its end; copy the file again")
 
@@ -126,22 +139,22 @@ class VideoFile(Decoded):
             self._container = None
 
     def _decode(self, container: InputContainer) -> Iterator[av.VideoFrame]:
-        """Yield every picture; where the file is damaged, all pictures before, then raise."""
+        """Yield every frame; where the file is damaged, all frames before the damage, then raise."""
         stream, seen = self._stream, False
         try:
             for packet in container.demux(stream):
                 if packet.is_corrupt and seen:
                     break
                 if packet.size == 0 and packet.dts is not None:
-                    continue  # a dropped frame in an AVI; the decoder would take it for the end
+                    continue  # a dropped frame in an AVI; the decoder would treat it as the end
                 try:
-                    pictures = packet.decode()
+                    frames = packet.decode()
                 except av.FFmpegError:
                     if seen:
                         raise
                     continue  # a recording may begin between two keyframes
-                seen = seen or bool(pictures)
-                yield from pictures
+                seen = seen or bool(frames)
+                yield from frames
             else:
                 missing = missing_bytes(self._path)
                 if not missing:
@@ -153,7 +166,7 @@ class VideoFile(Decoded):
         try:
             yield from stream.decode(None)
         except av.FFmpegError as error:
-            logger.debug("%s: %s while the decoder was emptied", self._name, describe(error))
+            logger.debug("%s: %s while the decoder was flushed", self._name, describe(error))
         raise SourceError(self._damage(reason))
 
     def _damage(self, reason: str) -> str:
@@ -180,7 +193,7 @@ class VideoFile(Decoded):
         -------
         tuple of int and dict, or None
             Time stamp of the last keyframe at or before `start`, and frame numbers by time stamp; None where
-            packets and frames may not be one to one: only decoding from the start numbers these rightly.
+            packets and frames may not be one to one: only decoding from the start numbers them correctly.
         """
         stamps: list[int] = []
         keys: list[int] = []

@@ -12,8 +12,8 @@ import numpy as np
 from bgsub._opencv import cv2
 from bgsub.errors import SourceError
 from bgsub.frames import FRAME_DTYPES, Frame, VideoInfo
-from bgsub.video._pyav import text_size
-from bgsub.video.sources.base import Grab, LazySource
+from bgsub.video._text import text_size
+from bgsub.video.sources.base import Grab, LazySource, SourceOptions
 from bgsub.video.sources.position import Position
 
 __all__ = ["ImageSequence", "find_images", "is_pattern"]
@@ -31,7 +31,7 @@ class Images:
 
 
 def is_pattern(text: str) -> bool:
-    """Tell whether the text stands for many files: a printf number or a wildcard."""
+    """Return whether the text names many files: by a printf number or a wildcard."""
     return _PRINTF.search(Path(text).name) is not None or glob.has_magic(text)
 
 
@@ -79,7 +79,7 @@ def _natural(path: Path) -> list[tuple[int, str]]:
 
 
 def _number(paths: list[Path]) -> Images:
-    """Take the last digits of each name as its number, or positions where these do not count upwards."""
+    """Return the images numbered by the last digits of their names, or by position where these do not rise."""
     paths = sorted(paths, key=_natural)
     digits = [re.findall(r"\d+", file.stem) for file in paths]
     numbers = [int(groups[-1]) for groups in digits if groups]
@@ -105,6 +105,10 @@ class ImageSequence(LazySource):
         If there are no images, or the first cannot be read.
     """
 
+    text_form = 'a folder of images, a pattern like in%06d.jpg or a glob like "*.png"'
+    uses = frozenset({"rate_hz"})
+    asked_last = True
+
     def __init__(self, text: str, rate_hz: float = 25.0) -> None:
         if not 0 < rate_hz < float("inf"):
             raise ValueError(f"rate_hz must be positive, got {rate_hz}")
@@ -117,13 +121,26 @@ class ImageSequence(LazySource):
             name=text, size=(first.shape[0], first.shape[1]), rate_hz=rate_hz, count=len(self._images.paths)
         )
 
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        """Return whether the text is a folder or a pattern; a file that exists is no pattern, wildcards or not."""
+        path = Path(text)
+        if "://" in text or path.is_file():
+            return False
+        return path.is_dir() or is_pattern(text)
+
+    @classmethod
+    def from_text(cls, text: str, options: SourceOptions) -> "ImageSequence":
+        """Open the sequence, at 25 frames per second unless another rate is given."""
+        return cls(text, 25.0 if options.rate_hz is None else options.rate_hz)
+
     @property
     def info(self) -> VideoInfo:
         """Size of the first image; the count is exact."""
         return self._info
 
     def grab(self) -> Grab | None:
-        """Step to the next file, which is read when its pixels are wanted."""
+        """Step to the next file, which is read when its pixels are requested."""
         if self._next >= len(self._images.paths):
             return None
         path, number = self._images.paths[self._next], self._images.numbers[self._next]
@@ -131,7 +148,7 @@ class ImageSequence(LazySource):
         return Grab(number, number / self._rate_hz, lambda: self._checked(path))
 
     def seek(self, start: Position) -> None:
-        """Step over the files before `start` without reading them."""
+        """Skip the files before `start` without reading them."""
         self._next = self._first_at(start)
 
     def count_between(self, start: Position | None, end: Position | None) -> int:

@@ -1,4 +1,4 @@
-"""Which cameras this computer has."""
+"""The cameras of this computer."""
 
 import re
 import sys
@@ -18,16 +18,16 @@ class FoundCamera(NamedTuple):
     device: int
     """Its number: `camera:0` opens device 0."""
     name: str
-    """How the system calls it."""
+    """Name given by the system."""
 
 
 def list_cameras(root: Path = Path("/sys/class/video4linux")) -> list[FoundCamera]:
-    """List the cameras present; elsewhere than on Linux each number is tried in turn, which takes seconds.
+    """List the cameras present; outside Linux each number is tried in turn, which takes seconds.
 
     Parameters
     ----------
     root : Path
-        Where Linux describes its video devices.
+        Folder in which Linux describes its video devices.
 
     Returns
     -------
@@ -48,13 +48,13 @@ def list_cameras(root: Path = Path("/sys/class/video4linux")) -> list[FoundCamer
 
 
 def _listed(root: Path) -> list[FoundCamera]:
-    """Read the devices that Linux describes; a camera has several, of which the first of each delivers pictures."""
+    """Read the devices that Linux describes; a camera has several, of which the first delivers frames."""
     found = []
-    for place in root.glob("video*"):
-        number = re.fullmatch(r"video(\d+)", place.name)
+    for folder in root.glob("video*"):
+        number = re.fullmatch(r"video(\d+)", folder.name)
         try:
-            index = (place / "index").read_text().strip()
-            name = (place / "name").read_text().strip()
+            index = (folder / "index").read_text().strip()
+            name = (folder / "name").read_text().strip()
         except OSError:
             continue
         if number is not None and index == "0":

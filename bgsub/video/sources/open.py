@@ -1,22 +1,28 @@
-"""Open whatever delivers frames: files, streams, cameras, image sequences, synthetic scenes."""
+"""Open a source by the text that names it: find its kind among the registered ones."""
 
-import re
 from os import PathLike, fspath
-from pathlib import Path
 
+from bgsub._plugins import Registry, warn_once
 from bgsub.errors import SourceError
-from bgsub.video.sources.base import FrameSource
-from bgsub.video.sources.camera import Camera
-from bgsub.video.sources.file import VideoFile
-from bgsub.video.sources.images import ImageSequence, is_pattern
+from bgsub.video._text import public_name
+from bgsub.video.sources.base import FrameSource, SourceOptions
 from bgsub.video.sources.position import parse_position
 from bgsub.video.sources.slice import Slice
-from bgsub.video.sources.stream import SCHEMES, NetworkStream, public_name
 
-__all__ = ["open_source"]
+__all__ = ["SOURCES", "open_source"]
 
-_CAMERA = re.compile(r"(?:camera:)?(\d+)")
-_SYNTHETIC = "synthetic:"
+SOURCES: Registry[FrameSource] = Registry(
+    "bgsub.sources",
+    FrameSource,  # type: ignore[type-abstract]
+    {
+        "camera": "bgsub.video.sources.camera:Camera",
+        "synthetic": "bgsub.video.sources.synthetic.source:SyntheticSource",
+        "stream": "bgsub.video.sources.stream:NetworkStream",
+        "images": "bgsub.video.sources.images:ImageSequence",
+        "file": "bgsub.video.sources.file:VideoFile",
+    },
+)
+"""Every kind of source; the first that accepts a text opens it, those that accept almost anything are asked last."""
 
 
 def open_source(
@@ -31,14 +37,14 @@ def open_source(
     reconnects: int = 8,
     stall_timeout_s: float = 5.0,
 ) -> FrameSource:
-    """Open a video, whatever it is.
+    """Open a source of frames of any registered kind.
 
     Parameters
     ----------
     text : str or path
         A video file; a folder of images, a pattern like ``in%06d.jpg`` or a glob like ``"*.png"``;
         ``camera:0`` or ``0``; an rtsp, http, https, rtmp or udp address;
-        ``synthetic:NAME?seed=3&frames=200``.
+        ``synthetic:NAME?seed=3&frames=200``; or a text that a source of another package accepts.
     start, end : int, float or str, optional
         First and last frame, both included. An integer or ``"120"`` is a frame number as in `Packet.number`
         (digits of the file name for images, else counted from 1); a float, ``"3.5s"``, ``"MM:SS"`` or
@@ -48,13 +54,13 @@ def open_source(
     scale : float
         Make frames smaller by this factor, in (0, 1].
     rate_hz : float, optional
-        Rate of an image sequence (25 by default), or to ask a camera for.
+        Rate of an image sequence (25 by default), or to request from a camera.
     size : tuple of int, optional
-        (height, width) to ask a camera for.
+        (height, width) to request from a camera.
     reconnects : int
         Attempts in a row to open a lost camera or stream again.
     stall_timeout_s : float
-        Silence after which a stream counts as lost.
+        Time without data after which a stream counts as lost.
 
     Returns
     -------
@@ -84,27 +90,16 @@ def open_source(
     name = fspath(text)
     if not name.strip():
         raise SourceError("the name of the source is empty; give a file, a folder, camera:0 or an address")
-    camera = _CAMERA.fullmatch(name)
-    if rate_hz is not None and not (camera or _is_sequence(name)):
-        raise ValueError(f"rate_hz is for cameras and image sequences, got {rate_hz} for another source")
-    if size is not None and not camera:
-        raise ValueError(f"size is for cameras, got {size} for another source; use scale")
-    source: FrameSource
-    if camera:
-        source = Camera(int(camera[1]), size=size, rate_hz=rate_hz, reconnects=reconnects)
-    elif name.startswith(_SYNTHETIC):
-        from bgsub.video.sources.synthetic.scene import open_synthetic
-
-        source = open_synthetic(name.removeprefix(_SYNTHETIC))
-    elif "://" in name:
-        scheme = name.partition("://")[0].lower()
-        if scheme not in SCHEMES:
-            raise SourceError(f"cannot open {public_name(name)}: the address must begin with {', '.join(SCHEMES)}")
-        source = NetworkStream(name, stall_timeout_s=stall_timeout_s, reconnects=reconnects)
-    elif _is_sequence(name):
-        source = ImageSequence(name, 25.0 if rate_hz is None else rate_hz)
-    else:
-        source = VideoFile(Path(name))
+    options = SourceOptions(rate_hz, size, reconnects, stall_timeout_s)
+    kind, found = _find_kind(name)
+    for option in ("rate_hz", "size"):
+        if option not in found.uses and getattr(options, option) is not None:
+            users = [other for other, one in SOURCES.items() if option in one.uses]
+            raise ValueError(
+                f"{option} applies to sources of the kinds {' and '.join(users)}, "
+                f"got {getattr(options, option)} for the kind {kind}"
+            )
+    source = found.from_text(name, options)
     if first is None and last is None and skip == 1 and scale == 1:
         return source
     try:
@@ -114,9 +109,30 @@ def open_source(
         raise
 
 
-def _is_sequence(name: str) -> bool:
-    """Tell whether the text stands for images; a file that exists is taken by its name, wildcards or not."""
-    path = Path(name)
-    if "://" in name or name.startswith(_SYNTHETIC) or path.is_file():
+def _find_kind(text: str) -> tuple[str, type[FrameSource]]:
+    """Return name and class of the first kind that accepts the text.
+
+    Raises
+    ------
+    SourceError
+        If none does; it lists the forms that are accepted.
+    """
+    last: list[tuple[str, type[FrameSource]]] = []
+    for name, kind in SOURCES.items():
+        if kind.asked_last:
+            last.append((name, kind))
+        elif _accepts(name, kind, text):
+            return name, kind
+    for name, kind in last:
+        if _accepts(name, kind, text):
+            return name, kind
+    forms = "; ".join(kind.text_form for kind in SOURCES.values() if kind.text_form)
+    raise SourceError(f"cannot open {public_name(text)}: no kind of source accepts it; give {forms}")
+
+
+def _accepts(name: str, kind: type[FrameSource], text: str) -> bool:
+    try:
+        return kind.accepts(text)
+    except Exception as error:  # noqa: BLE001 - a defect of one kind must not keep the others from being asked
+        warn_once(f"the source kind {name} fails on {public_name(text)} ({error}); it is not used")
         return False
-    return path.is_dir() or is_pattern(name)

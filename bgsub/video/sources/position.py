@@ -1,4 +1,4 @@
-"""Places in a video: a frame number or a time, and the text they are written in."""
+"""Positions in a video: a frame number or a time, and their text form."""
 
 import re
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ class Position:
         return f"{self.time_s:g}s" if self.number is None else str(self.number)
 
     def is_after(self, number: int, time_s: float) -> bool:
-        """Tell whether this position lies behind the frame with that number and time."""
+        """Return whether this position lies after the frame with that number and time."""
         if self.number is not None:
             return self.number > number
         return self.time_s is not None and self.time_s > time_s
 
     def is_before(self, number: int, time_s: float) -> bool:
-        """Tell whether this position lies before the frame with that number and time."""
+        """Return whether this position lies before the frame with that number and time."""
         if self.number is not None:
             return self.number < number
         return self.time_s is not None and self.time_s < time_s
@@ -39,7 +39,7 @@ class Position:
 
 
 def parse_position(value: int | float | str | Position | None, name: str) -> Position | None:
-    """Read a place in a video.
+    """Parse a position in a video.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def parse_position(value: int | float | str | Position | None, name: str) -> Pos
         An integer is a frame number (`Packet.number`), a float a time in seconds (`Packet.time_s`). Text is
         one of ``"120"`` (frame number), ``"3.5s"`` (seconds), ``"MM:SS"`` or ``"HH:MM:SS.mmm"``.
     name : str
-        How the argument is called in the message.
+        Name of the argument in the message.
 
     Raises
     ------

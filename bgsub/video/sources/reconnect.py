@@ -1,4 +1,4 @@
-"""Open a lost camera or stream again, with growing pauses that a stop ends at once."""
+"""Reopen a lost camera or stream, with growing pauses that a stop ends at once."""
 
 import logging
 import threading
@@ -20,15 +20,15 @@ class Reconnector(Generic[T]):
     Parameters
     ----------
     name : str
-        How the source is called in messages, without credentials.
+        Name of the source in messages, without credentials.
     opener : callable
-        Returns the opened thing or raises SourceError.
+        Returns the opened source or raises SourceError.
     limit : int
-        Attempts without a frame in between before the source is given up.
+        Attempts in a row, without a frame between them, before giving up.
     stop : threading.Event
         Ends every pause at once.
     wait : callable, optional
-        Waits the given seconds and tells whether to stop; tests pass one that takes no time.
+        Waits the given seconds and returns whether to stop; tests pass one that returns at once.
 
     Raises
     ------
@@ -64,15 +64,15 @@ class Reconnector(Generic[T]):
         self._wait = stop.wait if wait is None else wait
         self._attempts = 0
         self.trouble: str | None = None
-        """What was lost and why, while it is; may be read by any thread."""
+        """Report of the loss and its reason, None while connected; may be read by any thread."""
 
     def succeeded(self) -> None:
-        """Note that a frame arrived: the next loss starts with a short pause and all attempts again."""
+        """Record that a frame arrived: the next loss starts with a short pause and all attempts."""
         self._attempts = 0
         self.trouble = None
 
     def reopen(self, reason: str) -> T | None:
-        """Return the source opened anew, or None when stopped.
+        """Return the reopened source, or None when stopped.
 
         Raises
         ------

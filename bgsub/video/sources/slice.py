@@ -1,4 +1,4 @@
-"""A part of a source: from start to end, every n-th frame, made smaller."""
+"""A part of a source: from start to end, every n-th frame, scaled down."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +20,7 @@ class Slice(LazySource):
     Parameters
     ----------
     source : FrameSource
-        Where the frames come from; nothing was read from it yet.
+        Source of the frames, not yet read from.
     start, end : Position, optional
         First and last frame, both included.
     skip : int
@@ -65,7 +65,7 @@ class Slice(LazySource):
 
     @property
     def info(self) -> VideoInfo:
-        """The source's, for the part, rate and size delivered."""
+        """That of the source, with the count, rate and size of the part."""
         return self._info
 
     @property
@@ -100,12 +100,14 @@ class Slice(LazySource):
         self._source.close()
 
     def _refuse_nothing(self, last: Grab | None) -> None:
-        """Say what is wrong with a start or an end that leaves no frame."""
-        place = "" if last is None else f", with frame {last.number} at {last.time_s:g} s"
+        """Raise for a start or an end that leaves no frame."""
+        last_frame = "" if last is None else f", with frame {last.number} at {last.time_s:g} s"
         if last is not None and self._end is not None and self._end.is_before(last.number, last.time_s):
-            raise SourceError(f"{self._info.name} has no frame from start to end{place} behind it; choose a later end")
+            raise SourceError(
+                f"{self._info.name} has no frame from start to end{last_frame} after it; choose a later end"
+            )
         if self._start is not None:
-            raise SourceError(f"{self._info.name} ends before the start asked for{place}; choose an earlier one")
+            raise SourceError(f"{self._info.name} ends before the start asked for{last_frame}; choose an earlier one")
 
     def _scaled(self, size: tuple[int, int]) -> tuple[int, int]:
         return max(1, round(size[0] * self._scale)), max(1, round(size[1] * self._scale))
@@ -123,7 +125,7 @@ class Slice(LazySource):
 
 
 def _precedes(one: Position, other: Position) -> bool:
-    """Tell whether a place lies before another; False for a number and a time, which only the frames can relate."""
+    """Return whether a position lies before another; False for a number and a time, which only frames relate."""
     if one.number is not None and other.number is not None:
         return one.number < other.number
     return one.time_s is not None and other.time_s is not None and one.time_s < other.time_s

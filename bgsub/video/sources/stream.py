@@ -2,7 +2,6 @@
 
 import errno
 import logging
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,44 +11,23 @@ from av.container import InputContainer
 
 from bgsub.errors import SourceError
 from bgsub.video._pyav import describe, video_stream
-from bgsub.video.sources.base import Grab
+from bgsub.video._text import public_name
+from bgsub.video.sources.base import Grab, SourceOptions
 from bgsub.video.sources.decoded import Decoded
 from bgsub.video.sources.reconnect import Reconnector
 
-__all__ = ["SCHEMES", "NetworkStream", "public_name"]
+__all__ = ["SCHEMES", "NetworkStream"]
 
 logger = logging.getLogger(__name__)
 
 SCHEMES = ("rtsp", "rtsps", "http", "https", "rtmp", "rtmps", "udp")
 
 
-def public_name(url: str) -> str:
-    """Return what may be shown of an address: scheme, host and a path that cannot hold a secret.
-
-    User, password and query never appear, nor a path with "=" or the like (cameras put passwords there), nor
-    that of rtmp, where it is the key to publish.
-
-    Examples
-    --------
-    >>> public_name("rtsp://admin:secret@10.0.0.7:554/live/1?token=abc")
-    'rtsp://10.0.0.7:554/live/1'
-    """
-    scheme, _, rest = url.partition("://")
-    scheme = scheme.lower()
-    before_query = re.split(r"[?#]", rest, maxsplit=1)[0]
-    if "@" in rest and "@" not in before_query:
-        return f"{scheme}://..."  # a question mark in a password, or an at sign in a query: who can tell
-    host, slash, path = before_query.rpartition("@")[2].partition("/")
-    if scheme.startswith("rtmp") or re.search(r"[=&@%;:]", path):
-        path = "..." if path else ""
-    return f"{scheme}://{host}{slash}{path}"
-
-
 class NetworkStream(Decoded):
     """A live stream, or a file served over HTTP, decoded by PyAV.
 
-    A stream that stalls, breaks off or ends is opened again, and its times go on with the wall clock. A file
-    has a duration, so its end is an end; after a break it continues behind the last frame delivered.
+    A stream that stalls, breaks off or ends is opened again, and its times continue by the wall clock. A file
+    has a duration, so its end is final; after a break it continues after the last frame delivered.
 
     Parameters
     ----------
@@ -67,6 +45,8 @@ class NetworkStream(Decoded):
     SourceError
         If the first connection fails; its text and cause are free of credentials.
     """
+
+    text_form = f"an address that begins with {', '.join(SCHEMES)}"
 
     def __init__(
         self,
@@ -86,31 +66,42 @@ class NetworkStream(Decoded):
         self._offset_s = 0.0
         self._seen_s = time.monotonic()
         self._container: InputContainer | None = None
-        self._pictures: Iterator[av.VideoFrame] = iter(())
+        self._frames: Iterator[av.VideoFrame] = iter(())
         self._ahead: av.VideoFrame | None = None
         first = self._connect()
         self._ahead = first
         rate = self._stream.average_rate or self._stream.guessed_rate
         self._begin(first, rate, self._stream.frames or None, live=not self._finite)
 
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        """Return whether the text is an address with one of the schemes."""
+        scheme, colon, _ = text.partition("://")
+        return bool(colon) and scheme.lower() in SCHEMES
+
+    @classmethod
+    def from_text(cls, text: str, options: SourceOptions) -> "NetworkStream":
+        """Connect to the address."""
+        return cls(text, stall_timeout_s=options.stall_timeout_s, reconnects=options.reconnects)
+
     @property
     def trouble(self) -> str | None:
-        """That the connection is lost, while it is."""
+        """Report of a lost connection; None while it delivers."""
         return self._link.trouble
 
     def grab(self) -> Grab | None:
-        """Decode the next picture, connecting again as often as it takes."""
+        """Decode the next frame, reconnecting as often as necessary."""
         while not self._stop.is_set():
-            picture, loss = self._next()
-            if loss is not None and (picture := self._link.reopen(loss)) is not None:
-                self._resume(picture)
-            if picture is None:
+            frame, loss = self._next()
+            if loss is not None and (frame := self._link.reopen(loss)) is not None:
+                self._resume(frame)
+            if frame is None:
                 return None
-            if self._finite and self._time_s is not None and self._time_of(picture) <= self._time_s:
+            if self._finite and self._time_s is not None and self._time_of(frame) <= self._time_s:
                 continue  # delivered before the connection broke
             self._link.succeeded()
             self._seen_s = time.monotonic()
-            return self._deliver(picture, self._offset_s)
+            return self._deliver(frame, self._offset_s)
         return None
 
     def interrupt(self) -> None:
@@ -123,24 +114,24 @@ class NetworkStream(Decoded):
         self._disconnect()
 
     def _next(self) -> tuple[av.VideoFrame | None, str | None]:
-        """Return the next picture, or None at the end, and why the connection is lost if it is."""
-        picture, self._ahead = self._ahead, None
-        if picture is not None:
-            return picture, None
+        """Return the next frame, None at the end, and the reason if the connection is lost."""
+        frame, self._ahead = self._ahead, None
+        if frame is not None:
+            return frame, None
         try:
-            picture = next(self._pictures, None)
+            frame = next(self._frames, None)
         except av.FFmpegError as error:
             return None, self._reason(error)
-        return (picture, None) if picture is not None or self._finite else (None, "the stream ended")
+        return (frame, None) if frame is not None or self._finite else (None, "the stream ended")
 
-    def _resume(self, picture: av.VideoFrame) -> None:
-        """Let the times of a live stream go on with the wall clock, whatever the new connection counts."""
+    def _resume(self, frame: av.VideoFrame) -> None:
+        """Continue the times of a live stream by the wall clock: a new connection counts from its own start."""
         if self._time_s is not None and not self._finite:
             silence_s = time.monotonic() - self._seen_s
-            self._offset_s = self._time_s + silence_s - self._time_of(picture)
+            self._offset_s = self._time_s + silence_s - self._time_of(frame)
 
     def _connect(self) -> av.VideoFrame:
-        """Open the stream and return its first picture."""
+        """Open the stream and return its first frame."""
         self._disconnect()
         try:
             options = {"rtsp_transport": "tcp"} if self._url.lower().startswith("rtsp") else {}
@@ -149,8 +140,8 @@ class NetworkStream(Decoded):
             if stream is not None:
                 self._stream = stream
                 self._finite = self._container.duration is not None
-                self._pictures = self._decode(self._container)
-                if (first := next(self._pictures, None)) is not None:
+                self._frames = self._decode(self._container)
+                if (first := next(self._frames, None)) is not None:
                     return first
             reason = "it has no video"
         except av.FFmpegError as error:
@@ -159,14 +150,14 @@ class NetworkStream(Decoded):
         raise SourceError(f"cannot open {self._name}: {reason}; check address, password and network")
 
     def _disconnect(self) -> None:
-        self._pictures = iter(())
+        self._frames = iter(())
         self._ahead = None
         if self._container is not None:
             self._container.close()
             self._container = None
 
     def _decode(self, container: InputContainer) -> Iterator[av.VideoFrame]:
-        """Yield what can be decoded: on a network a damaged packet is everyday."""
+        """Yield every frame that can be decoded: on a network damaged packets are normal."""
         for packet in container.demux(self._stream):
             if packet.is_corrupt and self._finite:
                 raise av.InvalidDataError(errno.EIO, "a packet is incomplete")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import exp2_nonpositive, view_kernel
+from bgsub._numba import exp2_nonpositive, inlined
 
 __all__ = [
     "BLINK_RATE_UNIT",
@@ -89,7 +89,7 @@ class Observation(NamedTuple):
     """(N,) u1: SETTLED where every pixel is background and near to its first slot; see FORGOTTEN."""
 
 
-@view_kernel
+@inlined
 def exponent_unit(gain, channels):
     """Return the factor from squared distance / R**2, in their units, to the exponent of two.
 
@@ -98,7 +98,7 @@ def exponent_unit(gain, channels):
     return np.float32((gain if channels == 3 else np.float32(3.0) * gain) * (FACTOR_ONE * FACTOR_ONE))
 
 
-@view_kernel
+@inlined
 def first_kernel_values(planes, colours, factors_row, unit, y, k):
     """Compute the kernel values (BLOCK,) f4 of the first slots of a block."""
     s0, p0 = colours[0, 0, y], planes[0, y]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bgsub._numba import kernel, view_kernel
+from bgsub._numba import inlined, kernel, view_kernel
 from bgsub.detectors.adaptive._jit.blocks import (
     BLINK_RATE_UNIT,
     BLOCK,
@@ -29,7 +29,7 @@ NEAR = 3
 """Pixels round foreground where nothing blinks: its outline moves; outlines do not grow with frames."""
 
 
-@view_kernel
+@inlined
 def _rescore(y, state, seen, unit, k):
     """Fill in the per-pixel results that `score` skipped in a settled block; k, (BLOCK,) f4, is scratch."""
     distance, nearest, kernel_value = seen.distance[y], seen.nearest[y], seen.kernel_value[y]
@@ -42,7 +42,7 @@ def _rescore(y, state, seen, unit, k):
         kernel_value[x] = np.int32(k[x] * BYTES + np.float32(0.5))
 
 
-@view_kernel
+@inlined
 def _count_nonzero(row):
     found = 0
     for x in range(BLOCK):
@@ -70,7 +70,7 @@ def rescore_touched(state, seen, touched, gain):
             _rescore(y, state, seen, unit, k)
 
 
-@view_kernel
+@inlined
 def _add_rows(mask, y, columns):
     """Add what is at most three rows away."""
     height = mask.shape[0]
@@ -81,7 +81,7 @@ def _add_rows(mask, y, columns):
         columns[x] |= a[x] | b[x] | c[x] | same[x] | d[x] | e[x] | f[x]
 
 
-@view_kernel
+@inlined
 def _spread_row(columns, line, part, left):
     """Dilate a row of columns over NEAR neighbours to either side; write it from column `left` on."""
     span = line.shape[0]
@@ -132,7 +132,7 @@ def spread(first, last, masks, near, columns, line):
             columns[width + NEAR + x] = np.uint8(0)
 
 
-@view_kernel
+@inlined
 def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
     """Feed back in one block; return how many pixels have not converged and how many are due to be absorbed."""
     one, half = np.float32(1.0), np.float32(0.5)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import exp2_nonpositive, kernel, prefetch, view_kernel
+from bgsub._numba import exp2_nonpositive, inlined, kernel, prefetch, view_kernel
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, BYTES, NONE, SETTLED, exponent_unit
 
 __all__ = ["ScoreRule", "score"]
@@ -38,17 +38,17 @@ class _Scratch(NamedTuple):
     """f4: factors from squared distances to exponents"""
     square: Any
     """f4: squared distances to one slot"""
-    best: Any
-    """f4: kernel value of the slot to project on"""
+    first: Any
+    """f4: kernel value of the first slot"""
     to_beat: Any
-    """f4: kernel value that makes a later slot the better one; infinite where the first slot is near enough"""
+    """f4: kernel value above which a later slot is the one to project on; infinite where the first is near enough"""
     index: Any
     """u1: the slot to project on"""
     outside: Any
     """u1: whether any channel differs by more than the box"""
 
 
-@view_kernel
+@inlined
 def _separate_three(part, plane0, plane1, plane2):
     """Copy a block of three channels in turn to planes, in the form that is vectorised."""
     for x in range(BLOCK):
@@ -58,7 +58,7 @@ def _separate_three(part, plane0, plane1, plane2):
         plane2[x] = value2
 
 
-@view_kernel
+@inlined
 def _separate_any(part, planes, y):
     """Copy a block of any number of channels, or the last pixels of a frame, which need not fill one."""
     channels = planes.shape[0]
@@ -73,7 +73,7 @@ def _separate_any(part, planes, y):
             plane[x] = part[x * channels + c]
 
 
-@view_kernel
+@inlined
 def _separate(frame, y, planes, whole):
     """Copy a block of a frame, channels in turn, into its planes; blocks below `whole` have three and are full."""
     size = BLOCK * planes.shape[0]
@@ -84,7 +84,7 @@ def _separate(frame, y, planes, whole):
         _separate_any(part, planes, y)
 
 
-@view_kernel
+@inlined
 def _is_inside(y, planes, colours, box, outside):
     """Return whether every pixel of a block differs from its first slot by no more than the box."""
     kind, words = planes.dtype.type, outside.view(np.uint64)
@@ -102,7 +102,7 @@ def _is_inside(y, planes, colours, box, outside):
     return found == 0
 
 
-@view_kernel
+@inlined
 def _fetch(y, state, seen):
     """Ask for what an unsettled block needs: these blocks follow no pattern that the processor would foresee."""
     slots, channels = state.coefficients.shape[0], seen.planes.shape[0]
@@ -117,7 +117,7 @@ def _fetch(y, state, seen):
     prefetch(seen.kernel_value[y])
 
 
-@view_kernel
+@inlined
 def _squares(y, planes, colours, j, square):
     """Compute the squared distances to one slot."""
     s0, p0 = colours[j, 0, y], planes[0, y]
@@ -131,64 +131,65 @@ def _squares(y, planes, colours, j, square):
             square[x] += d * d
 
 
-@view_kernel
+@inlined
 def _first_slot(factors_row, unit, tau, scratch):
     """Compute the kernel values of the first slot, and return how many are not above tau."""
-    gains, square, best = scratch.gains, scratch.square, scratch.best
+    gains, square, first = scratch.gains, scratch.square, scratch.first
     far = 0
     for x in range(BLOCK):
         r = np.float32(factors_row[x])
         gains[x] = unit / (r * r)
         k = exp2_nonpositive(square[x] * gains[x])
-        best[x] = k
+        first[x] = k
         far += 0 if k > tau else 1
     return far
 
 
-@view_kernel
+@inlined
 def _weigh_first_slot(a0, tau, scratch):
     """Begin the sums with the first slot, whose coefficients are a0."""
-    f, mass, best, to_beat, index = scratch.f, scratch.mass, scratch.best, scratch.to_beat, scratch.index
+    f, mass, first, to_beat, index = scratch.f, scratch.mass, scratch.first, scratch.to_beat, scratch.index
     zero, two, infinite = np.float32(0.0), np.float32(2.0), np.float32(np.inf)
     for x in range(BLOCK):
-        weight, k = a0[x], best[x]
+        weight, k = a0[x], first[x]
         f[x] = weight * k
         mass[x] = weight
         k = k if weight > zero else zero
         index[x] = np.uint8(0)
         # Rounded to multiples of 2**-22, as in all models so far: now and then it decides how a byte is rounded.
-        best[x] = (two + k) - two if k > tau else k
+        first[x] = (two + k) - two
         to_beat[x] = infinite if k > tau else k
 
 
-@view_kernel
+@inlined
 def _weigh_slot(slot, a, scratch):
     """Add a later slot, whose coefficients are `a`, to the sums, and note where it is the nearest one."""
     f, mass, gains, square = scratch.f, scratch.mass, scratch.gains, scratch.square
-    best, to_beat, index = scratch.best, scratch.to_beat, scratch.index
+    to_beat, index = scratch.to_beat, scratch.index
     zero = np.float32(0.0)
     for x in range(BLOCK):
-        weight, before, bar, chosen = a[x], best[x], to_beat[x], index[x]
+        weight, bar, chosen = a[x], to_beat[x], index[x]
         k = exp2_nonpositive(square[x] * gains[x])
         k = k if weight > zero else zero
         f[x] += weight * k
         mass[x] += weight
         index[x] = slot if k > bar else chosen
-        best[x] = k if k > bar else before
         to_beat[x] = max(k, bar)
 
 
-@view_kernel
+@inlined
 def _judge(y, seen, rule, scratch):
     """Write what follows from the sums."""
     zero, one = np.float32(0.0), np.float32(1.0)
-    f, mass, best, index = scratch.f, scratch.mass, scratch.best, scratch.index
+    f, mass, index = scratch.f, scratch.mass, scratch.index
+    first, to_beat, infinite = scratch.first, scratch.to_beat, np.float32(np.inf)
     density, raw, distance = seen.density[y], seen.raw[y], seen.distance[y]
     nearest, kernel_value = seen.nearest[y], seen.kernel_value[y]
     threshold, tau = rule.threshold, rule.tau
     inverse = one / threshold  # divisions are slow
     for x in range(BLOCK):
-        m, k = mass[x], best[x]
+        m, near, best = mass[x], first[x], to_beat[x]
+        k = near if best == infinite else best
         q = f[x] / (m if m > zero else one)
         q = q if m > zero else one
         density[x] = q

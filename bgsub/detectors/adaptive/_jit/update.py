@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import kernel, view_kernel
+from bgsub._numba import inlined, kernel, view_kernel
 from bgsub.detectors.adaptive._jit.blocks import (
     BLOCK,
     BYTE,
@@ -82,7 +82,7 @@ class _Scratch(NamedTuple):
     """f4: rates at which support vectors move"""
 
 
-@view_kernel
+@inlined
 def _learn_settled(y, state, planes, unit, heavier, drift, noise, scratch):
     """Project every pixel of a settled block on its first slot."""
     own, rates = scratch.own, scratch.rates
@@ -99,7 +99,7 @@ def _learn_settled(y, state, planes, unit, heavier, drift, noise, scratch):
             s[x] = old + rates[x] * (value - old) + noise[x]
 
 
-@view_kernel
+@inlined
 def _choose_slots(final_row, ages, where_row, nearest, rule, scratch):
     """Choose the slots that learn: of background, and of foreground old enough to be absorbed. Return how many."""
     everywhere, absorb = rule.everywhere, rule.absorb
@@ -119,7 +119,7 @@ def _choose_slots(final_row, ages, where_row, nearest, rule, scratch):
     return learning
 
 
-@view_kernel
+@inlined
 def _undo_fading(y, coefficients, where_row, unfade):
     """Keep coefficients as they are under the common scale where pixels may not change."""
     for j in range(coefficients.shape[0]):
@@ -130,7 +130,7 @@ def _undo_fading(y, coefficients, where_row, unfade):
             a[x] = weight if where_row[x] != 0 else kept
 
 
-@view_kernel
+@inlined
 def _sum_slots(y, coefficients, scratch):
     """Find the sum of the coefficients, the smallest and that of the chosen slot."""
     chosen, weakest = scratch.chosen, scratch.weakest
@@ -146,7 +146,7 @@ def _sum_slots(y, coefficients, scratch):
             own[x] = weight if chosen[x] == slot else other
 
 
-@view_kernel
+@inlined
 def _grow(first_coefficients, ages, kernel_value, rule, heavier, drift, scratch):
     """Compute the new coefficients of the chosen slots and their rates; return whether the first slots dominate."""
     zero, one = np.float32(0.0), np.float32(1.0)
@@ -171,7 +171,7 @@ def _grow(first_coefficients, ages, kernel_value, rule, heavier, drift, scratch)
     return weak_first == 0
 
 
-@view_kernel
+@inlined
 def _store(y, state, planes, noise, scratch):
     """Store the new coefficients, and move support vectors to the colours or replace them."""
     chosen, fresh, lowest, own, rates = scratch.chosen, scratch.fresh, scratch.lowest, scratch.own, scratch.rates

@@ -1,35 +1,20 @@
-"""A generated surveillance scene with exact ground truth, the same for the same seed."""
+"""A generated surveillance scene with exact ground truth, determined by its seed."""
 
 import math
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bgsub._opencv import cv2
-from bgsub.errors import SinkError, SourceError
-from bgsub.frames import Frame, Mask, Packet, VideoInfo
-from bgsub.video.sources.base import FrameSource
-from bgsub.video.sources.position import Position
-from bgsub.video.sources.synthetic.scenery import Pond, Tree, paint_set
-from bgsub.video.sources.synthetic.walkers import Sprite, Walker, cast
+from bgsub.frames import Frame, Mask
+from bgsub.video.sources.synthetic.scenery import Pond, Tree, paint_background
+from bgsub.video.sources.synthetic.walkers import Sprite, Walker, cast_shadow
 
-__all__ = ["SCENES", "SyntheticScene", "SyntheticSource", "open_synthetic", "write_sample"]
-
-SCENES: dict[str, dict[str, Any]] = {
-    "walkers": {},
-    "water": {"tree": False, "slow_light": False, "sudden_light": False, "stopper": False},
-    "tree": {"water": False, "slow_light": False, "sudden_light": False, "stopper": False},
-    "light": {"water": False, "tree": False, "stopper": False},
-    "stop": {"water": False, "tree": False, "slow_light": False, "sudden_light": False, "walkers": False},
-    "easy": {"water": False, "tree": False, "slow_light": False, "sudden_light": False, "stopper": False},
-}
-"""Effects switched off in each named scene; "walkers" has them all."""
+__all__ = ["SyntheticScene"]
 
 STATIC, SHADOW, UNKNOWN, MOVING = 0, 50, 170, 255
 
-_HORIZON = 0.12  # row at which somebody infinitely far would stand, as a fraction of the height
+_HORIZON = 0.12  # row of the feet of a person infinitely far away, as a fraction of the height
 _LANES = (0.80, 0.625, 0.70, 0.345, 0.76, 0.585, 0.665)
 _SMALLEST = 32
 
@@ -47,10 +32,10 @@ class SyntheticScene:
     frames : int
         Length of the clip, at least 1.
     rate_hz : float
-        Frames per second, positive. Water, tree and people move in real time; nobody is slower than it takes
-        to cross the picture within the clip.
+        Frames per second, positive. Water, tree and people move in real time; everybody is fast enough
+        to cross the image within the clip.
     seed : int
-        Decides on everything left to chance, not negative.
+        Seed of all random numbers, not negative.
     noise : float
         Standard deviation of the sensor noise in grey levels, not negative.
     water, tree : bool
@@ -58,8 +43,8 @@ class SyntheticScene:
     slow_light, sudden_light : bool
         Whether light drifts over the clip and drops at once at 62 % of it.
     walkers, stopper : bool
-        Whether people cross the picture, and whether somebody walks in, stands for half the rest of the clip
-        and goes on.
+        Whether people cross the image, and whether one person walks in, stops for half the rest of the clip
+        and walks on.
 
     Raises
     ------
@@ -104,26 +89,26 @@ class SyntheticScene:
         self.size, self.frames, self.rate_hz = size, frames, float(rate_hz)
         self.seed, self.noise = seed, noise
         self.water, self.tree, self.slow_light, self.sudden_light = water, tree, slow_light, sudden_light
-        self.quiet = frames // 5
-        """Number of frames at the start that nobody is in."""
-        # One stream a purpose: switching an effect off leaves the rest of the scene as it is.
+        self.empty_frames = frames // 5
+        """Number of frames at the start without people."""
+        # One stream per purpose: switching an effect off leaves the rest of the scene unchanged.
         streams = [np.random.default_rng((seed, purpose)) for purpose in range(5)]
-        self._set = paint_set(streams[0], size)
+        self._still_background = paint_background(streams[0], size)
         self._pond, self._tree = Pond(streams[1], size), Tree(streams[2], size)
-        self._film = (noise * streams[3].standard_normal((size[0] + 64, size[1] + 64, 3), np.float32)).round()
-        self._film = self._film.astype(np.int16)
-        self._people = self._send_people(streams[4], walkers=walkers, stopper=stopper)
+        self._noise_field = (noise * streams[3].standard_normal((size[0] + 64, size[1] + 64, 3), np.float32)).round()
+        self._noise_field = self._noise_field.astype(np.int16)
+        self._people = self._make_walkers(streams[4], walkers=walkers, stopper=stopper)
         if not water:
-            self._pond.draw(self._set, 0.0)
+            self._pond.draw(self._still_background, 0.0)
         self._still_tree = None if tree else self._tree.bend(0.0)
 
-    def _send_people(self, random: np.random.Generator, *, walkers: bool, stopper: bool) -> list[Walker]:
-        """Put everybody on a path, nearest last."""
+    def _make_walkers(self, random: np.random.Generator, *, walkers: bool, stopper: bool) -> list[Walker]:
+        """Make the people with their paths, nearest last."""
         height, width = self.size
-        active = max(1, self.frames - self.quiet)
+        active = max(1, self.frames - self.empty_frames)
         people = []
 
-        def send(look: int, lane: float, frames: list[float], places: list[float]) -> None:
+        def send(look: int, lane: float, frames: list[float], columns: list[float]) -> None:
             tall = 0.52 * (lane - _HORIZON) * height
             people.append(
                 Walker(
@@ -132,7 +117,7 @@ class SyntheticScene:
                     height=tall,
                     foot=lane * height,
                     frames=frames,
-                    places=[_off_stage(place, width, tall) for place in places],
+                    columns=[_to_column(position, width, tall) for position in columns],
                     rate_hz=self.rate_hz,
                 )
             )
@@ -142,11 +127,11 @@ class SyntheticScene:
             lane = _LANES[number % len(_LANES)] + random.uniform(-0.012, 0.012)
             pace = 0.55 * (lane - _HORIZON) * height / width * random.uniform(0.8, 1.3) / self.rate_hz
             crossing = min(1 / pace, 0.6 * active)
-            start = self.quiet + 0.85 * active * (number / count) + random.uniform(0, 0.05) * active
+            start = self.empty_frames + 0.85 * active * (number / count) + random.uniform(0, 0.05) * active
             ways = [0.0, 1.0] if random.random() < 0.5 else [1.0, 0.0]
             send(number + 1, lane, [start, start + crossing], ways)
         if stopper:
-            times = [self.quiet + share * active for share in (0.02, 0.22, 0.70, 0.98)]
+            times = [self.empty_frames + share * active for share in (0.02, 0.22, 0.70, 0.98)]
             send(0, 0.735, times, [0.0, 0.42, 0.42, 1.0])
         return sorted(people, key=lambda person: person.foot)
 
@@ -163,7 +148,7 @@ class SyntheticScene:
         frame : (H, W, 3) uint8 array
             BGR.
         labels : (H, W) uint8 array
-            0 static, 50 shadow, 170 unknown (the edge of a figure, leaves before it), 255 moving object.
+            0 static, 50 shadow, 170 unknown (the edge of a person, leaves in front), 255 moving object.
 
         Raises
         ------
@@ -180,26 +165,26 @@ class SyntheticScene:
         if not 0 <= i < self.frames:
             raise ValueError(f"i must be in [0, {self.frames}), got {i}")
         time_s = i / self.rate_hz
-        image = self._set.copy()
+        image = self._still_background.copy()
         labels = np.zeros(self.size, np.uint8)
         if self.water:
             self._pond.draw(image, time_s)
-        figures = [(person, person.draw(i)) for person in people if person.is_on_the_way(i)]
-        for person, figure in figures:
-            _darken(image, labels, cast(figure, person.foot))
-        for person, figure in figures:
+        sprites = [(person, person.draw(i)) for person in people if person.is_on_the_way(i)]
+        for person, sprite in sprites:
+            _darken(image, labels, cast_shadow(sprite, person.foot))
+        for person, sprite in sprites:
             if person.foot <= self._tree.foot:
-                _overlay(image, labels, figure)
+                _overlay(image, labels, sprite)
         tree = self._tree.bend(time_s) if self._still_tree is None else self._still_tree
         _overlay(image, labels, Sprite(0, 0, tree), moving=False)
-        for person, figure in figures:
+        for person, sprite in sprites:
             if person.foot > self._tree.foot:
-                _overlay(image, labels, figure)
+                _overlay(image, labels, sprite)
         image = cv2.LUT(image, self._exposure(i))
         return self._expose(image, i), labels
 
     def _exposure(self, i: int) -> Frame:
-        """Brightness of frame i as a (1, 256, 3) table: less light is bluer."""
+        """Return the brightness of frame i as a (1, 256, 3) table: less light is bluer."""
         progress = i / self.frames
         light = 1.0
         if self.slow_light:
@@ -213,18 +198,18 @@ class SyntheticScene:
     def _expose(self, image: Frame, i: int) -> Frame:
         """Add the sensor noise of frame i: a piece of one large field, another piece for each frame."""
         top, left = np.random.default_rng((self.seed, 5, i)).integers(0, 65, 2)
-        film = self._film[top : top + self.size[0], left : left + self.size[1]]
-        noisy: Frame = cv2.add(image, film, dtype=cv2.CV_8U)
+        field = self._noise_field[top : top + self.size[0], left : left + self.size[1]]
+        noisy: Frame = cv2.add(image, field, dtype=cv2.CV_8U)
         return noisy
 
 
-def _off_stage(place: float, width: int, tall: float) -> float:
-    """Turn a place in widths into a column; the ends lie so far outside that no shadow reaches in."""
-    return place * width + tall * (-1.0 if place == 0 else 0.4 if place == 1 else 0.0)
+def _to_column(position: float, width: int, tall: float) -> float:
+    """Convert a position in widths to a column; the ends lie so far outside that no shadow reaches in."""
+    return position * width + tall * (-1.0 if position == 0 else 0.4 if position == 1 else 0.0)
 
 
 def _window(sprite: Sprite, size: tuple[int, int]) -> tuple[tuple[slice, slice], Any]:
-    """Cut what lies outside the picture off a sprite: where it goes, and what is left of its pixels."""
+    """Crop a sprite to the image; return its window in the image and its remaining pixels."""
     rows, columns = sprite.pixels.shape[:2]
     top, left = max(0, sprite.top), max(0, sprite.left)
     bottom, right = max(top, min(size[0], sprite.top + rows)), max(left, min(size[1], sprite.left + columns))
@@ -233,15 +218,15 @@ def _window(sprite: Sprite, size: tuple[int, int]) -> tuple[tuple[slice, slice],
 
 
 def _darken(image: Frame, labels: Mask, shadow: Sprite) -> None:
-    place, share = _window(shadow, labels.shape)
-    region = image[place]
+    window, share = _window(shadow, labels.shape)
+    region = image[window]
     region[:] = region * (1 - share[..., None]) + 0.5
-    labels[place][share > 0.04] = SHADOW  # less is within the noise
+    labels[window][share > 0.04] = SHADOW  # less is within the noise
 
 
 def _overlay(image: Frame, labels: Mask, sprite: Sprite, *, moving: bool = True) -> None:
-    place, pixels = _window(sprite, labels.shape)
-    region, marks = image[place], labels[place]
+    window, pixels = _window(sprite, labels.shape)
+    region, marks = image[window], labels[window]
     opacity = pixels[..., 3]
     region[:] = region * (1 - opacity[..., None]) + pixels[..., :3] + 0.5
     if moving:
@@ -250,168 +235,3 @@ def _overlay(image: Frame, labels: Mask, sprite: Sprite, *, moving: bool = True)
     else:
         marks[(opacity > 0.25) & (marks != STATIC)] = UNKNOWN
         marks[opacity > 0.75] = STATIC
-
-
-class SyntheticSource(FrameSource):
-    """Delivers the frames of a scene from first to last, as fast as they are read.
-
-    Parameters
-    ----------
-    scene : SyntheticScene
-        What is drawn.
-    name : str
-        How the source is called in messages.
-
-    Examples
-    --------
-    >>> with SyntheticSource(SyntheticScene(size=(60, 80), frames=3)) as source:
-    ...     [packet.number for packet in source]
-    [1, 2, 3]
-    """
-
-    def __init__(self, scene: SyntheticScene, name: str = "synthetic") -> None:
-        self.scene = scene
-        self._info = VideoInfo(name=name, size=scene.size, rate_hz=scene.rate_hz, count=scene.frames)
-        self._next = 0
-        self._delivered = 0
-
-    @property
-    def info(self) -> VideoInfo:
-        """Name, frame size, rate and number of frames."""
-        return self._info
-
-    def read(self) -> Packet | None:
-        """Return the next frame, or None at the end."""
-        if self._next >= self.scene.frames:
-            return None
-        frame, _ = self.scene.frame(self._next)
-        packet = Packet(
-            index=self._delivered, time_s=self._next / self.scene.rate_hz, frame=frame, number=self._next + 1
-        )
-        self._next += 1
-        self._delivered += 1
-        return packet
-
-    def seek(self, start: Position) -> None:
-        """Go to the frame at `start`."""
-        number = start.estimate_number(self.scene.rate_hz)
-        self._next = 0 if number is None else max(0, number - 1)
-
-
-def _parse_size(text: str) -> tuple[int, int]:
-    width, height = text.lower().split("x")
-    return int(height), int(width)
-
-
-_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "frames": ("frames", int),
-    "noise": ("noise", float),
-    "rate": ("rate_hz", float),
-    "seed": ("seed", int),
-    "size": ("size", _parse_size),
-}
-
-
-def open_synthetic(text: str) -> SyntheticSource:
-    """Open a generated scene by what follows ``synthetic:``.
-
-    Parameters
-    ----------
-    text : str
-        ``NAME?KEY=VALUE&...``: a name of `SCENES` (nothing is "walkers") and any of frames, noise, rate
-        (frames per second), seed and size (WIDTHxHEIGHT).
-
-    Returns
-    -------
-    SyntheticSource
-
-    Raises
-    ------
-    SourceError
-        If a name, key or value is wrong; it lists the right ones.
-
-    Examples
-    --------
-    >>> open_synthetic("water?seed=3&frames=200&size=160x120&rate=25").info
-    VideoInfo(name='synthetic:water?seed=3&frames=200&size=160x120&rate=25', size=(120, 160), rate_hz=25.0,
-              count=200, live=False)
-    """
-    name, _, query = text.partition("?")
-    where = f"synthetic:{text}"
-    scene = SCENES.get(name or "walkers")
-    if scene is None:
-        raise SourceError(f"cannot open {where}: no scene {name!r}, there are {', '.join(SCENES)}")
-    given: dict[str, Any] = {}
-    for part in filter(None, query.split("&")):
-        key, _, value = part.partition("=")
-        if key not in _KEYS:
-            raise SourceError(f"cannot open {where}: no setting {key!r}, there are {', '.join(_KEYS)}")
-        parameter, convert = _KEYS[key]
-        try:
-            given[parameter] = convert(value)
-        except ValueError:
-            raise SourceError(f"cannot open {where}: {key}={value} is not understood") from None
-    try:
-        return SyntheticSource(SyntheticScene(**given, **scene), where)
-    except ValueError as error:
-        raise SourceError(f"cannot open {where}: {error}") from error
-
-
-def write_sample(folder: str | Path, scene: SyntheticScene, *, suffix: str = ".png", force: bool = False) -> Path:
-    """Write a scene in the layout of the change-detection benchmark.
-
-    ``input/in000001.png``, ``groundtruth/gt000001.png`` and so on, ``ROI.bmp``, and ``temporalROI.txt``,
-    which leaves the empty frames at the start to training.
-
-    Parameters
-    ----------
-    folder : path
-        Made where it is missing.
-    scene : SyntheticScene
-        What is drawn.
-    suffix : {".png", ".jpg"}
-        Of the input images.
-    force : bool
-        Whether a folder with contents may be written to; frames of an earlier sample are removed from it.
-
-    Returns
-    -------
-    Path
-        The folder.
-
-    Raises
-    ------
-    SinkError
-        If the folder has contents and `force` is False, or it cannot be written to.
-    ValueError
-        If the suffix is another.
-    """
-    if suffix not in (".png", ".jpg"):
-        raise ValueError(f"suffix must be '.png' or '.jpg', got {suffix!r}")
-    folder = Path(folder)
-    try:
-        if folder.exists() and any(folder.iterdir()) and not force:
-            raise SinkError(f"cannot write a sample to {folder}: it is not empty (use force to write all the same)")
-        for part, prefix in (("input", "in"), ("groundtruth", "gt")):
-            (folder / part).mkdir(parents=True, exist_ok=True)
-            for old in (folder / part).glob(f"{prefix}[0-9]*.*"):
-                old.unlink()
-        for i in range(scene.frames):
-            frame, labels = scene.frame(i)
-            _write_image(folder / "input" / f"in{i + 1:06d}{suffix}", frame)
-            _write_image(folder / "groundtruth" / f"gt{i + 1:06d}.png", labels)
-        _write_image(folder / "ROI.bmp", np.full(scene.size, 255, np.uint8))
-        (folder / "temporalROI.txt").write_text(f"{scene.quiet + 1} {scene.frames}\n")
-    except OSError as error:
-        raise SinkError(
-            f"cannot write a sample to {folder}: {error.strerror or error}; free space or choose another folder"
-        ) from error
-    return folder
-
-
-def _write_image(path: Path, image: Frame) -> None:
-    """Write through Python, whose errors name the cause and whose paths may have any letters."""
-    done, data = cv2.imencode(path.suffix, image)
-    if not done:
-        raise SinkError(f"cannot write {path}: OpenCV cannot encode {path.suffix} images")
-    path.write_bytes(data.tobytes())

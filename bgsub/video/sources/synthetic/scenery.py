@@ -1,4 +1,4 @@
-"""The set of a generated scene: a house, a lawn with a pond and a tree, a pavement and a road."""
+"""The background of a generated scene: a house, a lawn with a pond and a tree, a pavement and a road."""
 
 import itertools
 import math
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
 
-__all__ = ["Pond", "Tree", "fractal_noise", "paint_set"]
+__all__ = ["Pond", "Tree", "fractal_noise", "paint_background"]
 
 Image = NDArray[Any]
 
-# Where things end, from top to bottom, as fractions of the height.
+# Lower edges, from top to bottom, as fractions of the height.
 HOUSE, HEDGE, LAWN, PAVEMENT, KERB = 0.235, 0.30, 0.565, 0.845, 0.868
 
 
@@ -26,9 +26,9 @@ def fractal_noise(
     Parameters
     ----------
     random : Generator
-        Source of the numbers.
+        Source of random numbers.
     size : (height, width)
-        Of the result.
+        Size of the result in pixels.
     coarsest : float
         Size of the largest spots in pixels.
     stretch : float
@@ -127,15 +127,15 @@ def _paint_road(canvas: Image, random: np.random.Generator) -> None:
         dash += (225 - dash) * 0.8
 
 
-def paint_set(random: np.random.Generator, size: tuple[int, int]) -> Image:
+def paint_background(random: np.random.Generator, size: tuple[int, int]) -> Image:
     """Paint everything that neither moves nor ripples.
 
     Parameters
     ----------
     random : Generator
-        Decides on every texture.
+        Source of random numbers for every texture.
     size : (height, width)
-        Of the picture.
+        Size of the image in pixels.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def paint_set(random: np.random.Generator, size: tuple[int, int]) -> Image:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A rectangle of the picture: rows top to bottom, columns left to right, ends excluded."""
+    """A rectangle of the image: rows top to bottom, columns left to right, ends excluded."""
 
     top: int
     bottom: int
@@ -168,7 +168,7 @@ class Patch:
 
     @property
     def slices(self) -> tuple[slice, slice]:
-        """To index an image with."""
+        """Slices that index an image."""
         return slice(self.top, self.bottom), slice(self.left, self.right)
 
     @property
@@ -183,9 +183,9 @@ class Pond:
     Parameters
     ----------
     random : Generator
-        Decides on texture and waves.
+        Source of random numbers for texture and waves.
     size : (height, width)
-        Of the picture.
+        Size of the image in pixels.
     """
 
     def __init__(self, random: np.random.Generator, size: tuple[int, int]) -> None:
@@ -246,15 +246,15 @@ class Tree:
     Parameters
     ----------
     random : Generator
-        Decides on every leaf.
+        Source of random numbers for every leaf.
     size : (height, width)
-        Of the picture.
+        Size of the image in pixels.
     """
 
     def __init__(self, random: np.random.Generator, size: tuple[int, int]) -> None:
         height, width = size
         self.foot = 0.555 * height
-        """Row of the foot of the trunk; whoever walks above it is behind the tree."""
+        """Row of the foot of the trunk; people who walk above it are behind the tree."""
         self.patch = Patch(0, math.ceil(self.foot) + 2, 0, math.ceil(0.37 * width))
         rows, columns = self.patch.size
         layer = self._paint(random, (rows, columns), height, width)
@@ -310,10 +310,10 @@ class Tree:
                 light += 0.25 * (middle[1] - y) / (0.13 * unit_y) + random.normal(0, 0.12)
                 colour = np.clip(np.array((48, 118, 84)) * max(light, 0.35), 0, 255)
                 axes = (round(leaf * random.uniform(0.6, 1.2)), round(leaf * random.uniform(0.3, 0.7)))
-                place = (round(x + dx), round(y + dy))
+                centre = (round(x + dx), round(y + dy))
                 cv2.ellipse(
                     canvas,
-                    place,
+                    centre,
                     axes,
                     random.uniform(0, 180),
                     0,

@@ -1,4 +1,4 @@
-"""The actors of a generated scene: people who walk, stop and cast a shadow."""
+"""The people of a generated scene, who walk, stop and cast shadows."""
 
 import math
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
 
-__all__ = ["Sprite", "Walker", "cast"]
+__all__ = ["Sprite", "Walker", "cast_shadow"]
 
 Image = NDArray[Any]
 
-_SHADOW_STRENGTH = 0.45  # share of the light that a shadow takes at its darkest
+_SHADOW_STRENGTH = 0.45  # share of the light missing where a shadow is darkest
 _SHADOW_SHIFT, _SHADOW_FALL = 0.55, 0.16  # where the shadow of a point one unit above the ground lies
 _STRIDE = 0.82  # two steps, in body heights
 _PALETTE = (
@@ -32,7 +32,7 @@ _HAIR = ((30, 36, 48), (52, 90, 130), (140, 146, 150), (24, 24, 26))
 
 @dataclass(frozen=True, slots=True)
 class Sprite:
-    """A figure cut out: its pixels and where they belong."""
+    """The pixels of a figure and their position in the image."""
 
     top: int
     left: int
@@ -41,7 +41,7 @@ class Sprite:
 
 
 def _limb(root: tuple[float, float], lengths: tuple[float, float], angles: tuple[float, float]) -> Image:
-    """Place the three joints of a limb; angles from straight down, positive towards the right."""
+    """Return the positions of the three joints of a limb; angles from straight down, positive towards the right."""
     points = [root]
     for length, angle in zip(lengths, angles, strict=True):
         x, y = points[-1]
@@ -55,14 +55,14 @@ class Walker:
     Parameters
     ----------
     random : Generator
-        Decides on clothes and build.
+        Source of random numbers for clothes and build.
     look : int
-        Colours to wear.
+        Index of the colours and the pattern of the clothes.
     height : float
-        Of the body, in pixels.
+        Height of the body in pixels.
     foot : float
-        Row the feet walk on.
-    frames, places : sequences of float
+        Row of the feet.
+    frames, columns : sequences of float
         The path: column of the body at some frames, straight in between.
     rate_hz : float
         Frames per second.
@@ -76,16 +76,16 @@ class Walker:
         height: float,
         foot: float,
         frames: list[float],
-        places: list[float],
+        columns: list[float],
         rate_hz: float,
     ) -> None:
         self.height, self.foot = height, foot
-        self._frames, self._places = frames, places
+        self._frames, self._columns = frames, columns
         # Wide enough for the longest step and the hands.
         self._half = math.ceil(0.34 * height) + 2
         self._rows = math.ceil(1.04 * height) + 4
-        self._natural = 0.5 * height / rate_hz  # pixels a frame of somebody who walks at ease
-        self._right = 1.0 if places[-1] > places[0] else -1.0
+        self._natural = 0.5 * height / rate_hz  # pixels per frame at a comfortable pace
+        self._right = 1.0 if columns[-1] > columns[0] else -1.0
         self._phase = random.uniform(0, 2 * math.pi)
         self._scale = int(np.clip(round(200 / height), 2, 6))
         jacket, trousers = _PALETTE[look % len(_PALETTE)]
@@ -97,7 +97,7 @@ class Walker:
         self._light = np.linspace(1.15, 0.85, 2 * self._half, dtype=np.float32)  # the sun is on the left
 
     def _weave(self, random: np.random.Generator, look: int) -> Image:
-        """Make the pattern of the jacket: what it adds to a factor of brightness, over the whole sprite."""
+        """Make the pattern of the jacket: its deviation from a brightness factor of 1, over the whole sprite."""
         rows, columns = self._rows, 2 * self._half
         y, x = np.mgrid[0:rows, 0:columns].astype(np.float32) / self.height
         style = look % 4
@@ -113,18 +113,18 @@ class Walker:
         pattern: Image = (cloth - 1 + grain).astype(np.float32)
         return pattern
 
-    def place(self, i: int) -> float:
-        """Column of the body at frame i."""
-        return float(np.interp(i, self._frames, self._places))
+    def column(self, i: int) -> float:
+        """Return the column of the body at frame i."""
+        return float(np.interp(i, self._frames, self._columns))
 
     def is_on_the_way(self, i: int) -> bool:
-        """Tell whether frame i lies in the time of the path."""
+        """Return whether frame i lies in the time of the path."""
         return self._frames[0] <= i <= self._frames[-1]
 
     def draw(self, i: int) -> Sprite:
-        """Draw the figure as it is at frame i."""
-        column = self.place(i)
-        ahead, behind = self.place(i + 2), self.place(i - 2)
+        """Draw the person at frame i."""
+        column = self.column(i)
+        ahead, behind = self.column(i + 2), self.column(i - 2)
         effort = min(1.0, abs(ahead - behind) / 4 / self._natural)
         left, top = math.floor(column) - self._half, math.floor(self.foot) - self._rows + 2
         s = self._scale
@@ -141,7 +141,7 @@ class Walker:
         return Sprite(top, left, pixels)
 
     def _draw_body(self, canvas: Image, origin: tuple[float, float], column: float, effort: float) -> Image:
-        """Draw on the enlarged canvas; returns the mask of what wears the jacket."""
+        """Draw on the enlarged canvas; return the mask of the jacket."""
         unit = self._scale * self.height
         cycle = 2 * math.pi * column * self._right / (_STRIDE * self.height) + self._phase
         swing = effort * math.sin(cycle)
@@ -155,7 +155,7 @@ class Walker:
         hip = 0.02 + max(0.25 * math.cos(thigh) + 0.24 * math.cos(shin) for thigh, shin in bends)
 
         def at(x: float, y: float) -> tuple[float, float]:
-            """Place a point of the body, whose hip is at 0.51 upright and lower when the legs are spread."""
+            """Return the position of a point of the body, whose hip is at 0.51 and sinks when the legs are spread."""
             return origin[0] + unit * (x + lean * max(0.0, y - 0.5)), origin[1] - unit * (y + hip - 0.51)
 
         def stroke(points: Image, thick: float, colour: Any, *, coat: bool = False) -> None:
@@ -195,23 +195,26 @@ class Walker:
         cv2.fillPoly(jacket, torso, 255)
         arm(1, 1.08)
         stroke(np.array([at(0, 0.82), at(0, 0.87)]), 0.06, self._skin)
-        head, radius = at(0.012 * self._right, 0.925), 0.066 * unit
+        self._draw_head(canvas, at(0.012 * self._right, 0.925), 0.066 * unit)
+        return jacket
+
+    def _draw_head(self, canvas: Image, head: tuple[float, float], radius: float) -> None:
+        """Draw face and hair around a middle, given as x and y."""
         middle = (round(head[0]), round(head[1]))
         cv2.ellipse(canvas, middle, (round(0.85 * radius), round(radius)), 0, 0, 360, (*self._skin, 255), cv2.FILLED)
         crown = (round(head[0] - 0.25 * radius * self._right), round(head[1] - 0.3 * radius))
         cv2.ellipse(
             canvas, crown, (round(0.85 * radius), round(0.85 * radius)), 0, 0, 360, (*self._hair, 255), cv2.FILLED
         )
-        return jacket
 
 
-def cast(sprite: Sprite, foot: float) -> Sprite:
-    """Cast the shadow of a figure on the ground it stands on.
+def cast_shadow(sprite: Sprite, foot: float) -> Sprite:
+    """Return the shadow of a figure on the ground.
 
     Returns
     -------
     Sprite
-        `pixels` is a (h, w) float32 share of light taken away.
+        `pixels` is a (h, w) float32 share of the light that is missing.
     """
     columns = sprite.pixels.shape[1]
     tall = foot - sprite.top

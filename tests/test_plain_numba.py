@@ -1,0 +1,68 @@
+"""Kernels compute the same bits without the private names of numba that make them faster."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from bgsub._numba import JIT_ENABLED
+
+pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT")
+
+DIGEST = """
+import hashlib, logging, sys
+logging.basicConfig(format="%(message)s")
+import numpy as np, bgsub
+generator = np.random.default_rng(0)
+video = np.clip(generator.integers(0, 256, (70, 90, 3)) + generator.normal(0, 6, (50, 70, 90, 3)), 0, 255)
+video = video.astype(np.uint8)
+video[30:, 20:50, 20:60] = 250
+for name in sys.argv[1:]:
+    model, seen = bgsub.create(name), hashlib.sha256()
+    for index, frame in enumerate(video):
+        score = np.empty(frame.shape[:2], np.float32)
+        seen.update(model.apply(frame, score=score if index % 3 else None).tobytes())
+        seen.update(score.tobytes() if index % 3 else b"")
+    for array in model.state.values():
+        seen.update(array.tobytes())
+    print(name, seen.hexdigest())
+"""
+MOVED = {
+    "the lowering": "import numba.core.lowering as place; del place.Lower",
+    "the passes": "import numba.core.typed_passes as place; del place.NativeLowering",
+    "the compiler": "import numba.core.compiler as place; del place.DefaultPassBuilder",
+}
+
+
+def digests(*names: str, before: str = "", **environment: str) -> tuple[str, str]:
+    """Run detectors in a process of their own and return what it printed and what it logged."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", before + DIGEST, *names],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=os.environ | environment,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+@pytest.mark.slow
+def test_plain_numba_gives_the_same_bits():
+    names = "adaptive", "norma", "olk"
+    fast, fast_log = digests(*names)
+    plain, plain_log = digests(*names, BGSUB_PLAIN_NUMBA="1")
+    assert plain == fast
+    assert fast_log == plain_log == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moved", MOVED)
+def test_a_private_name_that_has_moved_costs_one_line_of_the_log(moved):
+    fast, _ = digests("norma")
+    plain, log = digests("norma", before=MOVED[moved])
+    assert plain == fast
+    assert log.count("\n") == 1
+    assert "kernels compute the same, but more slowly" in log
