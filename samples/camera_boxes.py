@@ -4,6 +4,7 @@ python samples/camera_boxes.py [camera:0 | VIDEO | rtsp://...]
 """
 
 import contextlib
+import itertools
 import math
 import sys
 from pathlib import Path
@@ -13,49 +14,35 @@ import cv2
 import bgsub
 
 CLIP = Path(__file__).with_name("walkers.mp4")
-MIN_AREA_PX, REACH_PX = 100, 30  # smallest object, and its largest step from one frame to the next
-PATIENCE, PROBATION = 10, 5  # frames that an object may be hidden, and that it must be seen before it is reported
+MIN_AREA_PX, REACH_PX, PATIENCE = 100, 30, 10  # smallest object, longest step, and frames that it may be hidden
 
 
 class Tracker:
     """Gives each box the id of the nearest earlier one. Objects that meet or part may exchange ids."""
 
     def __init__(self) -> None:
-        self._tracks: dict[int, dict] = {}
-        self._count = 0
+        self._ids = itertools.count(1)
+        self._seen: dict[int, tuple[int, float, float]] = {}  # frame and centre where each id was seen last
 
-    def update(self, boxes: list[list[int]]) -> dict[int, list[int]]:
-        """Return the boxes [x, y, width, height] of the next frame by id, without those seen only briefly."""
-        free = dict(self._tracks)
-        for box in boxes:
-            centre = (box[0] + box[2] / 2, box[1] + box[3] / 2)
-            gaps = {one: math.dist(track["centre"], centre) for one, track in free.items()}
-            nearest = min(gaps, key=gaps.__getitem__, default=None)
-            if nearest is None or gaps[nearest] > REACH_PX:
-                nearest = self._count = self._count + 1
-            seen = free.pop(nearest, {"seen": 0})["seen"] + 1
-            self._tracks[nearest] = {"centre": centre, "box": box, "seen": seen, "missed": 0}
-        for one, track in free.items():
-            track["missed"] += 1
-            if track["missed"] > PATIENCE:
-                del self._tracks[one]
-        shown = self._tracks.items()
-        return {one: track["box"] for one, track in shown if track["missed"] == 0 and track["seen"] >= PROBATION}
-
-
-def main(source: str) -> None:
-    """Print the boxes of each frame that has some."""
-    pipeline = bgsub.Pipeline(bgsub.create(), postprocess=bgsub.Postprocess(median=1, min_area=MIN_AREA_PX))
-    tracker = Tracker()
-    with bgsub.Prefetch(bgsub.open_source(source), depth=1) as packets:  # of a camera, only the newest frame waits
-        for packet in packets:
-            mask = pipeline.step(packet).mask
-            boxes = cv2.connectedComponentsWithStats(mask)[2][1:, :4].tolist()  # row 0 is the background
-            tracked = sorted(tracker.update(boxes).items())
-            if tracked:
-                print(f"{packet.time_s:7.2f} s", *(f"#{one} {w}x{h}+{x}+{y}" for one, (x, y, w, h) in tracked))
+    def update(self, frame: int, boxes: list[list[int]]) -> dict[int, list[int]]:
+        """Return the boxes [x, y, width, height] of a frame by id."""
+        free = {one: centre for one, (last, *centre) in self._seen.items() if frame - last <= PATIENCE}
+        found = {}
+        for x, y, width, height in boxes:
+            centre = (x + width / 2, y + height / 2)
+            near = [(gap, one) for one, place in free.items() if (gap := math.dist(place, centre)) <= REACH_PX]
+            one = min(near)[1] if near else next(self._ids)
+            free.pop(one, None)
+            found[one], self._seen[one] = [x, y, width, height], (frame, *centre)
+        return found
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(KeyboardInterrupt):
-        main(sys.argv[1] if sys.argv[1:] else str(CLIP))
+    pipeline = bgsub.Pipeline(bgsub.create(), postprocess=bgsub.Postprocess(median=1, min_area=MIN_AREA_PX))
+    tracker = Tracker()
+    source = bgsub.open_source(sys.argv[1] if sys.argv[1:] else CLIP)
+    with contextlib.suppress(KeyboardInterrupt), bgsub.Prefetch(source, depth=1) as packets:  # a camera's newest frame
+        for packet in packets:
+            boxes = cv2.connectedComponentsWithStats(pipeline.step(packet).mask)[2][1:, :4].tolist()  # 0: background
+            for one, (x, y, width, height) in sorted(tracker.update(packet.index, boxes).items()):
+                print(f"{packet.time_s:.2f} s: #{one} {width}x{height} at {x},{y}")
