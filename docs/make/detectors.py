@@ -37,8 +37,7 @@ def fill(text: str) -> str:
     ValueError
         If the page lacks the table of a detector.
     """
-    ours = {name for name in DETECTORS if detector_class(name).__module__.startswith("bgsub.")}
-    missing = ours - {match[2] for match in MARKED.finditer(text)}
+    missing = set(DETECTORS.built_in) - {match[2] for match in MARKED.finditer(text)}
     if missing:
         raise ValueError(f"the page must have a table of every detector, it lacks {', '.join(sorted(missing))}")
     return MARKED.sub(lambda match: match[1] + table(match[2]) + match[3], text)
