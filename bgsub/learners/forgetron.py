@@ -1,19 +1,19 @@
 """The Forgetron: a perceptron on a budget that shrinks before it forgets."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from bgsub.learners._base.classifier import ClassifierLearner
+from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._base.learner import scalar
 from bgsub.learners._checks import check_choice, check_integer
-from bgsub.learners._jit import rules
+from bgsub.learners._jit.forgetron import ForgetronParameters, ForgetronState, Oldest, forgetron, forgetron_rows
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 
 __all__ = ["ForgetronClassifier"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ForgetronClassifier(ClassifierLearner):
+class ForgetronClassifier(OnlineKernelClassifier):
     """The Forgetron (Dekel, Shalev-Shwartz, Singer 2008): a full perceptron shrinks, then drops its oldest vector.
 
     A mistake, y f(x) <= 0, stores x with coefficient y. If that is more than the budget, all coefficients are
@@ -61,15 +61,16 @@ class ForgetronClassifier(ClassifierLearner):
     variant: str = "self-tuned"
     budget: int = 100
 
-    _rule: ClassVar[int] = rules.FORGETRON
+    _state: ClassVar[Any] = ForgetronState
+    _rows: ClassVar[Any] = staticmethod(forgetron_rows)
 
-    cost_ = scalar(rules.EXTRA, float, "Q: what the removals have cost.")
-    norm2_ = scalar(rules.NORM2, float, "Squared norm of the hypothesis.")
+    cost_ = scalar("cost", float, "Q: the cost of all removals.")
+    norm2_ = scalar("norm2", float, "Squared norm of the hypothesis.")
 
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> ForgetronParameters:
         check_choice("variant", self.variant, ("self-tuned", "basic"))
         check_integer("budget", self.budget, "be an integer of at least 1", least=1)
-        return [float(self.variant == "self-tuned"), float(self.budget)]
+        return ForgetronParameters(self_tuned=self.variant == "self-tuned", budget=self.budget)
 
     def _capacity(self, kernel: Kernel) -> int | None:
         return int(self.budget)
@@ -78,16 +79,11 @@ class ForgetronClassifier(ClassifierLearner):
         expansion = self.expansion_
         row = expansion.row(x)
         value = float(expansion.combine(row))
-        crowded = expansion.size == expansion.budget
-        oldest, oldest_value, oldest_diagonal = 0.0, 0.0, 0.0
-        if crowded:
-            head = expansion.head
+        oldest = Oldest()
+        if y * value <= 0 and expansion.size == expansion.budget:
+            slot = expansion.oldest
             vectors, coefficients = expansion.slots()
-            oldest, oldest_diagonal = float(coefficients[head]), expansion.kernel.diag(vectors[head])
-            oldest_value = expansion.value(vectors[head]) + y * float(row[head])
-        self._s[rules.T] += 1
-        self._s[rules.LAST] = value
-        factor, coefficient = rules.forgetron(
-            self._p, self._s, value, y, expansion.kernel.diag(x), crowded, oldest, oldest_value, oldest_diagonal
-        )
-        self._apply(x, factor, coefficient)
+            oldest_value = expansion.value(vectors[slot]) + y * float(row[slot])
+            oldest = Oldest(True, float(coefficients[slot]), oldest_value, expansion.kernel.diag(vectors[slot]))
+        factor, a = forgetron(self._p[0], self._s[0], value, y, expansion.kernel.diag(x), oldest)
+        self._apply(x, factor, a)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from bgsub.errors import DependencyError
-from bgsub.learners._base.novelty import NoveltyLearner
+from bgsub.learners._base.novelty import NoveltyDetector
 from bgsub.learners.hypotheses.kernels import Array
 from bgsub.learners.norma import NORMANovelty
 from bgsub.learners.norma_regressor import NORMARegressor
@@ -139,7 +139,7 @@ class RiverAnomalyDetector(_Adapter, AnomalyDetector):  # type: ignore[misc]
 
     Parameters
     ----------
-    learner : NoveltyLearner
+    learner : NoveltyDetector
         With a given width.
     features, missing
         As in `RiverClassifier`.
@@ -154,9 +154,9 @@ class RiverAnomalyDetector(_Adapter, AnomalyDetector):  # type: ignore[misc]
     True
     """
 
-    learner: NoveltyLearner
+    learner: NoveltyDetector
 
-    def __init__(self, learner: NoveltyLearner, features: Any = None, missing: float = 0.0) -> None:
+    def __init__(self, learner: NoveltyDetector, features: Any = None, missing: float = 0.0) -> None:
         self._set_up(learner, features, missing)
 
     @classmethod

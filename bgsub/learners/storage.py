@@ -15,7 +15,7 @@ from bgsub.learners.hypotheses import kernels
 
 __all__ = ["load", "save"]
 
-_FORMAT = 1
+_FORMAT = 2
 _KERNELS = {"Gaussian": ("gamma",), "Laplacian": ("gamma",), "Polynomial": ("degree", "gamma", "coef0"), "Linear": ()}
 
 
