@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._base.learner import scalar
 from bgsub.learners._checks import check_choice, check_integer
@@ -62,7 +64,6 @@ class ForgetronClassifier(OnlineKernelClassifier):
     budget: int = 100
 
     _state: ClassVar[Any] = ForgetronState
-    _rows: ClassVar[Any] = staticmethod(forgetron_rows)
 
     cost_ = scalar("cost", float, "Q: the cost of all removals.")
     norm2_ = scalar("norm2", float, "Squared norm of the hypothesis.")
@@ -74,6 +75,10 @@ class ForgetronClassifier(OnlineKernelClassifier):
 
     def _capacity(self, kernel: Kernel) -> int | None:
         return int(self.budget)
+
+    def _run(self, first: int, samples: Array, targets: Array) -> int:
+        e, vector = self.expansion_.arrays, np.zeros(samples.shape[1])
+        return int(forgetron_rows(first, self._p, self._s, e, vector, samples, targets))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         expansion = self.expansion_

@@ -20,14 +20,14 @@ from bgsub.learners._jit.olk import (
     OLKNoveltyState,
     OLKParameters,
     OLKRegressionParameters,
+    current_score,
+    current_threshold,
     olk_classification,
     olk_classification_rows,
     olk_novelty,
     olk_novelty_rows,
     olk_regression,
     olk_regression_rows,
-    olk_score,
-    olk_threshold,
 )
 from bgsub.learners.hypotheses.kernels import Array
 
@@ -194,7 +194,7 @@ class OLKNovelty(OLKBase, NoveltyDetector):
 
     def _score_of(self, x: Array, value: float) -> float:
         diagonal = self.expansion_.kernel.diag(x) if self.rho_rule == "published" else 1.0
-        return float(olk_score(self._p[0], value, self._density(value), diagonal))
+        return float(current_score(self._p, value, self._density(value), diagonal))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         expansion = self.expansion_
@@ -211,7 +211,7 @@ class OLKNovelty(OLKBase, NoveltyDetector):
         return np.array([self._score_of(x, float(f)) for x, f in zip(samples, values, strict=True)], np.float64)
 
     def _threshold(self) -> float:
-        return float(olk_threshold(self._p[0], self._s[0]))
+        return float(current_threshold(self._p, self._s))
 
     def _compiled(self) -> bool:
         return super()._compiled() and self.rho_rule != "kkt"  # which needs f once more, after the step

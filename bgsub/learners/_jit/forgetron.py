@@ -4,9 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
-from bgsub._numba import kernel
+from bgsub._numba import view_kernel
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import Expansion, apply, combine, diagonal, evaluate, fill_row, full
 
@@ -36,7 +34,7 @@ class Oldest(NamedTuple):
     diagonal: float = 0.0  # k(x_o, x_o)
 
 
-@kernel
+@view_kernel
 def forgetron(
     p: ForgetronParameters, s: ForgetronState, f: float, y: float, k_tt: float, oldest: Oldest
 ) -> tuple[float, float]:
@@ -69,27 +67,33 @@ def forgetron(
     return phi, phi * y
 
 
-@kernel
-def look_at_oldest(e: Expansion, f: float, y: float) -> Oldest:
-    """Evaluate the oldest vector if it has to go; e.row holds the kernel values of the sample and is overwritten."""
+@view_kernel
+def look_at_oldest(e: Expansion, f: float, y: float, vector: Array) -> Oldest:
+    """Evaluate the oldest vector if it has to go; overwrite e.row, the kernel values of the sample, and vector (d,)."""
     store = e.store[0]
     if y * f > 0.0 or store.size != store.budget:
         return Oldest(False, 0.0, 0.0, 0.0)
-    vector = e.vectors[:, store.oldest].astype(np.float64)
+    for j in range(len(vector)):
+        vector[j] = e.vectors[j, store.oldest]  # in double precision
     new_value = y * e.row[store.oldest]
     fill_row(store, e.vectors, e.norms, store.size, vector, e.row)
     value = combine(e.row, e.stored, store.size, store.scale) + new_value
     return Oldest(True, store.scale * e.stored[store.oldest], value, e.row[store.oldest])
 
 
-@kernel
-def forgetron_rows(first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array) -> int:
-    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow."""
+@view_kernel
+def forgetron_rows(
+    first: int, parameters: Array, state: Array, e: Expansion, vector: Array, samples: Array, targets: Array
+) -> int:
+    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow.
+
+    vector (d,) f8 is scratch.
+    """
     p, s = parameters[0], state[0]
     for t in range(first, len(samples)):
         if full(e):
             return t
         f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
-        factor, a = forgetron(p, s, f, targets[t], k_tt, look_at_oldest(e, f, targets[t]))
+        factor, a = forgetron(p, s, f, targets[t], k_tt, look_at_oldest(e, f, targets[t], vector))
         apply(e, samples[t], factor, a)
     return len(samples)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bgsub._numba import kernel
+from bgsub._numba import kernel, view_kernel
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import Expansion, choose_slot, diagonal, evaluate_classes, full, place
 
@@ -57,6 +57,8 @@ class Work(NamedTuple):
     f: Array  # values without factors
     step: Array  # what is added to the weights, in units of the sample
     chosen: Array  # 1 for a member that sees the sample
+    drawn: Array  # u8
+    shifted: Array  # u8
 
 
 class Rows(NamedTuple):
@@ -76,25 +78,30 @@ class Sample(NamedTuple):
     values: Array  # (d + 1,) f8
 
 
-@kernel
-def draw(tau: float, seeds: Array, stride: Array, members: Array, chosen: Array) -> None:
-    """Write 1 to `chosen` for each member that sees the sample, else 0: a share tau; all for tau = 1."""
+@view_kernel
+def draw(tau: float, seeds: Array, stride: Array, members: Array, work: Work) -> None:
+    """Write 1 to work.chosen for each member that sees the sample, else 0: a share tau; all for tau = 1."""
     if tau >= 1.0:
-        chosen[:] = members
+        for m in range(members.shape[0]):
+            work.chosen[m] = members[m]
         return
-    # Array expressions: plain Python's numbers would warn where these wrap around.
-    seeds += stride
-    z = seeds ^ (seeds >> _S30)
-    z = z * _M1
-    z = z ^ (z >> _S27)
-    z = z * _M2
-    z = z ^ (z >> _S31)
-    z = z >> _S11
-    for m in range(chosen.shape[0]):
-        chosen[m] = members[m] if z[m] * _UNIT < tau else 0.0
+    # Functions of arrays: plain Python's numbers would warn where these wrap around.
+    z, shifted = work.drawn, work.shifted
+    np.add(seeds, stride, seeds)
+    np.right_shift(seeds, _S30, shifted)
+    np.bitwise_xor(seeds, shifted, z)
+    np.multiply(z, _M1, z)
+    np.right_shift(z, _S27, shifted)
+    np.bitwise_xor(z, shifted, z)
+    np.multiply(z, _M2, z)
+    np.right_shift(z, _S31, shifted)
+    np.bitwise_xor(z, shifted, z)
+    np.right_shift(z, _S11, z)
+    for m in range(members.shape[0]):
+        work.chosen[m] = members[m] if z[m] * _UNIT < tau else 0.0
 
 
-@kernel
+@view_kernel
 def alma_step(p: MemberParameters, e: Ensemble, b: int, m: int, margin: float, length: float, y: float) -> float:
     """Return the step of a member with ALMA's rule; count, norm and factor move along."""
     root = math.sqrt(e.counts[b, m])
@@ -110,7 +117,7 @@ def alma_step(p: MemberParameters, e: Ensemble, b: int, m: int, margin: float, l
     return step
 
 
-@kernel
+@view_kernel
 def steps(p: MemberParameters, e: Ensemble, b: int, work: Work, y: float, k_tt: float) -> bool:
     """Write the steps of all members of block b, whose values are work.f; return whether any is not zero."""
     some = False
@@ -136,7 +143,7 @@ def steps(p: MemberParameters, e: Ensemble, b: int, work: Work, y: float, k_tt: 
     return some
 
 
-@kernel
+@kernel  # not a view_kernel: its callers count references, so the arrays that it returns must be counted, too
 def gather(bias: bool, unit: bool, columns: Array, values: Array, n_features: int, used: Array, kept: Array) -> Sample:
     """Return the features of a sample that are not zero, written to used (d + 1,) i8 and kept (d + 1,) f8."""
     count, square = 0, 0.0
@@ -158,6 +165,13 @@ def gather(bias: bool, unit: bool, columns: Array, values: Array, n_features: in
 
 
 @kernel
+def make_work(width: int) -> Work:
+    """Return the scratch of a block of `width` members."""
+    numbers, integers = np.zeros((3, width)), np.zeros((2, width), np.uint64)
+    return Work(numbers[0], numbers[1], numbers[2], integers[0], integers[1])
+
+
+@view_kernel
 def learn_sample(p: MemberParameters, weights: Array, e: Ensemble, b: int, x: Sample, y: float, work: Work) -> float:
     """Let block b learn a sample; return the sum of its members' values before."""
     block, f = weights[b], work.f
@@ -170,7 +184,7 @@ def learn_sample(p: MemberParameters, weights: Array, e: Ensemble, b: int, x: Sa
     total = 0.0
     for m in range(width):
         total += f[m] * e.factors[b, m] * e.members[b, m]
-    draw(p.tau, e.seeds[b], e.stride, e.members[b], work.chosen)
+    draw(p.tau, e.seeds[b], e.stride, e.members[b], work)
     if steps(p, e, b, work, y, x.square):
         step = work.step
         for i in range(x.size):
@@ -180,7 +194,8 @@ def learn_sample(p: MemberParameters, weights: Array, e: Ensemble, b: int, x: Sa
         if p.rule == ALMA:
             for m in range(width):
                 if e.factors[b, m] < SMALLEST_SCALE:
-                    block[:, m] *= e.factors[b, m]
+                    for j in range(block.shape[0]):
+                        block[j, m] *= e.factors[b, m]
                     e.factors[b, m] = 1.0
     return total
 
@@ -197,7 +212,7 @@ def learn_dense(
     p, n_features, width = parameters[0], samples.shape[1], weights.shape[2]
     columns = np.arange(n_features)
     used, kept = np.zeros(n_features + 1, np.int64), np.zeros(n_features + 1)
-    work = Work(np.zeros(width), np.zeros(width), np.zeros(width))
+    work = make_work(width)
     for b in range(first_block, last_block):
         for t in range(samples.shape[0]):
             x = gather(p.bias, p.unit, columns, samples[t], n_features, used, kept)
@@ -212,7 +227,7 @@ def learn_sparse(
     """Let some blocks learn rows in compressed form, as `learn_dense` does."""
     p, n_features, width = parameters[0], weights.shape[1] - 1, weights.shape[2]
     used, kept = np.zeros(n_features + 1, np.int64), np.zeros(n_features + 1)
-    work = Work(np.zeros(width), np.zeros(width), np.zeros(width))
+    work = make_work(width)
     for b in range(first_block, last_block):
         for t in range(targets.shape[0]):
             row = slice(rows.starts[t], rows.starts[t + 1])
@@ -220,7 +235,7 @@ def learn_sparse(
             totals[b, t] = learn_sample(p, weights, e, b, x, targets[t], work)
 
 
-@kernel
+@view_kernel
 def count_mistakes(state: Array, totals: Array, targets: Array, size: int) -> None:
     """Count the samples that the mean of all members got wrong; totals (blocks, m)."""
     s = state[0]
@@ -254,7 +269,7 @@ def sparse_values(bias: bool, unit: bool, mean: Array, rows: Rows, out: Array) -
         out[t] = weighted(gather(bias, unit, rows.columns[row], rows.values[row], n_features, used, kept), mean)
 
 
-@kernel
+@view_kernel
 def weighted(x: Sample, mean: Array) -> float:
     """Return the value of the weights mean (d + 1,) at a sample."""
     total = 0.0
@@ -263,7 +278,7 @@ def weighted(x: Sample, mean: Array) -> float:
     return total
 
 
-@kernel
+@view_kernel
 def kernel_rows(
     first: int, parameters: Array, state: Array, e: Expansion, ensemble: Ensemble, work: Work, samples: Array,
     targets: Array,
@@ -280,12 +295,13 @@ def kernel_rows(
         if kernel_step(p, s, ensemble, work, targets[t], diagonal(store, samples[t])):
             slot = choose_slot(store, e.norms)
             place(e, slot, samples[t])
-            e.stored[slot] = work.step
+            for m in range(work.step.shape[0]):
+                e.stored[slot, m] = work.step[m]
             tidy(e.stored, ensemble.factors, store.size)
     return len(samples)
 
 
-@kernel
+@view_kernel
 def kernel_step(p: MemberParameters, s: State, e: Ensemble, work: Work, y: float, k_tt: float) -> bool:
     """Let all members learn a sample at which they are work.f; return whether it has to be stored."""
     f, total = work.f, 0.0
@@ -295,14 +311,14 @@ def kernel_step(p: MemberParameters, s: State, e: Ensemble, work: Work, y: float
     s.t += 1
     if y * s.last <= 0.0:
         s.mistakes += 1
-    draw(p.tau, e.seeds[0], e.stride, e.members[0], work.chosen)
+    draw(p.tau, e.seeds[0], e.stride, e.members[0], work)
     some = steps(p, e, 0, work, y, k_tt)
     if some:
         s.violations += 1
     return some and k_tt > 0.0
 
 
-@kernel
+@view_kernel
 def tidy(stored: Array, factors: Array, size: int) -> None:
     """Set small factors of the one block back to 1."""
     for m in range(stored.shape[1]):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bgsub._numba import kernel
+from bgsub._numba import view_kernel
 from bgsub.learners._jit.records import Array
 
 UNKNOWN, GAUSSIAN, LAPLACIAN, POLYNOMIAL, LINEAR = -1, 0, 1, 2, 3
@@ -64,7 +64,7 @@ class Expansion(NamedTuple):
     row: Array  # (cap,) f8 scratch: kernel values with the sample at hand
 
 
-@kernel
+@view_kernel
 def power(base: float, degree: float) -> float:
     """base**degree by squaring: the library's power goes through logarithms."""
     result = 1.0
@@ -77,7 +77,7 @@ def power(base: float, degree: float) -> float:
     return result
 
 
-@kernel
+@view_kernel
 def exp_nonpositive(y: float) -> float:
     """e**y for y <= 0 within 2 units in the last place, 0 below -708.
 
@@ -104,7 +104,7 @@ def exp_nonpositive(y: float) -> float:
     return result if y >= LOWEST else 0.0
 
 
-@kernel
+@view_kernel
 def diagonal(k: MercerKernel, x: Array) -> float:
     """k(x, x)."""
     if k.kind == GAUSSIAN or k.kind == LAPLACIAN:
@@ -117,7 +117,7 @@ def diagonal(k: MercerKernel, x: Array) -> float:
     return power(k.gamma * square + k.coef0, k.degree)
 
 
-@kernel
+@view_kernel
 def fill_row(k: MercerKernel, vectors: Array, norms: Array, size: int, x: Array, row: Array) -> None:
     """Write k(s_i, x) of the first `size` vectors to row."""
     kind, gamma, coef0, degree = k.kind, k.gamma, k.coef0, k.degree
@@ -162,7 +162,7 @@ def fill_row(k: MercerKernel, vectors: Array, norms: Array, size: int, x: Array,
                 sums[i] = power(gamma * sums[i] + coef0, degree)
 
 
-@kernel
+@view_kernel
 def combine(row: Array, weights: Array, size: int, scale: float) -> float:
     """Return scale · sum of row_i weights_i."""
     total = 0.0
@@ -171,7 +171,7 @@ def combine(row: Array, weights: Array, size: int, scale: float) -> float:
     return scale * total
 
 
-@kernel
+@view_kernel
 def evaluate(e: Expansion, x: Array) -> float:
     """Fill the kernel row of x (d,) and return f(x)."""
     store = e.store[0]
@@ -179,15 +179,17 @@ def evaluate(e: Expansion, x: Array) -> float:
     return combine(e.row, e.stored, store.size, store.scale)
 
 
-@kernel
-def weighted_value(e: Expansion, weights: Array, x: Array) -> float:
-    """Return the value at x (d,) with other coefficients, weights (cap,) in the order of the slots."""
-    store = e.store[0]
-    fill_row(store, e.vectors, e.norms, store.size, x, e.row)
-    return combine(e.row, weights, store.size, 1.0)
+@view_kernel
+def value(store: Array, vectors: Array, norms: Array, weights: Array, scale: float, row: Array, x: Array) -> float:
+    """Return the value at x (d,) with coefficients scale · weights (cap,), for calls from Python.
+
+    Those of an expansion as single arrays, since numba unpacks a tuple of them in twice the time.
+    """
+    fill_row(store[0], vectors, norms, store[0].size, x, row)
+    return combine(row, weights, store[0].size, scale)
 
 
-@kernel
+@view_kernel
 def values(e: Expansion, weights: Array, scale: float, samples: Array, out: Array) -> None:
     """Write the value with coefficients scale · weights (cap,) at each row of samples (m, d) to out (m,)."""
     store = e.store[0]
@@ -196,7 +198,7 @@ def values(e: Expansion, weights: Array, scale: float, samples: Array, out: Arra
         out[t] = combine(e.row, weights, store.size, scale)
 
 
-@kernel
+@view_kernel
 def multiclass_scores(row: Array, weights: Array, size: int, scale: float, scores: Array) -> None:
     """Write the value of each class, with coefficients scale · weights (cap, Q), to scores (Q,)."""
     scores[:] = 0.0
@@ -206,7 +208,7 @@ def multiclass_scores(row: Array, weights: Array, size: int, scale: float, score
     scores *= scale
 
 
-@kernel
+@view_kernel
 def evaluate_classes(e: Expansion, x: Array, scores: Array) -> None:
     """Fill the kernel row of x (d,) and write the value of each class to scores (Q,)."""
     store = e.store[0]
@@ -214,7 +216,7 @@ def evaluate_classes(e: Expansion, x: Array, scores: Array) -> None:
     multiclass_scores(e.row, e.stored, store.size, store.scale, scores)
 
 
-@kernel
+@view_kernel
 def multiclass_values(e: Expansion, weights: Array, scale: float, samples: Array, out: Array) -> None:
     """Write the values with coefficients scale · weights (cap, Q) at each row of samples (m, d) to out (m, Q)."""
     store = e.store[0]
@@ -223,7 +225,7 @@ def multiclass_values(e: Expansion, weights: Array, scale: float, samples: Array
         multiclass_scores(e.row, weights, store.size, scale, out[t])
 
 
-@kernel
+@view_kernel
 def mass(e: Expansion) -> float:
     """Return the sum of all coefficients."""
     store = e.store[0]
@@ -233,9 +235,9 @@ def mass(e: Expansion) -> float:
     return total * float(store.scale)
 
 
-@kernel
+@view_kernel
 def decay(e: Expansion, factor: float) -> None:
-    """Multiply all coefficients by factor; one that is not positive forgets everything."""
+    """Multiply all coefficients (cap,) by factor; one that is not positive forgets everything."""
     store = e.store[0]
     if factor <= 0.0:
         store.size, store.oldest, store.scale = 0, 0, 1.0
@@ -250,7 +252,29 @@ def decay(e: Expansion, factor: float) -> None:
         store.scale = 1.0
 
 
-@kernel
+@view_kernel
+def decay_columns(e: Expansion, factor: float, scratch: Array) -> None:
+    """Do the same for coefficients (cap, Q); scratch (cap,) f8."""
+    store = e.store[0]
+    if factor <= 0.0:
+        store.size, store.oldest, store.scale = 0, 0, 1.0
+        return
+    store.scale *= factor
+    if store.scale < SMALLEST_SCALE:
+        for q in range(e.stored.shape[1]):
+            # Two loops: a product that is added in the same one is not rounded in between, unlike numpy's.
+            for i in range(store.size):
+                scratch[i] = e.stored[i, q] * (store.scale_sum - e.births[i])
+            for i in range(store.size):
+                e.sums[i, q] += scratch[i]
+                e.stored[i, q] *= store.scale
+        for i in range(store.size):
+            e.births[i] = 0.0
+        store.scale_sum = 0.0
+        store.scale = 1.0
+
+
+@view_kernel
 def choose_slot(store: Store, weights: Array) -> int:
     """Return the slot for a new vector, and count it where there is room; weights (cap,) say which is smallest."""
     size = store.size
@@ -272,7 +296,7 @@ def choose_slot(store: Store, weights: Array) -> int:
     return slot
 
 
-@kernel
+@view_kernel
 def place(e: Expansion, slot: int, x: Array) -> None:
     """Write a vector to its slot; its coefficient is written by the caller."""
     norm = 0.0
@@ -284,7 +308,7 @@ def place(e: Expansion, slot: int, x: Array) -> None:
     e.sums[slot] = 0.0
 
 
-@kernel
+@view_kernel
 def full(e: Expansion) -> bool:
     """Whether the arrays must grow before another vector can come."""
     store, capacity = e.store[0], e.stored.shape[0]
@@ -292,7 +316,7 @@ def full(e: Expansion) -> bool:
     return is_full
 
 
-@kernel
+@view_kernel
 def apply(e: Expansion, x: Array, factor: float, a: float) -> None:
     """Multiply all coefficients by factor, store x (d,) with coefficient a unless that is 0, and count the step."""
     store = e.store[0]

@@ -201,8 +201,7 @@ class KernelExpansion:
         e = self.arrays
         if e.stored.ndim == 2:
             return self.values(np.asarray(x)[None], weights)[0]
-        size = self.size
-        if size == 0:
+        if e.store["size"][0] == 0:
             return 0.0
         if len(x) != len(e.vectors):
             raise ValueError(f"x must have {len(e.vectors)} features, got {len(x)}")
@@ -211,7 +210,8 @@ class KernelExpansion:
         if not self.compiled:
             row = self.row(held)
             return float(self.combine(row) if weights is None else row @ weights)
-        return float(jit.evaluate(e, held) if weights is None else jit.weighted_value(e, weights, held))
+        used, scale = (e.stored, e.store["scale"][0]) if weights is None else (weights, 1.0)
+        return float(jit.value(e.store, e.vectors, e.norms, used, scale, e.row, held))
 
     def values(self, samples: Array, weights: Array | None = None) -> Array:
         """Return f of each row of samples (m, d), with the bits of `value`: (m,) or (m, outputs)."""

@@ -167,7 +167,7 @@ class KernelMembers(KernelExpansion):
     ) -> None:
         super().__init__(kernel, n_features, budget, size, dtype=dtype)
         self.ensemble = make_ensemble(size, 1, size, seed)
-        self._work = jit.Work(np.zeros(size), np.zeros(size), np.zeros(size))
+        self._work = jit.make_work(size)
         self.length = size
 
     def run(self, first: int, p: Array, s: Array, samples: Array, targets: Array) -> int:

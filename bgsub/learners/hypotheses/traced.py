@@ -53,8 +53,16 @@ class TracedExpansion(KernelExpansion):
         if self._traced is None:
             e, shape = self.arrays, self.trace.shape
             columns = e._replace(stored=e.stored.reshape(shape), sums=e.sums.reshape(shape))
-            other = np.zeros(len(e.norms))
-            self._traced = jit.Traced(columns, self.trace, self.offsets, self._distances, self.kappa, self._work, other)
+            self._traced = jit.Traced(
+                expansion=columns,
+                trace=self.trace,
+                offsets=self.offsets,
+                distances=self._distances,
+                kappa=self.kappa,
+                work=self._work,
+                replaced=np.zeros(len(e.vectors)),
+                other=np.zeros(len(e.norms)),
+            )
         return self._traced
 
     def values(self, samples: Array, weights: Array | None = None) -> Array:
