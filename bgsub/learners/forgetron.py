@@ -23,7 +23,7 @@ class ForgetronClassifier(OnlineKernelClassifier):
 
         A phi² + 2 |a_o| phi + Q <= 15/32 M,    A = a_o² - 2 |a_o| mu,    mu = sgn(a_o) f(x_o),
 
-    where M counts mistakes and Q adds up what the drops before have cost; the case distinction on the sign of A
+    where M counts mistakes and Q is the cost of all drops before; the case distinction on the sign of A
     is replaced by one formula without cancellation. The rule and its bound are stated for k(x, x) = 1: wrap other
     kernels in `Normalised`. Averaging is not offered: it would need every vector ever removed.
 
@@ -32,7 +32,7 @@ class ForgetronClassifier(OnlineKernelClassifier):
     kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     variant : {"self-tuned", "basic"}
-        "basic" takes phi = min((B + 1)^(-1 / (2 (B + 1))), U / |f|), U = sqrt((B + 1) / log(B + 1)) / 4. Copies
+        "basic" sets phi = min((B + 1)^(-1 / (2 (B + 1))), U / |f|), U = sqrt((B + 1) / log(B + 1)) / 4. Copies
         of that rule with the sign of the exponent lost let phi exceed 1.
     budget : int
         Number of support vectors B.

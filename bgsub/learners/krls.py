@@ -92,10 +92,10 @@ class KRLSRegressor(OnlineKernelRegressor):
     Otherwise q = P a / (1 + a·P a), P becomes P - q (P a)^T and alpha grows by K^-1 q e. The fit is then that of
     least squares over all samples, each replaced by its projection. It never forgets.
 
-    It is computed without P and the inverse of K: the published recursion is wrong by .3 at nu = 1e-6. A triangular factor
-    K = L L^T makes an orthonormal basis of the dictionary, in which a sample is L^-1 k, and the triangular factor of
-    the least-squares problem in it is kept. A single sample is rotated into that factor; a batch is summed up between
-    one new vector and the next, which is faster and the same up to rounding.
+    It is computed without P and the inverse of K: the published recursion is wrong by .3 at nu = 1e-6. A triangular
+    factor K = L L^T makes an orthonormal basis of the dictionary, in which a sample is L^-1 k, and the triangular
+    factor of the least-squares problem in it is kept. A single sample is rotated into that factor; a batch is summed
+    up between one new vector and the next, which is faster and the same up to rounding.
 
     Parameters
     ----------

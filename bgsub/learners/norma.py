@@ -18,7 +18,7 @@ from bgsub.learners.hypotheses.kernels import Kernel
 __all__ = ["NORMABase", "NORMAClassifier", "NORMANovelty"]
 
 _STEP_TIMES_LAM = 0.99  # the method needs eta_t < 1/lam
-_TRUNCATION = 1e-3  # what budget="auto" allows f to lose, in units of its bound 1/lam
+_TRUNCATION = 1e-3  # change of f that budget="auto" allows, in units of its bound 1/lam
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -231,7 +231,7 @@ class NORMAClassifier(NORMABase, OnlineKernelClassifier):
     eta : float or None
         Step, positive; None is 0.1, or nu / 5 where nu is given. Times lam it must be below 1 if constant.
     lam : float
-        Weight of the regularisation and so of forgetting, not negative. The paper takes 1 with nu.
+        Weight of the regularisation and so of forgetting, not negative. The paper uses 1 with nu.
     rho : float
         Margin, or with nu the first one. Without offset it should not exceed k(x, x) / lam: |f| cannot.
     nu : float or None

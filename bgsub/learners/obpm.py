@@ -24,9 +24,9 @@ class OBPMClassifier(AcceptsSparseRows, OnlineKernelClassifier):
 
     Each of `n_members` learners sees a sample with probability tau, drawn for every member and sample, and updates
     itself if it is wrong (algorithm 2 of Harrington and others 2003); the decision is that of the mean weights, which
-    lie near the middle of what agrees with the data. With the linear kernel members are weight vectors, for dense
-    and sparse rows; with others they share their support vectors and so each kernel row, and a sample is stored where
-    any member needs it.
+    lie near the middle of the hypotheses that agree with the data. With the linear kernel members are weight vectors,
+    for dense and sparse rows; with others they share their support vectors and so each kernel row, and a sample is
+    stored where any member needs it.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ _RULES = {"quantile": QUANTILE, "published": PUBLISHED, "fixed": FIXED, "kkt": K
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OLKBase(EvictionParameters, KernelLearner):
-    """The base class of the three kinds of OLK: all coefficients shrink by 1 / (1 + r), then x gets its own, at most C."""
+    """The base class of OLK: all coefficients shrink by 1 / (1 + r), then x gets its own, at most C."""
 
     r: float = 0.001
     C: float = 0.8

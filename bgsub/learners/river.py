@@ -1,4 +1,4 @@
-"""Learners as models of river, which streams dictionaries; river itself is not needed by anything else."""
+"""Learners as models of river, whose samples are dictionaries. Nothing else here needs river."""
 # mypy: no-warn-unused-ignores
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class _Adapter:
         self.learner = learner
         self.features = features
         self.missing = missing
-        self._model = clone(learner)  # river clones what was passed, which must stay as it was
+        self._model = clone(learner)  # river clones the argument, which must stay unchanged
         self._names = None if features is None else list(features)
 
     def _row(self, x: dict[Any, float]) -> Array:
@@ -57,7 +57,7 @@ class RiverClassifier(_Adapter, base.Classifier):  # type: ignore[misc]
     classes : sequence
         All labels.
     features : sequence, optional
-        Names of the features. By default those of the first sample; what later ones have besides is not looked at.
+        Names of the features. By default those of the first sample; others in later samples are ignored.
     missing : float
         Value of a feature that a sample lacks.
 

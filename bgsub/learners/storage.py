@@ -1,7 +1,7 @@
 """Learners in files: an npz archive of arrays with a JSON header, no pickle."""
 
+import io
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bgsub.errors import ModelFileError
+from bgsub._files import write_whole
+from bgsub.errors import ModelFileError, SinkError
 from bgsub.learners._base.learner import OnlineLearner
 from bgsub.learners.hypotheses import kernels
 
@@ -38,14 +39,14 @@ def _made(description: dict[str, Any]) -> kernels.Kernel:
 
 
 def save(model: OnlineLearner, path: str | Path) -> None:
-    """Write a learner that has learned to a file; `load` goes on with the same bits.
+    """Write a learner that has learned to a file; `load` continues with the same bits.
 
     Parameters
     ----------
     model : learner
         Any of this package, with a kernel that is not a Python function.
     path : path
-        Written under another name first, so that no half file ever stands there.
+        Replaced as a whole: it is never there half written.
 
     Raises
     ------
@@ -100,7 +101,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def _unplain(value: Any) -> Any:
-    """Return what `_plain` wrote."""
+    """Return the value that `_plain` wrote."""
     if not isinstance(value, dict):
         return value
     if "array" in value:
@@ -111,17 +112,12 @@ def _unplain(value: Any) -> Any:
 
 
 def _write(path: Path, header: str, arrays: dict[str, Any]) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    content = io.BytesIO()
+    np.savez(content, bgsub_learner=np.int64(_FORMAT), header=np.str_(header), **arrays)
     try:
-        with temporary.open("wb") as file:
-            np.savez(file, bgsub_learner=np.int64(_FORMAT), header=np.str_(header), **arrays)
-        temporary.replace(path)
-    except OSError as error:
-        raise ModelFileError(
-            f"cannot write the model {path}: {error.strerror or error}; choose a writable folder with free space"
-        ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+        write_whole(path, content.getvalue())
+    except SinkError as error:
+        raise ModelFileError(str(error).replace("cannot write", "cannot write the model", 1)) from error
 
 
 def load(path: str | Path) -> Any:
@@ -140,7 +136,7 @@ def load(path: str | Path) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is missing, damaged or no learner.
+        If the file is missing, damaged, of another version or no learner.
     """
     path = Path(path)
     try:

@@ -28,7 +28,7 @@ _SCHEDULES = {"adaptive": ADAPTIVE, **SCHEDULES}
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SVMDBase(KernelLearner):
-    """The base class of all kinds of SVMD: f becomes (1 - eta c) f - eta xi k(x, .), and eta follows its own gradient."""
+    """The base class of SVMD: f becomes (1 - eta c) f - eta xi k(x, .), and eta follows its own gradient."""
 
     c: float | None = None
     eta_0: float = 0.1
@@ -216,11 +216,11 @@ class SVMDNovelty(MarginParameters, SVMDBase, NoveltyDetector):
     1 - eta c (equations 27 and 35 of Vishwanathan, Schraudolph and Smola 2006). Before that the step becomes
     eta max(1/2, 1 - mu <g, v>), g being the gradient and v, the trace of past gradients, how f depends on past
     steps (equations 36 to 38). Inner products are carried from step to step, equations 48 to 52, so that a step costs
-    as much as the score. Here they also follow the vectors that a full store replaces, which the paper leaves out: its norm of
-    f is then several times the true one.
+    as much as the score. Here they also follow the vectors that a full store replaces, which the paper leaves out:
+    its norm of f is then several times the true one.
 
-    With nu the margin moves by a factor exp(eta_eps eps (nu - e)), e being 1 where the sample was novel, with a step
-    of its own that adapts as well (equations 59 to 61). The paper prints xi + nu for nu - e, which is right here but
+    With nu the margin moves by a factor exp(eta_eps eps (nu - e)), e being 1 where the sample was novel, with a second
+    step that adapts as well (equations 59 to 61). The paper prints xi + nu for nu - e, which is right here but
     not for two classes, and calls nu the fraction of violations. What the rule keeps at nu is the mean of e weighted
     by eps; a small margin hardly moves. `eps_rule="log"` leaves the weight out: the share of novel samples is then
     nu - log(eps_T / eps_0) / (eta_eps T) exactly, on any data.

@@ -23,14 +23,14 @@ class SVMDClassifier(MarginParameters, OffsetParameters, SVMDBase, OnlineKernelC
     and Smola 2006). Before that the step becomes eta max(1/2, 1 - mu <g, v>), g being the gradient of the
     regularised loss, c f counted, and v the trace of past gradients, by which f depends on past steps (equations 36
     to 38, 45 to 47). Inner products are carried from step to step, equations 48 to 52, so that a step costs little
-    more than the score. Here they also follow the vectors that a full store replaces, which the paper leaves out: its norm of f
-    is then several times the true one. With mu = 0, or another schedule, this is the online SVM (NORMA with rho = 1
-    and lam = c, for many classes as well).
+    more than the score. Here they also follow the vectors that a full store replaces, which the paper leaves out: its
+    norm of f is then several times the true one. With mu = 0, or another schedule, this is the online SVM (NORMA with
+    rho = 1 and lam = c, for many classes as well).
 
     Many classes have one function each. The hinge loss pushes up that of the right class and down that of the worst
     wrong one where it does not lead by 1, or by the distance of the two labels in a graph or a tree (equations 28 and
     29): mistakes then tend to be near misses. A label kernel couples the functions: f(x, y) is the sum of
-    k(s_i, x) kappa(y', y) a_i(y') (equation 66). Two classes have but one distance, so graph and taxonomy are then ignored.
+    k(s_i, x) kappa(y', y) a_i(y') (equation 66). With two classes there is but one distance, and both are ignored.
 
     With nu the margin 1 becomes eps, which moves as in `SVMDNovelty`. Table 1 makes xi of two classes -y or 0,
     so that the printed xi + nu of equations 57 to 61 is right for one class only: nu - e, e the violation, is used.

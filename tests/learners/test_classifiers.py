@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bgsub._numba import JIT_ENABLED
 from bgsub.learners import (
@@ -116,16 +115,6 @@ def state_of(model):
 
 def set_kernel(model, kernel):
     return clone(model).set_params(kernel=kernel, **({"random_state": 3} if hasattr(model, "random_state") else {}))
-
-
-ACCEPTED = [*PLAIN, ForgetronClassifier(), ForgetronClassifier(variant="basic"), RBPClassifier()]
-
-
-@parametrize_with_checks([*ACCEPTED, KernelPerceptron(average=True), KernelPerceptron(budget=60, evict="smallest")])
-def test_scikit_learn_accepts(estimator, check):
-    if not JIT_ENABLED and "classifiers_train" in str(check):
-        pytest.skip("plain Python kernels are slow")
-    check(estimator)
 
 
 @pytest.mark.kernels

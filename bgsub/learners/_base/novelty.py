@@ -53,7 +53,7 @@ class NoveltyDetector(OutlierMixin, KernelLearner):  # type: ignore[misc]
         return self._learn_all(samples, np.zeros(len(samples)))
 
     def partial_fit(self, X: Array, y: object = None) -> Self:  # noqa: N803
-        """Learn each row of X in order, on top of what is known.
+        """Learn each row of X in order, continuing from the present state.
 
         Where X is not finite or of another width, nothing is learned. The first call resolves
         `gamma="scale"`.

@@ -21,7 +21,7 @@ class ForgetronParameters:
 class ForgetronState(State):
     """State of the Forgetron."""
 
-    cost: float = 0.0  # Q: what removals have cost
+    cost: float = 0.0  # Q: the cost of all removals
     norm2: float = 0.0  # |f|²
 
 

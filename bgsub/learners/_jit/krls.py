@@ -49,9 +49,9 @@ class LeastSquares(NamedTuple):
 
 @view_kernel
 def rotate(root: Array, size: int, width: int, u: Array) -> float:
-    """Add the row u (width,) to R and z; return the weight of what is left of it in u.
+    """Add the row u (width,) to R and z; return the weight of its remainder, which u then is.
 
-    u / sqrt(weight) is what plain rotations would leave. Without the root, no row waits for that of another, and
+    Plain rotations would leave u / sqrt(weight). Without the root, no row waits for that of another, and
     u[size], which was y, becomes y - theta·u with theta from before.
     """
     weight = 1.0
@@ -290,7 +290,7 @@ def krls_rows(first: int, parameters: Array, state: Array, e: LeastSquares, samp
         size = e.sizes[0]
         if size == e.norms.shape[0] and size != p.budget:
             return t
-        if t >= again and last - t >= size > 0:  # the last one goes alone, since what was predicted for it is kept
+        if t >= again and last - t >= size > 0:  # the last one goes alone, since its prediction is kept
             seen, learned = absorb(p, e, t, last, samples, targets)
             if learned:
                 t += seen

@@ -1,4 +1,4 @@
-"""Loss functions: value, slope and curvature of each, by which NORMA and SVMD learn, and the exact step that OLK takes.
+"""Loss functions: value, slope and curvature, by which NORMA and SVMD learn, and the exact step of OLK.
 
 A loss of one score f and a target y is two functions, called by `value` and `slope`:
 
@@ -103,7 +103,7 @@ def squared_value(score: float, y: float, width: float) -> float:
 
 @view_kernel
 def squared_slope(score: float, y: float, width: float, weight: float) -> tuple[float, float, float]:
-    """The difference f - y; every sample changes f, so every one counts as a violation."""
+    """Return f - y, which changes f at every sample, so every one counts as a violation."""
     return weight * (score - y), 1.0, 1.0
 
 
@@ -269,8 +269,8 @@ def bend(loss: int, curvature: float, right: int, xi: Array, values: Array, resu
 
 @view_kernel
 def exact_step(missing: float, k_tt: float, least: float, largest: float) -> float:
-    """Return the multiplier that minimises |f - f_t|² / 2 plus a hinge loss, `missing` being what f lacks to the kink.
+    """Return the multiplier that minimises |f - f_t|² / 2 plus a hinge loss: equation (30) of Li and others 2013.
 
-    It is in [least, largest], `largest` being the weight of the loss; equation (30) of Li and others 2013.
+    `missing` is the distance of f to the kink; the multiplier is in [least, largest], `largest` weighting the loss.
     """
     return min(max(missing / k_tt, least), largest)

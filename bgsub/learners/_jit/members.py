@@ -25,7 +25,7 @@ _UNIT = 2.0**-53
 
 @dataclass(kw_only=True)
 class MemberParameters:
-    """What each member is, and what it sees."""
+    """The rule of a member, and its samples."""
 
     rule: int  # PERCEPTRON, ALMA or LMS
     tau: float = 1.0  # share of the samples that a member sees
@@ -40,7 +40,7 @@ class MemberParameters:
 
 
 class Ensemble(NamedTuple):
-    """What members keep beside their weights."""
+    """State of members beside their weights."""
 
     factors: Array  # (blocks, width) f8: of the weights, which are stored without
     counts: Array  # (blocks, width) f8: number of the next correction of ALMA
@@ -55,7 +55,7 @@ class Work(NamedTuple):
     """Scratch of a block, (width,) f8 each."""
 
     f: Array  # values without factors
-    step: Array  # what is added to the weights, in units of the sample
+    step: Array  # added to the weights, in units of the sample
     chosen: Array  # 1 for a member that sees the sample
     drawn: Array  # u8
     shifted: Array  # u8

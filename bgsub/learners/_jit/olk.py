@@ -16,7 +16,7 @@ QUANTILE, PUBLISHED, FIXED, KKT = 0, 1, 2, 3
 
 @dataclass
 class OLKParameters:
-    """OLK_C, and what all three kinds share."""
+    """OLK_C, and the base of the other two."""
 
     r: float
     C: float  # largest multiplier

@@ -51,7 +51,7 @@ class Projected(NamedTuple):
     norms: Array  # (Q, cap) f8: s·s
     coefficients: Array  # (Q, cap) f8
     births: Array  # (Q, cap) f8: steps when the coefficient changed last
-    sums: Array  # (Q, cap) f8: what averaging added up until then
+    sums: Array  # (Q, cap) f8: sum of coefficients over the steps until then
     sizes: Array  # (Q,) i8: vectors stored
     factors: Array  # (Q, cap, cap) f8
     rows: Array  # (Q, cap) f8 scratch: kernel values with the sample at hand

@@ -1,8 +1,8 @@
 """Scalars as structured arrays of one element: compiled code and Python share them, and both call them by name.
 
-A dataclass of numbers says what there is; `as_record` makes the array. Kernels take the array's element, a record,
-whose fields read and write the array. Numba unpacks such an array for a call in a fifth of the time that a tuple of
-as many numbers takes.
+A dataclass lists the numbers and `as_record` makes the array. Kernels get the array's element, a record whose fields
+read and write the array. For a call, numba unpacks such an array in a fifth of the time that a tuple of as many numbers
+needs.
 """
 
 import functools
@@ -33,11 +33,16 @@ class State:
 
 @functools.cache
 def record_type(kind: Any) -> np.dtype[Any]:
-    """Return the type of records with the fields of a dataclass of numbers."""
-    return np.dtype((np.record, [(field.name, _TYPES[field.type]) for field in fields(kind)]))
+    """Return the type of records with the fields of a dataclass of numbers.
+
+    In reverse order, so that no record begins as one of a base class does: numba would use a kernel compiled for the
+    shorter one, with a warning.
+    """
+    return np.dtype((np.record, [(field.name, _TYPES[field.type]) for field in reversed(fields(kind))]))
 
 
 def as_record(numbers: Any) -> Array:
     """Return the numbers of a dataclass as a structured array of one element."""
     kind: Any = type(numbers)
-    return np.array([tuple(getattr(numbers, field.name) for field in fields(kind))], record_type(kind))
+    dtype = record_type(kind)
+    return np.array([tuple(getattr(numbers, name) for name in dtype.names or ())], dtype)

@@ -38,7 +38,7 @@ class MercerKernel:
 
 @dataclass
 class Store(MercerKernel):
-    """The kernel of an expansion, its rules of replacement, and what changes as it learns."""
+    """The kernel of an expansion, its rules of replacement, and the state that changes as it learns."""
 
     budget: int = NO_BUDGET  # most vectors kept
     policy: int = OLDEST  # which vector a full store replaces
@@ -60,7 +60,7 @@ class Expansion(NamedTuple):
     norms: Array  # (cap,) f8: s·s
     stored: Array  # (cap,) or, for Q functions, (cap, Q) f8: coefficients / scale
     births: Array  # (cap,) f8: scale_sum when the vector came
-    sums: Array  # like stored: what averaging added up before the scale was last set back to 1
+    sums: Array  # like stored: sums over the steps before the scale was last set back to 1
     row: Array  # (cap,) f8 scratch: kernel values with the sample at hand
 
 
@@ -81,7 +81,7 @@ def power(base: float, degree: float) -> float:
 def exp_nonpositive(y: float) -> float:
     """e**y for y <= 0 within 2 units in the last place, 0 below -708.
 
-    The library's exp keeps a loop from being vectorised and takes four times as long: here are a rounding to n, the
+    The library's exp keeps a loop from being vectorised and needs four times as long: here are a rounding to n, the
     series of e**r with |r| <= log(2) / 2, and an addition of n to the bits of the exponent.
     """
     z = max(y, LOWEST)

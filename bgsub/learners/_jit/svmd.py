@@ -97,7 +97,7 @@ class Traced(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What a step has to know of the sample at hand, (Q,) f8 each."""
+    """Values of a step at the sample at hand, (Q,) f8 each."""
 
     f: Array  # f without offset
     v: Array  # the trace
@@ -109,7 +109,7 @@ class Work(NamedTuple):
 
 @view_kernel
 def rows_of(work: Array) -> Work:
-    """Name the rows of scratch (6, Q)."""
+    """Return the rows of scratch (6, Q) by name."""
     return Work(work[0], work[1], work[2], work[3], work[4], work[5])
 
 

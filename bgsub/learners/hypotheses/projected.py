@@ -1,4 +1,4 @@
-"""Several kernel expansions, each with a triangular factor of its Gram matrix: what Projectrons learn."""
+"""Several kernel expansions, each with a triangular factor of its Gram matrix, for Projectrons."""
 
 from dataclasses import asdict
 from typing import Any

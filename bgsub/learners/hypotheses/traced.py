@@ -79,7 +79,7 @@ class TracedExpansion(KernelExpansion):
         return row
 
     def step(self, p: Any, s: Any, x: Array, y: float, row: Array) -> None:
-        """Learn a sample that was looked at, with any kernel; p and s are the records of parameters and state."""
+        """Learn a sample after `look`, with any kernel; p and s are the records of parameters and state."""
         k_tt, slot = self.kernel.diag(x), self.oldest
         others = None
         if self.size == self.budget and p.buffer_fix:
