@@ -327,3 +327,15 @@ def test_truncation_is_bounded():
     gap = np.abs(ring.decision_function(samples) - whole.decision_function(samples)).max()
     assert gap < 0.98**ring.expansion_.budget / 0.2 <= 1e-3 / 0.2
     assert np.abs(whole.decision_function(samples)).max() <= 1 / 0.2
+
+
+def test_labels_that_cannot_be_hashed_are_refused():
+    model = SVMDClassifier(sigma=1.0)
+    with pytest.raises(ValueError, match="y must be -1 or 1 unless classes are named"):
+        model.learn_one(STREAM[0], [1])
+    model.fit(STREAM, LABELS)
+    with pytest.raises(ValueError, match=r"y must be one of \[-1, 1\], got \[1\]"):
+        model.learn_one(STREAM[0], [1])
+    with pytest.raises(ValueError, match=r"."):
+        model.fit(STREAM, [[label] * 2 for label in LABELS])
+    assert model.t_ == 37

@@ -15,7 +15,7 @@ from bgsub.learners import (
     SVMDRegressor,
 )
 from bgsub.learners.labels import taxonomy_distances
-from tests.learners.known import LABELS, STREAM, rings, slope_of
+from tests.learners.known import STREAM, rings, slope_of
 
 TREE = {0: "low", 1: "low", 2: "high", 3: "high", "low": "all", "high": "all"}
 LOSSES = {
@@ -370,18 +370,6 @@ def test_wrong_parameters_are_named(parameters, message):
     with pytest.raises(ValueError, match=message):
         model.fit(samples, labels)
     assert not hasattr(model, "expansion_")
-
-
-def test_labels_that_cannot_be_hashed_are_refused():
-    model = SVMDClassifier(sigma=1.0)
-    with pytest.raises(ValueError, match="y must be -1 or 1 unless classes are named"):
-        model.learn_one(STREAM[0], [1])
-    model.fit(STREAM, LABELS)
-    with pytest.raises(ValueError, match=r"y must be one of \[-1, 1\], got \[1\]"):
-        model.learn_one(STREAM[0], [1])
-    with pytest.raises(ValueError, match=r"."):
-        model.fit(STREAM, [[label] * 2 for label in LABELS])
-    assert model.t_ == 37
 
 
 def test_steps_are_kept_only_on_demand():

@@ -71,13 +71,13 @@ def forgetron(
 def look_at_oldest(e: Expansion, f: float, y: float, vector: Array) -> Oldest:
     """Evaluate the oldest vector if it has to go; overwrite e.row, the kernel values of the sample, and vector (d,)."""
     store = e.store[0]
-    if y * f > 0.0 or store.size != store.budget:
+    if y * f > 0.0 or store.count != store.budget:
         return Oldest(False, 0.0, 0.0, 0.0)
     for j in range(len(vector)):
         vector[j] = e.vectors[j, store.oldest]  # in double precision
     new_value = y * e.row[store.oldest]
-    fill_row(store, e.vectors, e.norms, store.size, vector, e.row)
-    value = combine(e.row, e.stored, store.size, store.scale) + new_value
+    fill_row(store, e.vectors, e.norms, store.count, vector, e.row)
+    value = combine(e.row, e.stored, store.count, store.scale) + new_value
     return Oldest(True, store.scale * e.stored[store.oldest], value, e.row[store.oldest])
 
 

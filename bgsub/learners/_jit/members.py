@@ -297,7 +297,7 @@ def kernel_rows(
             place(e, slot, samples[t])
             for m in range(work.step.shape[0]):
                 e.stored[slot, m] = work.step[m]
-            tidy(e.stored, ensemble.factors, store.size)
+            tidy(e.stored, ensemble.factors, store.count)
     return len(samples)
 
 

@@ -189,8 +189,8 @@ def store_pair(e: Expansion, x: Array, right: int, rival: int, a: float) -> None
     """Store x (d,) with a for its class and -a for the rival unless a is 0, and count the step."""
     store = e.store[0]
     if a != 0.0:
-        if store.policy == SMALLEST and store.size == store.budget:
-            for i in range(store.size):
+        if store.policy == SMALLEST and store.count == store.budget:
+            for i in range(store.count):
                 e.row[i] = 0.0
                 for q in range(e.stored.shape[1]):
                     e.row[i] = max(e.row[i], abs(e.stored[i, q]))

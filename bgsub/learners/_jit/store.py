@@ -43,14 +43,14 @@ class Store(MercerKernel):
     budget: int = NO_BUDGET  # most vectors kept
     policy: int = OLDEST  # which vector a full store replaces
     draw: int = 1  # state of the random replacement
-    size: int = 0  # vectors stored
+    count: int = 0  # vectors stored
     oldest: int = 0  # slot of the oldest vector of a full ring, the next to be replaced
     scale: float = 1.0  # a coefficient is scale · stored
     scale_sum: float = 0.0  # sum of the scales of all steps since the scale was last set back to 1
 
 
 class Expansion(NamedTuple):
-    """Arrays of a kernel expansion with room for `cap` support vectors, of which the first `size` are in use.
+    """Arrays of a kernel expansion with room for `cap` support vectors, of which the first `count` are in use.
 
     A coefficient summed over all steps, for averaging, is sums + stored (scale_sum - births).
     """
@@ -175,8 +175,8 @@ def combine(row: Array, weights: Array, size: int, scale: float) -> float:
 def evaluate(e: Expansion, x: Array) -> float:
     """Fill the kernel row of x (d,) and return f(x)."""
     store = e.store[0]
-    fill_row(store, e.vectors, e.norms, store.size, x, e.row)
-    return combine(e.row, e.stored, store.size, store.scale)
+    fill_row(store, e.vectors, e.norms, store.count, x, e.row)
+    return combine(e.row, e.stored, store.count, store.scale)
 
 
 @view_kernel
@@ -185,8 +185,8 @@ def value(store: Array, vectors: Array, norms: Array, weights: Array, scale: flo
 
     Those of an expansion as single arrays, since numba unpacks a tuple of them in twice the time.
     """
-    fill_row(store[0], vectors, norms, store[0].size, x, row)
-    return combine(row, weights, store[0].size, scale)
+    fill_row(store[0], vectors, norms, store[0].count, x, row)
+    return combine(row, weights, store[0].count, scale)
 
 
 @view_kernel
@@ -194,8 +194,8 @@ def values(e: Expansion, weights: Array, scale: float, samples: Array, out: Arra
     """Write the value with coefficients scale · weights (cap,) at each row of samples (m, d) to out (m,)."""
     store = e.store[0]
     for t in range(samples.shape[0]):
-        fill_row(store, e.vectors, e.norms, store.size, samples[t], e.row)
-        out[t] = combine(e.row, weights, store.size, scale)
+        fill_row(store, e.vectors, e.norms, store.count, samples[t], e.row)
+        out[t] = combine(e.row, weights, store.count, scale)
 
 
 @view_kernel
@@ -212,8 +212,8 @@ def multiclass_scores(row: Array, weights: Array, size: int, scale: float, score
 def evaluate_classes(e: Expansion, x: Array, scores: Array) -> None:
     """Fill the kernel row of x (d,) and write the value of each class to scores (Q,)."""
     store = e.store[0]
-    fill_row(store, e.vectors, e.norms, store.size, x, e.row)
-    multiclass_scores(e.row, e.stored, store.size, store.scale, scores)
+    fill_row(store, e.vectors, e.norms, store.count, x, e.row)
+    multiclass_scores(e.row, e.stored, store.count, store.scale, scores)
 
 
 @view_kernel
@@ -221,8 +221,8 @@ def multiclass_values(e: Expansion, weights: Array, scale: float, samples: Array
     """Write the values with coefficients scale · weights (cap, Q) at each row of samples (m, d) to out (m, Q)."""
     store = e.store[0]
     for t in range(samples.shape[0]):
-        fill_row(store, e.vectors, e.norms, store.size, samples[t], e.row)
-        multiclass_scores(e.row, weights, store.size, scale, out[t])
+        fill_row(store, e.vectors, e.norms, store.count, samples[t], e.row)
+        multiclass_scores(e.row, weights, store.count, scale, out[t])
 
 
 @view_kernel
@@ -230,7 +230,7 @@ def mass(e: Expansion) -> float:
     """Return the sum of all coefficients."""
     store = e.store[0]
     total: float = 0.0
-    for i in range(store.size):
+    for i in range(store.count):
         total += e.stored[i]
     return total * float(store.scale)
 
@@ -240,11 +240,11 @@ def decay(e: Expansion, factor: float) -> None:
     """Multiply all coefficients (cap,) by factor; one that is not positive forgets everything."""
     store = e.store[0]
     if factor <= 0.0:
-        store.size, store.oldest, store.scale = 0, 0, 1.0
+        store.count, store.oldest, store.scale = 0, 0, 1.0
         return
     store.scale *= factor
     if store.scale < SMALLEST_SCALE:
-        for i in range(store.size):
+        for i in range(store.count):
             e.sums[i] += e.stored[i] * (store.scale_sum - e.births[i])
             e.stored[i] *= store.scale
             e.births[i] = 0.0
@@ -257,18 +257,18 @@ def decay_columns(e: Expansion, factor: float, scratch: Array) -> None:
     """Do the same for coefficients (cap, Q); scratch (cap,) f8."""
     store = e.store[0]
     if factor <= 0.0:
-        store.size, store.oldest, store.scale = 0, 0, 1.0
+        store.count, store.oldest, store.scale = 0, 0, 1.0
         return
     store.scale *= factor
     if store.scale < SMALLEST_SCALE:
         for q in range(e.stored.shape[1]):
             # Two loops: a product that is added in the same one is not rounded in between, unlike numpy's.
-            for i in range(store.size):
+            for i in range(store.count):
                 scratch[i] = e.stored[i, q] * (store.scale_sum - e.births[i])
-            for i in range(store.size):
+            for i in range(store.count):
                 e.sums[i, q] += scratch[i]
                 e.stored[i, q] *= store.scale
-        for i in range(store.size):
+        for i in range(store.count):
             e.births[i] = 0.0
         store.scale_sum = 0.0
         store.scale = 1.0
@@ -277,9 +277,9 @@ def decay_columns(e: Expansion, factor: float, scratch: Array) -> None:
 @view_kernel
 def choose_slot(store: Store, weights: Array) -> int:
     """Return the slot for a new vector, and count it where there is room; weights (cap,) say which is smallest."""
-    size = store.size
+    size = store.count
     if size != store.budget:
-        store.size += 1
+        store.count += 1
         return size
     if store.policy == RANDOM:
         # Lehmer's generator fits into a saved integer and is the same with and without a compiler.
@@ -312,7 +312,7 @@ def place(e: Expansion, slot: int, x: Array) -> None:
 def full(e: Expansion) -> bool:
     """Whether the arrays must grow before another vector can come."""
     store, capacity = e.store[0], e.stored.shape[0]
-    is_full: bool = store.size == capacity and capacity != store.budget
+    is_full: bool = store.count == capacity and capacity != store.budget
     return is_full
 
 

@@ -79,7 +79,7 @@ class Offset:
 
     b: float = 0.0
     eta: float = 0.0  # its step
-    trace: float = 0.0  # of its gradients
+    v: float = 0.0  # trace of its gradients
     total: float = 0.0  # sum of b over all steps, for averaging
 
 
@@ -195,16 +195,16 @@ def move_offsets(p: SVMDParameters, t: float, offsets: Array, work: Work, curvat
     """Take a step of the offsets and of their own step sizes."""
     xi, chi = work.xi, work.chi
     if curvature > 0.0:
-        bend(p.loss, curvature, right, xi, offsets["trace"], chi)
+        bend(p.loss, curvature, right, xi, offsets["v"], chi)
     for q in range(xi.shape[0]):
         offset = offsets[q]
         eta = offset.eta
         if p.schedule == ADAPTIVE:
-            eta *= max(0.5, 1.0 - p.mu_b * xi[q] * offset.trace)  # (54)
+            eta *= max(0.5, 1.0 - p.mu_b * xi[q] * offset.v)  # (54)
             offset.eta = eta
         else:
             eta *= step_size(1.0, p.schedule, p.tau, t)
-        offset.trace = p.lam_b * offset.trace - eta * (xi[q] + p.lam_b * chi[q])  # (55)
+        offset.v = p.lam_b * offset.v - eta * (xi[q] + p.lam_b * chi[q])  # (55)
         offset.b -= eta * xi[q]
         offset.total += offset.b
 
@@ -254,7 +254,7 @@ def shrink(p: SVMDParameters, s: SVMDState, h: Traced) -> None:
     """Equations (43) and (35) for the coefficients there are: v loses a share of f, then f shrinks."""
     store, stored = h.expansion.store[0], h.expansion.stored
     eta_c = s.eta * p.c
-    count = store.size * h.trace.shape[1]
+    count = store.count * h.trace.shape[1]
     keep, lose = (1.0 - eta_c) * p.lam, eta_c * store.scale
     old, flat = stored.reshape(stored.size), h.trace.reshape(h.trace.size)
     for i in range(count):
@@ -267,12 +267,12 @@ def values_of_both(h: Traced, row: Array) -> None:
     """Write f and v, before the label kernel, at the sample or vector whose kernel values are row (cap,)."""
     work, store, stored, trace = rows_of(h.work), h.expansion.store[0], h.expansion.stored, h.trace
     if stored.shape[1] > 1:
-        multiclass_scores(row, stored, store.size, store.scale, work.f)
-        multiclass_scores(row, trace, store.size, 1.0, work.v)
+        multiclass_scores(row, stored, store.count, store.scale, work.f)
+        multiclass_scores(row, trace, store.count, 1.0, work.v)
         return
     # f with the bits of `evaluate`, v in partial sums that do not wait for each other.
-    work.f[0] = combine(row, stored.reshape(stored.size), store.size, store.scale)
-    work.v[0] = partial_sums(row, trace.reshape(trace.size), store.size)
+    work.f[0] = combine(row, stored.reshape(stored.size), store.count, store.scale)
+    work.v[0] = partial_sums(row, trace.reshape(trace.size), store.count)
 
 
 @view_kernel
@@ -287,8 +287,8 @@ def forget(s: SVMDState, h: Traced, slot: int, others: Array, new: float) -> Non
     if stored.shape[1] > 1:
         values_of_both(h, others)
     else:
-        fo[0] = scale * partial_sums(others, stored.reshape(stored.size), store.size)
-        vo[0] = partial_sums(others, trace.reshape(trace.size), store.size)
+        fo[0] = scale * partial_sums(others, stored.reshape(stored.size), store.count)
+        vo[0] = partial_sums(others, trace.reshape(trace.size), store.count)
     for q in range(fo.shape[0]):
         fo[q] -= eta * new * xi[q]
         vo[q] -= eta * new * w[q]
@@ -304,7 +304,7 @@ def forget_oldest(s: SVMDState, h: Traced) -> None:
     e, store = h.expansion, h.expansion.store[0]
     for j in range(len(h.replaced)):
         h.replaced[j] = e.vectors[j, store.oldest]
-    fill_row(store, e.vectors, e.norms, store.size, h.replaced, h.other)
+    fill_row(store, e.vectors, e.norms, store.count, h.replaced, h.other)
     forget(s, h, store.oldest, h.other, e.row[store.oldest])
 
 
@@ -343,7 +343,7 @@ def svmd_rows(
     for t in range(first, len(samples)):
         if full(e):
             return t
-        x, size = samples[t], store.size
+        x, size = samples[t], store.count
         fill_row(store, e.vectors, e.norms, size, x, e.row)
         values_of_both(h, e.row)
         smear(h.kappa, work.f, work.chi)

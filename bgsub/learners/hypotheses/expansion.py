@@ -162,7 +162,7 @@ class KernelExpansion:
     @property
     def size(self) -> int:
         """Number of stored vectors."""
-        return int(self.arrays.store["size"][0])
+        return int(self.arrays.store["count"][0])
 
     @property
     def oldest(self) -> int:
@@ -201,7 +201,7 @@ class KernelExpansion:
         e = self.arrays
         if e.stored.ndim == 2:
             return self.values(np.asarray(x)[None], weights)[0]
-        if e.store["size"][0] == 0:
+        if e.store["count"][0] == 0:
             return 0.0
         if len(x) != len(e.vectors):
             raise ValueError(f"x must have {len(e.vectors)} features, got {len(x)}")
@@ -235,7 +235,7 @@ class KernelExpansion:
         """Multiply all coefficients by `factor`; a factor that is not positive forgets everything."""
         e, store, size = self.arrays, self.arrays.store[0], self.size
         if factor <= 0:
-            store.size, store.oldest, store.scale = 0, 0, 1.0
+            store.count, store.oldest, store.scale = 0, 0, 1.0
             return
         store.scale *= factor
         if store.scale < jit.SMALLEST_SCALE:
@@ -292,7 +292,7 @@ class KernelExpansion:
             return
         for values in (e.vectors.T, e.norms, e.stored, e.births, e.sums):
             values[: len(order)] = values[order]
-        e.store["size"], e.store["oldest"] = len(order), 0
+        e.store["count"], e.store["oldest"] = len(order), 0
 
     def clear(self) -> None:
         """Forget everything: f = 0."""
@@ -347,7 +347,7 @@ class KernelExpansion:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue with the arrays of `state`, of an expansion with the same parameters."""
-        size = int(state["store"]["size"][0])
+        size = int(state["store"]["count"][0])
         while len(self.arrays.norms) < size:
             self.grow()
         e = self.arrays
