@@ -141,13 +141,13 @@ def olk_novelty(
 
 @view_kernel
 def current_threshold(parameters: Array, state: Array) -> float:
-    """Do as `olk_threshold`, for calls from Python, where a record is a slower argument than an array of one."""
+    """Return `olk_threshold`; calls from Python are faster with arrays of one record than with records."""
     return olk_threshold(parameters[0], state[0])
 
 
 @view_kernel
 def current_score(parameters: Array, f: float, density: float, k_tt: float) -> float:
-    """Do the same for `olk_score`."""
+    """Return `olk_score`, for calls from Python."""
     return olk_score(parameters[0], f, density, k_tt)
 
 

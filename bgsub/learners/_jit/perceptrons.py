@@ -176,7 +176,7 @@ def perceptron_pair(p: PerceptronParameters, s: State, lead: float, k_tt: float)
 
 @view_kernel
 def passive_aggressive_pair(p: PassiveAggressiveParameters, s: State, lead: float, k_tt: float) -> float:
-    """Do the same for PA-I."""
+    """Return the coefficient of PA-I for the class, and with the other sign for its rival."""
     count_lead(s, lead)
     if lead >= 1.0 or k_tt <= 0.0:
         return 0.0

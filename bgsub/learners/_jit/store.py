@@ -254,7 +254,7 @@ def decay(e: Expansion, factor: float) -> None:
 
 @view_kernel
 def decay_columns(e: Expansion, factor: float, scratch: Array) -> None:
-    """Do the same for coefficients (cap, Q); scratch (cap,) f8."""
+    """Multiply all coefficients (cap, Q) by factor, as `decay` does; scratch (cap,) f8."""
     store = e.store[0]
     if factor <= 0.0:
         store.count, store.oldest, store.scale = 0, 0, 1.0
