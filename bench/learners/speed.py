@@ -35,8 +35,8 @@ def per_second(function: Callable[[], object], count: int, rounds: int = 3) -> f
     return count / best
 
 
-def tell(what: str, ours: float, peer: float | None, needed: float | None) -> None:
-    """Print one line."""
+def report(what: str, ours: float, peer: float | None, needed: float | None) -> None:
+    """Print one rate, beside that of a peer."""
     ratio = "" if peer is None else f", {ours / peer:.1f} times the peer's {peer:,.0f}/s"
     sys.stdout.write(f"{what}: {ours:,.0f}/s{ratio}{'' if needed is None else f' (needed {needed:g})'}\n")
 
@@ -56,7 +56,7 @@ def one_by_one(model: Any, samples: np.ndarray, labels: np.ndarray | None = None
 
 
 def plain_loop(samples: np.ndarray, gamma: float) -> Callable[[], None]:
-    """Return the loop one would write: one row of exp and one dot product a sample."""
+    """Return a plain numpy loop: one row of exp and one dot product per sample."""
 
     def run() -> None:
         vectors, coefficients, head, rho = np.zeros((BUDGET, FEATURES)), np.zeros(BUDGET), 0, 0.01
@@ -89,7 +89,7 @@ def novelty(samples: np.ndarray) -> None:
                 pipeline.learn_one(row)
 
         peer = per_second(river, len(rows))
-    tell("V1 learn_one, NORMANovelty, peer river RBFSampler | OneClassSVM", ours, peer, 20)
+    report("V1 learn_one, NORMANovelty, peer river RBFSampler | OneClassSVM", ours, peer, 20)
     pipeline = make_pipeline(Nystroem(gamma=1 / 32, n_components=100, random_state=0), SGDOneClassSVM())
     pipeline.fit(samples[:500])
     transform, svm = pipeline[0].transform, pipeline[1]
@@ -100,7 +100,7 @@ def novelty(samples: np.ndarray) -> None:
             svm.decision_function(row)
             svm.partial_fit(row)
 
-    tell("V2 the same, peer Nystroem + SGDOneClassSVM one by one", ours, per_second(single, 300), 50)
+    report("V2 the same, peer Nystroem + SGDOneClassSVM one by one", ours, per_second(single, 300), 50)
 
     def bulk() -> None:
         row = transform(samples)
@@ -108,7 +108,7 @@ def novelty(samples: np.ndarray) -> None:
         svm.partial_fit(row)
 
     ours = per_second(lambda: model.partial_fit(samples), len(samples))
-    tell("V3 partial_fit, peer Nystroem + SGDOneClassSVM in bulk", ours, per_second(bulk, len(samples)), 1)
+    report("V3 partial_fit, peer Nystroem + SGDOneClassSVM in bulk", ours, per_second(bulk, len(samples)), 1)
 
 
 def adult(folder: Path) -> None:
@@ -151,8 +151,8 @@ def everything(samples: np.ndarray) -> None:
         model.fit(*several)
         batch = per_second(lambda model=model, several=several: model.partial_fit(*several), 20000)
         alone = one_by_one(model, samples[:5000], labels[:5000] if model in supervised else None)
-        tell(f"V7 {type(model).__name__}, batch", batch, loop, 5)
-        tell(f"   {type(model).__name__}, learn_one", per_second(alone, 5000), loop, None)
+        report(f"V7 {type(model).__name__}, batch", batch, loop, 5)
+        report(f"   {type(model).__name__}, learn_one", per_second(alone, 5000), loop, None)
 
 
 def adapted_steps(samples: np.ndarray) -> None:
@@ -165,7 +165,7 @@ def adapted_steps(samples: np.ndarray) -> None:
         norma = bl.NORMAClassifier(**given, eta=0.1, lam=0.01).fit(rows, labels)
         svmd = bl.SVMDClassifier(**given, eta_0=0.1, c=0.01).fit(rows, labels)
         pairs = []
-        for _ in range(7):  # one beside the other, so that what else the machine does counts for both
+        for _ in range(7):  # in turn, so that the machine's other load counts for both
             learned = (functools.partial(model.partial_fit, rows, labels) for model in (norma, svmd))
             pairs.append([per_second(learn, len(rows), 1) for learn in learned])
         ratio, best = statistics.median(a / b for a, b in pairs), max(b for _, b in pairs)
@@ -213,8 +213,8 @@ def ensembles(folder: Path) -> None:
             model = bl.OBPMClassifier(n_jobs=jobs, random_state=0).fit(rows, labels)
             ours = per_second(lambda model=model, rows=rows: model.fit(rows, labels), len(labels))
             threads = "one thread" if jobs is None else "all threads"
-            tell(f"OBPM(.3, 100), w8a, {name}, {threads}, peer numpy's perceptrons in turn", ours, peer, 3)
-            tell("   the same, peer numpy with all members at once", ours, quick, None)
+            report(f"OBPM(.3, 100), w8a, {name}, {threads}, peer numpy's perceptrons in turn", ours, peer, 3)
+            report("   the same, peer numpy with all members at once", ours, quick, None)
 
 
 def main() -> None:

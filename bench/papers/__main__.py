@@ -1,8 +1,8 @@
 """Reproduce published numbers with the learners: python -m bench.papers [DATA] [DIGITS.png].
 
 DATA is the folder of the learning sets, by default ../shared/data/learning or $BGSUB_DATA/learning. Writes
-docs/papers.md and its plots. Pictures of data sets stay out of the repository: the digits that NORMA finds novel are
-drawn only where a second argument says so.
+docs/papers.md and its plots. Images of data sets stay out of the repository: the digits that NORMA finds novel are
+drawn only to the file that a second argument names.
 """
 
 import os
@@ -18,9 +18,9 @@ from bench.papers.step_figures import draw_points, draw_steps
 ROOT = Path(__file__).resolve().parents[2]
 INTRODUCTION = """# Published numbers, reproduced
 
-Written by `python -m bench.papers`; numbers of the rows are ours, online errors are counted before a sample is
-learned. "Accepted" is where a faithful implementation has to be; where the papers leave constants open, it is around
-what a plain loop over the published rule gives. The data sets are not part of this repository.
+Written by `python -m bench.papers`; the rows' numbers name our own checks. Online errors are counted before a
+sample is learned. "Accepted" is the range for a faithful implementation; where the papers leave constants open, it is
+a range around the result of a plain loop over the published rule. The data sets are not part of this repository.
 
 | | experiment | published | ours | accepted | verdict |
 |---|---|---|---|---|---|
@@ -32,7 +32,7 @@ The first four are on generated data, the others on USPS and MNIST.
 
 ![Mistakes on drifting and switching data](papers/streams.png)
 
-Two classes whose means drift, or change every 1000 samples: what forgets, follows.
+Two classes whose means drift, or change every 1000 samples: learners that forget can follow.
 
 ![Fits of OLK_R](papers/fits.png)
 
@@ -52,7 +52,7 @@ the positive digit drifts from 1 over 2 to 3 (mean of 10 runs).
 ![Average error and step size](papers/steps.png)
 
 SVMD, SVMD that remembers no step (λ = 0) and a scheduled step, on the three streams of S10 to S12: the step of SVMD
-follows what there is to learn.
+grows where there is more to learn.
 
 ![Step size of novelty detection](papers/wraps.png)
 
@@ -65,17 +65,17 @@ NOTES = """
   1e-15, 25 runs make 8036 to 8103 mistakes, on average 8069; 8077 and 8086, which other programs give, are among them.
   The basic variant and the other counts do not move.
 - The constants of the drifting and switching data are ours: those of the paper are not known to us. With a margin
-  NORMA is best in both; with margin 0 it stores only mistakes, and forgetting then costs as much as it gains.
+  NORMA is best in both; with margin 0 it stores only mistakes, and forgetting then hurts as much as it helps.
 - S12: the constants of the paper give .198 with images in the order of the files and .216 on average of random draws;
-  the published figure is below .19. What is missing is the margin. As printed (equations 59 to 61, with its step
+  the published value is below .19. The difference is the margin. As printed (equations 59 to 61, with its step
   adapted by mu = 1) it shrinks from 1 to 2e-4 within the run, its step having grown to 4 in the first hundred samples:
-  what is left is nearly a perceptron. Neither the order in which equations 59 to 61 read each other's results, nor
+  the result is nearly a perceptron. Neither the order in which equations 59 to 61 read each other's results, nor
   our bound on the exponent or on the step, nor the order of the images explains it (.197 to .212 all). Keeping the
   margin's step as it is (`mu_eps=0`) gives .157 (.170 on average of random draws), a margin of at least .01 .167,
   counting mistakes instead of margin violations .164; a longer memory (lam .98) .182 and a larger mu (2) .172. With
   `mu_eps=0` S10 falls to .134 as well. The schedule's margin has a constant step too; adapted, S10 is .327.
-- The step of the novelty run: with mu = lam = 1 and nu .05, as in the paper, f is of the size of the margin, some
-  hundredths, and with it all inner products; the step falls smoothly and has no peaks. Its peaks at new hundreds come
+- The step of the novelty run: with mu = lam = 1 and nu .05, as in the paper, f, and with it all inner products, is of
+  the size of the margin, some hundredths; the step falls smoothly and has no peaks. Its peaks at new hundreds come
   back where the margin is 1 and the trace is shorter (lam .95, mu 3, c .5); the largest are in the runs of ones.
 - The distribution of the toy problem's samples and the share of positives in the drift experiment are not stated.
 - S1 to S4, S6, S8, S9, S17, S18 and S20 are means over random orders or samples, so their last digits depend on the

@@ -289,7 +289,7 @@ def novelty(folder: Path) -> Iterator[Row]:
         warnings.simplefilter("ignore", UserWarning)
         model = bl.NORMANovelty(sigma=8.0, nu=0.01, eta=1.0, schedule="sqrt", budget=None).fit(digits)
     share = model.n_violations_ / len(digits)
-    yield within("S19", "NORMA, usps digits found novel, nu .01, sqrt schedule", "pictures", share, 0.006, 0.012)
+    yield within("S19", "NORMA, usps digits found novel, nu .01, sqrt schedule", "images", share, 0.006, 0.012)
     model = bl.NORMANovelty(sigma=8.0, nu=0.01, eta=0.002, budget=None).fit(digits)
     share, identity = model.n_violations_ / len(digits), 0.01 - (model.rho_ - 0.002 * 0.01 / 2) / (0.002 * len(digits))
     exactly = abs(share - identity) < 1e-12

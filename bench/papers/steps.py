@@ -118,9 +118,9 @@ def novelty_steps(folder: Path, **given: Any) -> np.ndarray:
     return steps
 
 
-def rises(steps: np.ndarray, places: Any) -> float:
+def rises(steps: np.ndarray, starts: Any) -> float:
     """Return the median of how far the step rises within 60 images."""
-    return float(np.median([steps[t : t + 60].max() / steps[t - 1] for t in places]))
+    return float(np.median([steps[t : t + 60].max() / steps[t - 1] for t in starts]))
 
 
 def wraps(folder: Path) -> Iterator[Row]:

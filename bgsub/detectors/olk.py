@@ -54,9 +54,11 @@ class Olk(RingBank):
     name = "olk"
     slots: int = SLOTS(32)
     width: float = WIDTH(30.0)
-    r: float = param(0.001, "regulariser; a learned frame shrinks coefficients by 1 / (1 + r)", "[0, inf)")
-    v: float = param(0.1, "least new coefficient, below C", "[0, inf)")
-    C: float = param(0.2, "largest new coefficient", "(0, inf)")
+    r: float = param(
+        0.001, "regulariser; a learned frame shrinks coefficients by 1 / (1 + r)", "[0, inf)", group="expert"
+    )
+    v: float = param(0.1, "least new coefficient, below C", "[0, inf)", group="expert")
+    C: float = param(0.2, "largest new coefficient", "(0, inf)", group="expert")
     rho_rule: Literal["fixed", "published", "quantile", "pooled"] = param(
         "fixed",
         "rule for the threshold",
@@ -67,7 +69,9 @@ class Olk(RingBank):
     )
     level: float = param(0.1, "threshold on the density, for rho_rule fixed and at the start of pooled", "(0, 1]")
     nu: float = param(0.05, "share of learned colours to flag, for quantile and pooled", "(0, 1)")
-    eta_rho: float = param(0.05, "step size of the threshold in the long run, for quantile and pooled", "(0, 1]")
+    eta_rho: float = param(
+        0.05, "step size of the threshold in the long run, for quantile and pooled", "(0, 1]", group="expert"
+    )
     learn_every: int = LEARN_EVERY(16)
 
     @classmethod

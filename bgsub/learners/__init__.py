@@ -18,9 +18,9 @@ from bgsub.learners.krls import KRLSRegressor
 from bgsub.learners.linear import LinearALMAClassifier, LMSClassifier, Perceptron
 from bgsub.learners.lssvm import LSSVMClassifier, LSSVMRegressor
 from bgsub.learners.norma import NORMAClassifier, NORMANovelty
-from bgsub.learners.norma_regressor import NORMARegressor, OLKRegressor
+from bgsub.learners.norma_regressor import NORMARegressor
 from bgsub.learners.obpm import OBPMClassifier
-from bgsub.learners.olk import OLKClassifier, OLKNovelty
+from bgsub.learners.olk import OLKClassifier, OLKNovelty, OLKRegressor
 from bgsub.learners.perceptron import KernelPerceptron, PassiveAggressiveKernel, RBPClassifier
 from bgsub.learners.projectron import ProjectronClassifier
 from bgsub.learners.storage import load, save

@@ -2,18 +2,18 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
-from bgsub.learners._base.classifier import ClassifierLearner
+from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._base.learner import scalar
-from bgsub.learners._jit import rules
+from bgsub.learners._jit.perceptrons import ALMAParameters, ALMAState, alma, alma_rows
 from bgsub.learners.linear import alma_parameters
 
 __all__ = ["ALMAClassifier"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ALMAClassifier(ClassifierLearner):
+class ALMAClassifier(OnlineKernelClassifier):
     """ALMA with p = 2 in kernel space (Gentile 2001): steps and margins that shrink, in the unit ball.
 
     With m = y f(x) / sqrt(k(x, x)) and q = 1, 2, ... counting corrections: where m <= (1 - alpha) B / sqrt(q), f
@@ -37,7 +37,7 @@ class ALMAClassifier(ClassifierLearner):
     average : bool
         As in `KernelPerceptron`.
     budget : int or None
-        Most support vectors, the oldest leaving first. What left is still counted in the norm.
+        Most support vectors, the oldest leaving first. Vectors that left are still counted in the norm.
 
     Attributes
     ----------
@@ -68,9 +68,11 @@ class ALMAClassifier(ClassifierLearner):
     C: float = math.sqrt(2)
     average: bool = False
 
-    _rule: ClassVar[int] = rules.ALMA
+    _state: ClassVar[Any] = ALMAState
+    _rule: ClassVar[Any] = staticmethod(alma)
+    _rows: ClassVar[Any] = staticmethod(alma_rows)
 
-    norm2_ = scalar(rules.NORM2, float, "Squared norm of the hypothesis.")
+    norm2_ = scalar("norm2", float, "Squared norm of the hypothesis.")
 
     @classmethod
     def projectron(cls, **parameters: object) -> Self:
@@ -87,8 +89,5 @@ class ALMAClassifier(ClassifierLearner):
         """Number of updates."""
         return int(self.n_violations_)
 
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> ALMAParameters:
         return alma_parameters(self.alpha, self.B, self.C)
-
-    def _start(self) -> None:
-        self._s[rules.EXTRA] = 1.0

@@ -1,19 +1,21 @@
 """The Forgetron: a perceptron on a budget that shrinks before it forgets."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from bgsub.learners._base.classifier import ClassifierLearner
+import numpy as np
+
+from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._base.learner import scalar
 from bgsub.learners._checks import check_choice, check_integer
-from bgsub.learners._jit import rules
+from bgsub.learners._jit.forgetron import ForgetronParameters, ForgetronState, Oldest, forgetron, forgetron_rows
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 
 __all__ = ["ForgetronClassifier"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ForgetronClassifier(ClassifierLearner):
+class ForgetronClassifier(OnlineKernelClassifier):
     """The Forgetron (Dekel, Shalev-Shwartz, Singer 2008): a full perceptron shrinks, then drops its oldest vector.
 
     A mistake, y f(x) <= 0, stores x with coefficient y. If that is more than the budget, all coefficients are
@@ -21,7 +23,7 @@ class ForgetronClassifier(ClassifierLearner):
 
         A phi² + 2 |a_o| phi + Q <= 15/32 M,    A = a_o² - 2 |a_o| mu,    mu = sgn(a_o) f(x_o),
 
-    where M counts mistakes and Q adds up what the drops before have cost; the case distinction on the sign of A
+    where M counts mistakes and Q is the cost of all drops before; the case distinction on the sign of A
     is replaced by one formula without cancellation. The rule and its bound are stated for k(x, x) = 1: wrap other
     kernels in `Normalised`. Averaging is not offered: it would need every vector ever removed.
 
@@ -30,7 +32,7 @@ class ForgetronClassifier(ClassifierLearner):
     kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     variant : {"self-tuned", "basic"}
-        "basic" takes phi = min((B + 1)^(-1 / (2 (B + 1))), U / |f|), U = sqrt((B + 1) / log(B + 1)) / 4. Copies
+        "basic" sets phi = min((B + 1)^(-1 / (2 (B + 1))), U / |f|), U = sqrt((B + 1) / log(B + 1)) / 4. Copies
         of that rule with the sign of the exponent lost let phi exceed 1.
     budget : int
         Number of support vectors B.
@@ -61,33 +63,32 @@ class ForgetronClassifier(ClassifierLearner):
     variant: str = "self-tuned"
     budget: int = 100
 
-    _rule: ClassVar[int] = rules.FORGETRON
+    _state: ClassVar[Any] = ForgetronState
 
-    cost_ = scalar(rules.EXTRA, float, "Q: what the removals have cost.")
-    norm2_ = scalar(rules.NORM2, float, "Squared norm of the hypothesis.")
+    cost_ = scalar("cost", float, "Q: the cost of all removals.")
+    norm2_ = scalar("norm2", float, "Squared norm of the hypothesis.")
 
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> ForgetronParameters:
         check_choice("variant", self.variant, ("self-tuned", "basic"))
         check_integer("budget", self.budget, "be an integer of at least 1", least=1)
-        return [float(self.variant == "self-tuned"), float(self.budget)]
+        return ForgetronParameters(self_tuned=self.variant == "self-tuned", budget=self.budget)
 
     def _capacity(self, kernel: Kernel) -> int | None:
         return int(self.budget)
+
+    def _run(self, first: int, samples: Array, targets: Array) -> int:
+        e, vector = self.expansion_.arrays, np.zeros(samples.shape[1])
+        return int(forgetron_rows(first, self._p, self._s, e, vector, samples, targets))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         expansion = self.expansion_
         row = expansion.row(x)
         value = float(expansion.combine(row))
-        crowded = expansion.size == expansion.budget
-        oldest, oldest_value, oldest_diagonal = 0.0, 0.0, 0.0
-        if crowded:
-            head = expansion.head
+        oldest = Oldest()
+        if y * value <= 0 and expansion.size == expansion.budget:
+            slot = expansion.oldest
             vectors, coefficients = expansion.slots()
-            oldest, oldest_diagonal = float(coefficients[head]), expansion.kernel.diag(vectors[head])
-            oldest_value = expansion.value(vectors[head]) + y * float(row[head])
-        self._s[rules.T] += 1
-        self._s[rules.LAST] = value
-        factor, coefficient = rules.forgetron(
-            self._p, self._s, value, y, expansion.kernel.diag(x), crowded, oldest, oldest_value, oldest_diagonal
-        )
-        self._apply(x, factor, coefficient)
+            oldest_value = expansion.value(vectors[slot]) + y * float(row[slot])
+            oldest = Oldest(True, float(coefficients[slot]), oldest_value, expansion.kernel.diag(vectors[slot]))
+        factor, a = forgetron(self._p[0], self._s[0], value, y, expansion.kernel.diag(x), oldest)
+        self._apply(x, factor, a)

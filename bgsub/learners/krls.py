@@ -1,14 +1,13 @@
 """Kernel recursive least squares with approximate linear dependence."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from bgsub.learners._base.regressor import RegressorLearner
+from bgsub.learners._base.regressor import OnlineKernelRegressor
 from bgsub.learners._checks import check_integer, check_real
-from bgsub.learners._jit import krls as kernels
-from bgsub.learners._jit import rules
+from bgsub.learners._jit import krls as jit
 from bgsub.learners._jit.projectron import backward
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.projected import ProjectedExpansion
@@ -19,13 +18,34 @@ __all__ = ["KRLSRegressor"]
 class _LeastSquares(ProjectedExpansion):
     """A function in the basis that the factor of its Gram matrix makes; coefficients are computed on demand."""
 
-    root: Array
-
-    def _allocate(self, sets: int, n_features: int, capacity: int) -> None:
-        super()._allocate(sets, n_features, capacity)
+    def _allocate(self, store: Array, sizes: Array, shape: tuple[int, int, int]) -> None:
+        super()._allocate(store, sizes, shape)
         self.solved = False
-        self.root, self.total = np.zeros((capacity, capacity + 1)), np.zeros((capacity, capacity + 1))
-        self.block = np.zeros((kernels.BLOCK, capacity + 1))
+        capacity = shape[2]
+        self.root = np.zeros((capacity, capacity + 1))
+        self._problem: jit.LeastSquares | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_problem": None}  # its arrays are views, which a copy would not share
+
+    @property
+    def problem(self) -> jit.LeastSquares:
+        """The state for compiled loops; another one after `grow`."""
+        if self._problem is None:
+            e = self.arrays
+            self._problem = jit.LeastSquares(
+                kernel=e.store,
+                vectors=e.vectors[0],
+                norms=e.norms[0],
+                sizes=e.sizes,
+                factor=e.factors[0],
+                root=self.root,
+                row=e.rows[0],
+                w=e.w[0],
+                block=np.zeros((jit.BLOCK, self.root.shape[1])),
+                total=np.zeros(self.root.shape),
+            )
+        return self._problem
 
     def grow(self) -> None:
         """Double the arrays, up to the budget."""
@@ -33,19 +53,12 @@ class _LeastSquares(ProjectedExpansion):
         super().grow()
         self.root[: old.shape[0], : old.shape[1]] = old
 
-    def parts(self) -> tuple[Array, ...]:
-        """Return the state in the order of the compiled loop's arguments."""
-        return (
-            self.vectors[0], self.norms[0], self.sizes, self.factors[0], self.rows[0], self.w[0], self.root, self.block,
-            self.total,
-        )  # fmt: skip
-
     def solve(self) -> None:
         """Compute the coefficients."""
-        size = int(self.sizes[0])
-        kernels.solve(self.root, size, self.u[0])
-        backward(self.factors[0], 0.0, size, self.u[0], self.w[0])
-        self.coefficients_[0, :size] = self.w[0, :size]
+        e, size = self.arrays, int(self.arrays.sizes[0])
+        jit.solve(self.root, size, e.u[0])
+        backward(e.factors[0], False, size, e.u[0], e.w[0])
+        e.coefficients[0, :size] = e.w[0, :size]
         self.solved = True
 
     def values(self, samples: Array, weights: Array | None = None) -> Array:
@@ -67,22 +80,22 @@ class _LeastSquares(ProjectedExpansion):
     def restore(self, state: dict[str, Any]) -> None:
         """Continue with the arrays of `state`, of an expansion with the same parameters."""
         super().restore(state)
-        self.solved = False
+        self.root[...] = state["root"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KRLSRegressor(RegressorLearner):
+class KRLSRegressor(OnlineKernelRegressor):
     """Kernel recursive least squares (Engel, Mannor, Meir 2004): all samples count, few are stored.
 
     With a = K^-1 k the coefficients of x's projection onto the dictionary and delta² its squared distance: where
     delta² > nu, x joins the dictionary and alpha becomes [alpha - a e / delta²; e / delta²], e = y - f(x).
     Otherwise q = P a / (1 + a·P a), P becomes P - q (P a)^T and alpha grows by K^-1 q e. The fit is then that of
-    least squares over all samples, each taken as its projection. It never forgets.
+    least squares over all samples, each replaced by its projection. It never forgets.
 
-    It is computed without P and the inverse of K, which as published is wrong by .3 at nu = 1e-6. A triangular factor
-    K = L L^T makes an orthonormal basis of the dictionary, in which a sample is L^-1 k, and the triangular factor of
-    the least-squares problem in it is kept. A single sample is rotated into that factor; a batch is summed up between
-    one new vector and the next, which is quicker and the same up to rounding.
+    It is computed without P and the inverse of K: the published recursion is wrong by .3 at nu = 1e-6. A triangular
+    factor K = L L^T makes an orthonormal basis of the dictionary, in which a sample is L^-1 k, and the triangular
+    factor of the least-squares problem in it is kept. A single sample is rotated into that factor; a batch is summed
+    up between one new vector and the next, which is faster and the same up to rounding.
 
     Parameters
     ----------
@@ -115,13 +128,11 @@ class KRLSRegressor(RegressorLearner):
     nu: float = 1e-3
     budget: int | None = 1000
 
-    _rule: ClassVar[int] = rules.KRLS
-
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> jit.KRLSParameters:
         check_real("nu", self.nu, "not be negative", least=0)
         if self.budget is not None:
             check_integer("budget", self.budget, "be None or an integer of at least 1", least=1)
-        return [self.nu, -1 if self.budget is None else self.budget]
+        return jit.KRLSParameters(nu=self.nu, budget=-1 if self.budget is None else self.budget)
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
         return _LeastSquares(kernel, n_features, budget, outputs, self.dtype)
@@ -129,14 +140,14 @@ class KRLSRegressor(RegressorLearner):
     def _run(self, first: int, samples: Array, targets: Array) -> int:
         e = self.expansion_
         e.solved = False
-        return int(kernels.krls_rows(first, e.kind, e.kp, self._p, self._s, *e.parts(), samples, targets))
+        return int(jit.krls_rows(first, self._p, self._s, e.problem, samples, targets))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         expansion = self.expansion_
         expansion.make_room()
         expansion.fill_rows(x)
         expansion.solved = False
-        kernels.step(self._p, self._s, x, expansion.kernel.diag(x), y, *expansion.parts()[:-1])
+        jit.step(self._p[0], self._s[0], expansion.problem, x, expansion.kernel.diag(x), y)
 
     @property
     def dual_coef_(self) -> Array:

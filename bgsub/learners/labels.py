@@ -17,10 +17,10 @@ def _hashable(name: str, label: Any) -> Any:
     return label
 
 
-def _position(name: str, places: Mapping[Any, int], label: Any) -> int:
-    if label not in places:
+def _position(name: str, positions: Mapping[Any, int], label: Any) -> int:
+    if label not in positions:
         raise ValueError(f"{name} must contain every label, lacks {label!r}")
-    return places[label]
+    return positions[label]
 
 
 def graph_distances(edges: Iterable[Any], labels: Iterable[Any]) -> Array:
@@ -48,24 +48,24 @@ def graph_distances(edges: Iterable[Any], labels: Iterable[Any]) -> Array:
     array([[0., 3.],
            [3., 0.]])
     """
-    places: dict[Any, int] = {}
+    positions: dict[Any, int] = {}
     known: list[tuple[int, int, float]] = []
     for edge in edges:
         if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) not in (2, 3):
             raise ValueError(f"label_graph must be edges (node, node) or (node, node, weight), got {edge!r}")
         first, second, weight = edge if len(edge) == 3 else (*edge, 1.0)
         check_real("label_graph's weight", weight, "be positive", above=0)
-        ends = [places.setdefault(_hashable("label_graph", node), len(places)) for node in (first, second)]
+        ends = [positions.setdefault(_hashable("label_graph", node), len(positions)) for node in (first, second)]
         known.append((ends[0], ends[1], float(weight)))
-    wanted = [_position("label_graph", places, label) for label in labels]
-    paths = np.full((len(places), len(places)), np.inf)
+    wanted = [_position("label_graph", positions, label) for label in labels]
+    paths = np.full((len(positions), len(positions)), np.inf)
     np.fill_diagonal(paths, 0.0)
     for i, j, weight in known:
         paths[i, j] = paths[j, i] = min(paths[i, j], weight)
-    for k in range(len(places)):  # Floyd and Warshall
+    for k in range(len(positions)):  # Floyd and Warshall
         np.minimum(paths, paths[:, k : k + 1] + paths[k], out=paths)
     if not np.isfinite(paths).all():
-        nodes = list(places)
+        nodes = list(positions)
         i, j = np.argwhere(~np.isfinite(paths))[0]
         raise ValueError(f"label_graph must be connected, got no path from {nodes[i]!r} to {nodes[j]!r}")
     result: Array = paths[np.ix_(wanted, wanted)]
@@ -76,25 +76,25 @@ def _ancestors(parents: Mapping[Any, Any], labels: Iterable[Any]) -> Array:
     """Return (Q, nodes): which nodes are ancestors of a label, itself among them."""
     if not isinstance(parents, Mapping):
         raise ValueError(f"taxonomy must be a mapping from node to parent, got {type(parents).__name__}")
-    places: dict[Any, int] = {}
+    positions: dict[Any, int] = {}
     for node, parent in parents.items():
         for name in (node, parent):
             if name is not None:
-                places.setdefault(_hashable("taxonomy", name), len(places))
-    roots = [node for node in places if parents.get(node) is None]
+                positions.setdefault(_hashable("taxonomy", name), len(positions))
+    roots = [node for node in positions if parents.get(node) is None]
     if len(roots) != 1:
         raise ValueError(f"taxonomy must be connected, with one root, got {len(roots)} nodes without a parent")
     rows = []
     for label in labels:
-        _position("taxonomy", places, label)
-        row, node = np.zeros(len(places)), label
+        _position("taxonomy", positions, label)
+        row, node = np.zeros(len(positions)), label
         while node is not None:
-            if row[places[node]]:
+            if row[positions[node]]:
                 raise ValueError(f"taxonomy must be a tree, got a cycle through {node!r}")
-            row[places[node]] = 1.0
+            row[positions[node]] = 1.0
             node = parents.get(node)
         rows.append(row)
-    return np.array(rows).reshape(len(rows), len(places))
+    return np.array(rows).reshape(len(rows), len(positions))
 
 
 def taxonomy_distances(parents: Mapping[Any, Any], labels: Iterable[Any]) -> Array:

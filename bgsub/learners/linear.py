@@ -1,25 +1,25 @@
 """Linear learners on plain or sparse rows: perceptron, ALMA and LMS."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bgsub.learners._base.classifier import StreamClassifier
+from bgsub.learners._base.classifier import OnlineClassifier
 from bgsub.learners._base.learner import OnlineLearner, scalar
 from bgsub.learners._checks import check_real
-from bgsub.learners._jit import members as kernels
-from bgsub.learners._jit import rules
+from bgsub.learners._jit import members as jit
+from bgsub.learners._jit.perceptrons import ALMAParameters
 from bgsub.learners.hypotheses.kernels import Array
 from bgsub.learners.hypotheses.members import LinearMembers
 
-__all__ = ["LMSClassifier", "LinearALMAClassifier", "LinearRows", "Perceptron", "alma_parameters"]
+__all__ = ["AcceptsSparseRows", "LMSClassifier", "LinearALMAClassifier", "Perceptron", "alma_parameters"]
 
 
-def alma_parameters(alpha: float, B: float | None, C: float) -> list[float]:  # noqa: N803
+def alma_parameters(alpha: float, B: float | None, C: float) -> ALMAParameters:  # noqa: N803
     """Check the parameters of ALMA and return them, B resolved."""
     check_real("alpha", alpha, "be in [0, 1)", least=0, below=1)
     if B is None and alpha == 0:
@@ -27,11 +27,11 @@ def alma_parameters(alpha: float, B: float | None, C: float) -> list[float]:  # 
     factor = 1 / alpha if B is None else B
     check_real("B", factor, "be positive or None", above=0)
     check_real("C", C, "be positive", above=0)
-    return [alpha, factor, C]
+    return ALMAParameters(alpha, factor, C)
 
 
-class LinearRows(OnlineLearner):
-    """A learner with weights, which takes rows of scipy's sparse matrices as well."""
+class AcceptsSparseRows(OnlineLearner):
+    """A learner of weights, whose samples can be rows of scipy's sparse matrices."""
 
     _linear: bool = True
     _threads: int = 1
@@ -62,12 +62,12 @@ class LinearRows(OnlineLearner):
             return super()._learn_all(samples, targets)
         rows = samples if issparse(samples) else np.require(samples, np.float64, ["C", "W", "E"])
         self.expansion_.learn(self._p, self._s, rows, np.require(targets, np.float64, ["C", "W", "E"]), self._threads)
-        self._s[rules.VIOLATIONS] = self.expansion_.updates
+        self._s["violations"] = self.expansion_.updates
         return self
 
     def _run(self, first: int, samples: Array, targets: Array) -> int:
         self.expansion_.learn(self._p, self._s, samples, targets, 1)
-        self._s[rules.VIOLATIONS] = self.expansion_.updates
+        self._s["violations"] = self.expansion_.updates
         return len(samples)
 
     def _learn_plainly(self, x: Array, y: float) -> None:
@@ -80,16 +80,16 @@ class LinearRows(OnlineLearner):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class _LinearClassifier(LinearRows, StreamClassifier):
+class _LinearClassifier(AcceptsSparseRows, OnlineClassifier):
     """A single linear learner."""
 
     bias: bool = True
     unit: bool = True
 
-    n_violations_ = scalar(rules.VIOLATIONS, int, "Number of samples that changed the weights.")
+    n_violations_ = scalar("violations", int, "Number of samples that changed the weights.")
 
     def _begin(self, n_features: int, samples: Array | None, outputs: int | None = None) -> None:
-        parameters = self._prepare()
+        parameters = self._checked_parameters()
         self._adopt(LinearMembers(n_features, bias=bool(self.bias), unit=bool(self.unit)), parameters)
 
     def _resume(self, kernel: Any, n_features: int, arrays: dict[str, Any]) -> None:
@@ -97,8 +97,8 @@ class _LinearClassifier(LinearRows, StreamClassifier):
         self._restore(n_features, arrays)
         self._name(arrays["classes_"])
 
-    def _parameters(self, rule: int, numbers: list[float]) -> list[float]:
-        return [rule, *numbers, 1.0, bool(self.bias), bool(self.unit)]
+    def _parameters(self, rule: int, **numbers: Any) -> jit.MemberParameters:
+        return jit.MemberParameters(rule=rule, bias=bool(self.bias), unit=bool(self.unit), **numbers)
 
     @property
     def coef_(self) -> Array:
@@ -119,12 +119,12 @@ class _LinearClassifier(LinearRows, StreamClassifier):
 class Perceptron(_LinearClassifier):
     """The linear perceptron, with a margin if wanted (Rosenblatt 1958).
 
-    Where y w·x <= margin, w becomes w + eta y x. It takes dense and sparse rows.
+    Where y w·x <= margin, w becomes w + eta y x. Rows can be dense or sparse.
 
     Parameters
     ----------
     margin : float
-        What y w·x must exceed, not negative; 0 is the classical perceptron.
+        Value that y w·x must exceed, not negative; 0 is the classical perceptron.
     eta : float
         Step, positive; it matters only beside a margin.
     bias : bool
@@ -159,10 +159,10 @@ class Perceptron(_LinearClassifier):
     margin: float = 0.0
     eta: float = 1.0
 
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> jit.MemberParameters:
         check_real("margin", self.margin, "not be negative", least=0)
         check_real("eta", self.eta, "be positive", above=0)
-        return self._parameters(kernels.PERCEPTRON, [self.margin, self.eta, 0.0])
+        return self._parameters(jit.PERCEPTRON, margin=self.margin, eta=self.eta)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -205,8 +205,8 @@ class LinearALMAClassifier(_LinearClassifier):
         """Make one whose thresholds are B / sqrt(q), as the tables of Harrington and others (2003) have it."""
         return cls(alpha=0.0, B=B, C=C, **parameters)
 
-    def _prepare(self) -> list[float]:
-        return self._parameters(kernels.ALMA, alma_parameters(self.alpha, self.B, self.C))
+    def _checked_parameters(self) -> jit.MemberParameters:
+        return self._parameters(jit.ALMA, **asdict(alma_parameters(self.alpha, self.B, self.C)))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -247,8 +247,8 @@ class LMSClassifier(_LinearClassifier):
     eta: float = 0.5
     normalised: bool = False
 
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> jit.MemberParameters:
         check_real("eta", self.eta, "be positive", above=0)
         if (self.unit or self.normalised) and self.eta >= 2:
             raise ValueError(f"eta must be below 2 / |x|², got {self.eta:g}, with which weights grow without bound")
-        return self._parameters(kernels.LMS, [self.eta, bool(self.normalised), 0.0])
+        return self._parameters(jit.LMS, eta=self.eta, normalised=bool(self.normalised))

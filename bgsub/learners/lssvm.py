@@ -1,7 +1,7 @@
 """Least-squares support vector machines, the batch yardstick for online learners."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -9,7 +9,7 @@ from scipy.linalg import cho_factor, cho_solve
 from bgsub.learners._base.classifier import KernelClassifier
 from bgsub.learners._base.regressor import KernelRegressor
 from bgsub.learners._checks import check_real
-from bgsub.learners._jit import rules
+from bgsub.learners._jit.records import State
 from bgsub.learners.hypotheses.kernels import Array
 
 __all__ = ["LSSVMClassifier", "LSSVMRegressor"]
@@ -21,13 +21,11 @@ class _LeastSquaresMachine:
 
     C: float = 10.0
 
-    _rule: ClassVar[int] = rules.BATCH
-
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> State:
         check_real("C", self.C, "be positive", above=0)
         if self.budget is not None:  # type: ignore[attr-defined]
             raise ValueError("budget must be None: every sample is a support vector")
-        return [self.C]
+        return State()  # no compiled rule has parameters
 
     def _learn_all(self, samples: Array, targets: Array) -> Self:
         expansion = self.expansion_  # type: ignore[attr-defined]
@@ -38,7 +36,7 @@ class _LeastSquaresMachine:
         for x, a in zip(samples, solutions[:, 0] - offset * solutions[:, 1], strict=True):
             expansion.append(x, a)
         state: Array = self._s  # type: ignore[attr-defined]
-        state[rules.T], state[rules.OFFSET] = len(samples), offset
+        state["t"], state["offset"] = len(samples), offset
         return self
 
 

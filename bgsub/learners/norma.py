@@ -5,58 +5,65 @@ import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from bgsub.learners._base.classifier import ClassifierLearner
-from bgsub.learners._base.kernel_learner import Evicting, KernelLearner
+from bgsub.learners._base.classifier import OnlineKernelClassifier
+from bgsub.learners._base.kernel_learner import EvictionParameters, KernelLearner
 from bgsub.learners._base.learner import scalar
-from bgsub.learners._base.novelty import NoveltyLearner
+from bgsub.learners._base.novelty import NoveltyDetector
 from bgsub.learners._checks import check_choice, check_real
-from bgsub.learners._jit import rules
+from bgsub.learners._jit.losses import NOVELTY, SOFT_MARGIN
+from bgsub.learners._jit.norma import NORMAParameters, NORMAState, norma, norma_rows
+from bgsub.learners._jit.schedules import SCHEDULES
 from bgsub.learners.hypotheses.kernels import Kernel
 
-__all__ = ["NORMAClassifier", "NORMALearner", "NORMANovelty"]
+__all__ = ["NORMABase", "NORMAClassifier", "NORMANovelty"]
 
 _STEP_TIMES_LAM = 0.99  # the method needs eta_t < 1/lam
-_TRUNCATION = 1e-3  # what budget="auto" allows f to lose, in units of its bound 1/lam
-_SCHEDULES = {"constant": rules.CONSTANT, "sqrt": rules.SQUARE_ROOT, "tau": rules.DELAYED}
+_TRUNCATION = 1e-3  # change of f that budget="auto" allows, in units of its bound 1/lam
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NORMALearner(Evicting, KernelLearner):
-    """What the three kinds of NORMA share: f becomes (1 - eta_t lam) f - eta_t l'(f(x), y) k(x, .)."""
+class NORMABase(EvictionParameters, KernelLearner):
+    """The base class of the three kinds of NORMA: f becomes (1 - eta_t lam) f - eta_t l'(f(x), y) k(x, .)."""
 
     lam: float = 0.01
     schedule: str = "constant"
     tau: float = 10.0
     budget: int | str | None = 512
 
-    _rule: ClassVar[int] = rules.NORMA
+    _state: ClassVar[Any] = NORMAState
+    _rule: ClassVar[Any] = staticmethod(norma)
+    _rows: ClassVar[Any] = staticmethod(norma_rows)
 
-    n_violations_ = scalar(rules.VIOLATIONS, int, "Number of samples that were beyond their margin, tube or threshold.")
-    last_violation_ = scalar(rules.LAST_VIOLATION, bool, "Whether the sample learned last was one of them.")
+    n_violations_ = scalar("violations", int, "Number of samples that were beyond their margin, tube or threshold.")
+    last_violation_ = scalar("last_violation", bool, "Whether the sample learned last was one of them.")
 
     def _parameters(
         self,
         eta: float,
         loss: int,
-        nu: float,
+        nu: float | None,
         *,
-        adapt: bool,
         offset: bool = False,
-        lowest: float = -math.inf,
-        sign: float = 1.0,
-        unit: float = 1.0,
-        kappa: float = 1.0,
-    ) -> list[float]:
-        """Check what is shared, and return all in the order of the compiled rule."""
+        **others: float,
+    ) -> NORMAParameters:
+        """Check the shared parameters, and return those of the compiled rule."""
         check_real("lam", self.lam, "not be negative", least=0)
-        check_choice("schedule", self.schedule, _SCHEDULES)
+        check_choice("schedule", self.schedule, SCHEDULES)
         check_real("tau", self.tau, "be positive", above=0)
         self._eta = float(eta)
         self._largest_step = _STEP_TIMES_LAM / self.lam if self.lam > 0 else math.inf
-        return [
-            eta, self.lam, _SCHEDULES[self.schedule], self.tau, self._largest_step, loss, nu, adapt,
-            offset, lowest, sign, unit, kappa,
-        ]  # fmt: skip
+        return NORMAParameters(
+            eta=eta,
+            lam=self.lam,
+            schedule=SCHEDULES[self.schedule],
+            tau=self.tau,
+            largest_step=self._largest_step,
+            loss=loss,
+            nu=0.0 if nu is None else nu,
+            adapts=nu is not None,
+            with_offset=offset,
+            **others,
+        )
 
     def _capacity(self, kernel: Kernel) -> int | None:
         if not isinstance(self.budget, str):
@@ -72,7 +79,7 @@ class NORMALearner(Evicting, KernelLearner):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NORMANovelty(NORMALearner, NoveltyLearner):
+class NORMANovelty(NORMABase, NoveltyDetector):
     """Novelty detection by NORMA with a threshold rho that lets a fraction nu of the samples be novel.
 
     A sample is novel to the update where f(x) < rho. It is then stored with coefficient eta, and rho moves by
@@ -85,7 +92,7 @@ class NORMANovelty(NORMALearner, NoveltyLearner):
     kernel : {"gaussian", "laplacian", "polynomial", "linear"}, Kernel or callable
         Similarity of two samples.
     gamma, sigma, width : float or None
-        Width of the kernel, at most one of them; `Gaussian` tells what they mean. None of them, or
+        Width of the kernel, at most one of them; `Gaussian` explains them. None of them, or
         gamma "scale", is 1 / (d var(X)) of the first data.
     degree, coef0 : int, float
         Of the polynomial kernel.
@@ -95,7 +102,7 @@ class NORMANovelty(NORMALearner, NoveltyLearner):
         Fraction of novel samples, in (0, 1).
     eta : float or None
         Step, positive; None is nu / 20. Beyond nu / 5, with a constant step, the rate is still right, but the
-        detector merely counts time: one vector then outweighs the score all others give.
+        detector merely counts time: one vector then outweighs all others.
     lam : float
         Weight of the regularisation and so of forgetting, not negative. 1 in the paper.
     schedule : {"constant", "sqrt", "tau"}
@@ -115,8 +122,8 @@ class NORMANovelty(NORMALearner, NoveltyLearner):
     normalise : bool
         Report f and rho divided by nu; decisions are the same. `rho_0` and `rho_min` are given undivided.
     budget : int, None or "auto"
-        Most support vectors, the oldest leaving first; "auto" keeps as many as change f by less than 0.001 /
-        lam (constant step and a kernel with k(x, x) = 1 only).
+        Most support vectors, the oldest leaving first; "auto" is so many that forgetting the oldest changes f
+        by less than 0.001 / lam (constant step and a kernel with k(x, x) = 1 only).
     evict : {"oldest", "smallest", "random"}
         Which vector a full store replaces.
     random_state : int, RandomState or None
@@ -164,9 +171,9 @@ class NORMANovelty(NORMALearner, NoveltyLearner):
     rho_sign: str = "gradient"
     normalise: bool = False
 
-    rho_ = scalar(rules.LEVEL, float, "The threshold.")
+    rho_ = scalar("level", float, "The threshold.")
 
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> NORMAParameters:
         check_real("nu", self.nu, "be in (0, 1)", above=0, below=1)
         if self.eta is not None:
             check_real("eta", self.eta, "be positive or None", above=0)
@@ -179,9 +186,8 @@ class NORMANovelty(NORMALearner, NoveltyLearner):
         unit = float(self.nu) if self.normalise else 1.0
         parameters = self._parameters(
             eta,
-            rules.NOVELTY,
+            NOVELTY,
             self.nu,
-            adapt=True,
             lowest=-math.inf if self.rho_min is None else self.rho_min / unit,
             sign=-1.0 if self.rho_sign == "printed" else 1.0,
             unit=unit,
@@ -189,7 +195,7 @@ class NORMANovelty(NORMALearner, NoveltyLearner):
         )
         if self.schedule == "constant" and eta > self.nu / 5 * (1 + 1e-9):
             warnings.warn(
-                f"eta should be at most nu / 5 = {self.nu / 5:g}, got {eta:g}, which counts time",
+                f"eta should be at most nu / 5 = {self.nu / 5:g}, got {eta:g}, or the detector counts time",
                 UserWarning,
                 stacklevel=3,
             )
@@ -197,14 +203,14 @@ class NORMANovelty(NORMALearner, NoveltyLearner):
 
     def _start(self) -> None:
         first = self._eta * self.nu / 2 if self.rho_0 is None else self.rho_0
-        self._s[rules.LEVEL] = float(first) / (self.nu if self.normalise else 1.0)
+        self._s["level"] = float(first) / (self.nu if self.normalise else 1.0)
 
     def _threshold(self) -> float:
-        return float(self.kappa * self._s[rules.LEVEL])
+        return float(self.kappa * self._s["level"][0])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NORMAClassifier(NORMALearner, ClassifierLearner):
+class NORMAClassifier(NORMABase, OnlineKernelClassifier):
     """Classification by NORMA with a soft margin, fixed or chosen so that a fraction nu of the samples misses it.
 
     With g = f + b: where y g(x) <= rho, x is stored with coefficient eta_t y and b, if wanted, moves by the same.
@@ -225,7 +231,7 @@ class NORMAClassifier(NORMALearner, ClassifierLearner):
     eta : float or None
         Step, positive; None is 0.1, or nu / 5 where nu is given. Times lam it must be below 1 if constant.
     lam : float
-        Weight of the regularisation and so of forgetting, not negative. The paper takes 1 with nu.
+        Weight of the regularisation and so of forgetting, not negative. The paper uses 1 with nu.
     rho : float
         Margin, or with nu the first one. Without offset it should not exceed k(x, x) / lam: |f| cannot.
     nu : float or None
@@ -268,7 +274,7 @@ class NORMAClassifier(NORMALearner, ClassifierLearner):
     rho_sign: str = "gradient"
     average: bool = False
 
-    rho_ = scalar(rules.LEVEL, float, "The margin.")
+    rho_ = scalar("level", float, "The margin.")
 
     @classmethod
     def tuned(
@@ -323,7 +329,7 @@ class NORMAClassifier(NORMALearner, ClassifierLearner):
         lam = math.sqrt(path2 / n_samples) / (norm * step)
         return cls(eta=step / (1 + step * lam), lam=lam, rho=rho, **parameters)
 
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> NORMAParameters:
         if self.nu is not None:
             check_real("nu", self.nu, "be in (0, 1) or None", above=0, below=1)
         if self.eta is not None:
@@ -333,9 +339,8 @@ class NORMAClassifier(NORMALearner, ClassifierLearner):
         eta = float(self.eta) if self.eta is not None else 0.1 if self.nu is None else self.nu / 5
         parameters = self._parameters(
             eta,
-            rules.HINGE,
-            0.0 if self.nu is None else self.nu,
-            adapt=self.nu is not None,
+            SOFT_MARGIN,
+            self.nu,
             offset=bool(self.offset),
             sign=-1.0 if self.rho_sign == "printed" else 1.0,
         )
@@ -344,7 +349,7 @@ class NORMAClassifier(NORMALearner, ClassifierLearner):
         return parameters
 
     def _start(self) -> None:
-        self._s[rules.LEVEL] = self.rho
+        self._s["level"] = self.rho
         if self.expansion_.kernel.unit_diagonal and not self.offset and self.lam * self.rho > 1:
             warnings.warn(
                 f"rho should be at most k(x, x) / lam = {1 / self.lam:g}, got {self.rho:g}: |f| cannot reach it",

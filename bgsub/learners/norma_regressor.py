@@ -1,23 +1,21 @@
-"""Online regression: NORMA with four losses, and OLK_R."""
+"""Online regression by NORMA, with any loss of a regression."""
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from bgsub.learners._base.learner import scalar
-from bgsub.learners._base.regressor import RegressorLearner
+from bgsub.learners._base.regressor import OnlineKernelRegressor
 from bgsub.learners._checks import check_choice, check_real
-from bgsub.learners._jit import rules
-from bgsub.learners.norma import NORMALearner
-from bgsub.learners.olk import OLKLearner
+from bgsub.learners._jit.losses import REGRESSION_LOSSES
+from bgsub.learners._jit.norma import NORMAParameters
+from bgsub.learners.norma import NORMABase
 
-__all__ = ["NORMARegressor", "OLKRegressor"]
-
-_LOSSES = {"squared": rules.SQUARED, "epsilon": rules.EPSILON, "huber": rules.HUBER}
+__all__ = ["NORMARegressor"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NORMARegressor(NORMALearner, RegressorLearner):
+class NORMARegressor(NORMABase, OnlineKernelRegressor):
     """Regression by NORMA: stochastic gradient descent on a squared, eps-insensitive or Huber loss.
 
     With g = f + b and d = y - g(x), x is stored with coefficient
@@ -46,7 +44,7 @@ class NORMARegressor(NORMALearner, RegressorLearner):
     delta : float
         Where the loss "huber" turns linear, positive; with nu the first one.
     nu : float or None
-        Share of samples outside, in (0, 1); None keeps eps and delta.
+        Share of samples outside, in (0, 1); None keeps eps and delta. Only for a loss that has one of them.
     offset : bool
         Whether to learn a constant b.
     schedule, tau, budget, evict, random_state
@@ -85,30 +83,31 @@ class NORMARegressor(NORMALearner, RegressorLearner):
     offset: bool = False
     average: bool = False
 
-    level_ = scalar(rules.LEVEL, float, "Half-width of the tube, or where the loss turns linear.")
+    level_ = scalar("level", float, "Half-width of the tube, or where the loss turns linear.")
 
-    def _prepare(self) -> list[float]:
-        check_choice("loss", self.loss, _LOSSES)
+    def _checked_parameters(self) -> NORMAParameters:
+        check_choice("loss", self.loss, REGRESSION_LOSSES)
+        loss = REGRESSION_LOSSES[self.loss]
         check_real("eta", self.eta, "be positive", above=0)
         check_real("eps", self.eps, "not be negative", least=0)
         check_real("delta", self.delta, "be positive", above=0)
         if self.nu is not None:
             check_real("nu", self.nu, "be in (0, 1) or None", above=0, below=1)
-            if self.loss == "squared":
-                raise ValueError(f"nu must be None where loss is 'squared', got {self.nu!r}")
+            if not loss.width:
+                raise ValueError(f"nu must be None where loss is {self.loss!r}, which has no width, got {self.nu!r}")
         parameters = self._parameters(
             self.eta,
-            _LOSSES[self.loss],
-            0.0 if self.nu is None else self.nu,
-            adapt=self.nu is not None,
+            loss.code,
+            self.nu,
             offset=bool(self.offset),
+            sign=-1.0,  # a wider tube has fewer violations
         )
         if self.schedule == "constant" and self.eta * self.lam >= 1:
             raise ValueError(f"eta * lam must be below 1 with a constant step, got {self.eta:g} * {self.lam:g}")
         return parameters
 
     def _start(self) -> None:
-        self._s[rules.LEVEL] = self.delta if self.loss == "huber" else self.eps
+        self._s["level"] = getattr(self, REGRESSION_LOSSES[self.loss].width or "eps")
         if self.loss == "squared" and self.expansion_.kernel.unit_diagonal and self.eta >= 2:
             warnings.warn(f"eta should be below 2 / k(x, x) = 2, got {self.eta:g}", UserWarning, stacklevel=4)
 
@@ -116,66 +115,3 @@ class NORMARegressor(NORMALearner, RegressorLearner):
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # one pass of small steps over scikit-learn's 200 samples
         return tags
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class OLKRegressor(OLKLearner, RegressorLearner):
-    """OLK_R: each step minimises |f - f_t|²/2 + r |f|²/2 + C max(0, |y - f(x)| - eps) exactly.
-
-    All coefficients shrink by 1 / (1 + r), and x gets the coefficient (alpha - alpha~) / (1 + r) with
-
-        alpha  = clip(((1 + r) (y - eps) - f(x)) / k(x, x), 0, C)
-        alpha~ = clip((f(x) - (1 + r) (y + eps)) / k(x, x), 0, C),
-
-    equations 42 and 48 of the paper, which prints k(x, x) = 1. Its equation 52 has the sign of the difference
-    reversed, which diverges: on the paper's own example the error is then several hundred times as large. At most one
-    of the two is positive. With r = 0 this is passive-aggressive regression.
-
-    Parameters
-    ----------
-    kernel, gamma, sigma, width, degree, coef0, dtype, budget, evict, random_state
-        As in `NORMANovelty`.
-    r : float
-        Weight of the regularisation and so of forgetting, not negative: the memory is 1 / r samples.
-    C : float
-        Largest alpha, positive.
-    eps : float
-        Error that costs nothing, not negative.
-    thr_sv : float
-        A vector is forgotten once its coefficient is below this in size, not negative.
-    average : bool
-        As in `KernelPerceptron`.
-
-    Attributes
-    ----------
-    n_violations_ : int
-        Number of samples that were stored.
-    t_, n_support_, support_vectors_, dual_coef_, intercept_
-        As in `KernelPerceptron`.
-
-    Raises
-    ------
-    ValueError
-        From `fit`, `partial_fit` or `learn_one` where a parameter is out of range.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(500, 1))
-    >>> model = OLKRegressor(width=0.5, budget=None).fit(X, np.sin(X[:, 0]))
-    >>> round(model.score_one(np.array([1.5])), 1), model.n_support_ < 200
-    (0.9, True)
-    """
-
-    C: float = 1.0
-    eps: float = 0.1
-    average: bool = False
-
-    _rule: ClassVar[int] = rules.OLK_R
-
-    n_violations_ = scalar(rules.VIOLATIONS, int, "Number of samples that were stored.")
-
-    def _prepare(self) -> list[float]:
-        self._check_shared()
-        check_real("eps", self.eps, "not be negative", least=0)
-        return [self.r, self.C, 0.0, self.eps]

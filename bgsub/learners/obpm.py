@@ -1,33 +1,32 @@
 """The online Bayes point machine (Harrington, Herbrich, Kivinen, Platt, Williamson 2003)."""
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bgsub.learners._base.classifier import ClassifierLearner
+from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._checks import check_choice, check_integer, check_real
-from bgsub.learners._jit import members as kernels
-from bgsub.learners._jit import rules
+from bgsub.learners._jit import members as jit
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.members import KernelMembers, LinearMembers
-from bgsub.learners.linear import LinearRows, alma_parameters
+from bgsub.learners.linear import AcceptsSparseRows, alma_parameters
 
 __all__ = ["OBPMClassifier"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OBPMClassifier(LinearRows, ClassifierLearner):
+class OBPMClassifier(AcceptsSparseRows, OnlineKernelClassifier):
     """The online Bayes point machine: the mean of perceptrons that each see a part of the stream.
 
     Each of `n_members` learners sees a sample with probability tau, drawn for every member and sample, and updates
     itself if it is wrong (algorithm 2 of Harrington and others 2003); the decision is that of the mean weights, which
-    lie near the middle of what agrees with the data. With the linear kernel members are weight vectors, for dense
-    and sparse rows; with others they share their support vectors and so each kernel row, and a sample is stored where
-    any member needs it.
+    lie near the middle of the hypotheses that agree with the data. With the linear kernel members are weight vectors,
+    for dense and sparse rows; with others they share their support vectors and so each kernel row, and a sample is
+    stored where any member needs it.
 
     Parameters
     ----------
@@ -36,7 +35,7 @@ class OBPMClassifier(LinearRows, ClassifierLearner):
     tau : float
         Share of the samples that a member sees, in [0, 1]. Less makes members differ more, and learn more slowly.
     base : {"perceptron", "alma"}
-        What a member is; the paper takes the perceptron with eta = 1.
+        The rule of a member; the paper uses the perceptron with eta = 1.
     margin, eta
         Of the perceptron, as in `Perceptron`.
     alpha, B, C
@@ -50,7 +49,7 @@ class OBPMClassifier(LinearRows, ClassifierLearner):
     budget : int or None
         Most support vectors, the oldest leaving first; of kernels only.
     n_jobs : int or None
-        Threads for long batches of weights, members being shared out; -1 takes one a processor, None one in all.
+        Threads for long batches of weights, members being shared out; -1 is one per CPU, None a single one.
         The result does not depend on it.
     random_state : int, RandomState or None
         Of the draws.
@@ -98,8 +97,6 @@ class OBPMClassifier(LinearRows, ClassifierLearner):
     n_jobs: int | None = None
     random_state: Any = None
 
-    _rule: ClassVar[int] = rules.MEMBERS
-
     @property
     def _linear(self) -> bool:  # type: ignore[override]
         return isinstance(self.kernel, str) and self.kernel == "linear"
@@ -108,23 +105,23 @@ class OBPMClassifier(LinearRows, ClassifierLearner):
     def _threads(self) -> int:  # type: ignore[override]
         return 1 if self.n_jobs is None else max(self.n_jobs, 0)
 
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> jit.MemberParameters:
         check_integer("n_members", self.n_members, "be an integer of at least 1", least=1)
         check_real("tau", self.tau, "be in [0, 1]", least=0, most=1)
         check_choice("base", self.base, ("perceptron", "alma"))
         if self.n_jobs is not None and self.n_jobs != -1:
             check_integer("n_jobs", self.n_jobs, "be None, -1 or an integer of at least 1", least=1)
         if self.base == "alma":
-            rule, numbers = kernels.ALMA, alma_parameters(self.alpha, self.B, self.C)
+            rule, numbers = jit.ALMA, asdict(alma_parameters(self.alpha, self.B, self.C))
         else:
             check_real("margin", self.margin, "not be negative", least=0)
             check_real("eta", self.eta, "be positive", above=0)
-            rule, numbers = kernels.PERCEPTRON, [self.margin, self.eta, 0.0]
+            rule, numbers = jit.PERCEPTRON, {"margin": self.margin, "eta": self.eta}
         if self.dtype != "float64" and self._linear:
             raise ValueError(f"dtype must be 'float64' where kernel is 'linear', got {self.dtype!r}")
         if self.renormalise and not self._linear:
             raise ValueError("renormalise must be False unless kernel is 'linear'")
-        return [rule, *numbers, self.tau, bool(self.bias), bool(self.unit)]
+        return jit.MemberParameters(rule=rule, tau=self.tau, bias=bool(self.bias), unit=bool(self.unit), **numbers)
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
         seed = int(check_random_state(self.random_state).randint(1, 2**31 - 1)) if 0 < self.tau < 1 else 1
@@ -136,13 +133,13 @@ class OBPMClassifier(LinearRows, ClassifierLearner):
     def _run(self, first: int, samples: Array, targets: Array) -> int:
         if self._linear:
             return super()._run(first, samples, targets)
-        done = self.expansion_.run(first, self._plan, self._p, self._s, samples, targets)
-        self._s[rules.VIOLATIONS] = self.expansion_.updates
+        done = self.expansion_.run(first, self._p, self._s, samples, targets)
+        self._s["violations"] = self.expansion_.updates
         return int(done)
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         self.expansion_.step(self._p, self._s, x, y)
-        self._s[rules.VIOLATIONS] = self.expansion_.updates
+        self._s["violations"] = self.expansion_.updates
 
     def _mean(self) -> Array:
         check_is_fitted(self)

@@ -1,26 +1,44 @@
 """OLK: each step minimises its regularised risk exactly (Li, Wen, Li, Zhang, Yang, Mao 2013)."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from bgsub.learners._base.classifier import ClassifierLearner
-from bgsub.learners._base.kernel_learner import Evicting, KernelLearner
+from bgsub.learners._base.classifier import OnlineKernelClassifier
+from bgsub.learners._base.kernel_learner import EvictionParameters, KernelLearner
 from bgsub.learners._base.learner import scalar
-from bgsub.learners._base.novelty import NoveltyLearner
+from bgsub.learners._base.novelty import NoveltyDetector
+from bgsub.learners._base.regressor import OnlineKernelRegressor
 from bgsub.learners._checks import check_choice, check_integer, check_real
-from bgsub.learners._jit import rules
+from bgsub.learners._jit.olk import (
+    FIXED,
+    KKT,
+    PUBLISHED,
+    QUANTILE,
+    OLKNoveltyParameters,
+    OLKNoveltyState,
+    OLKParameters,
+    OLKRegressionParameters,
+    current_score,
+    current_threshold,
+    olk_classification,
+    olk_classification_rows,
+    olk_novelty,
+    olk_novelty_rows,
+    olk_regression,
+    olk_regression_rows,
+)
 from bgsub.learners.hypotheses.kernels import Array
 
-__all__ = ["OLKClassifier", "OLKLearner", "OLKNovelty"]
+__all__ = ["OLKBase", "OLKClassifier", "OLKNovelty", "OLKRegressor"]
 
-_RULES = {"quantile": rules.QUANTILE, "published": rules.PUBLISHED, "fixed": rules.FIXED, "kkt": rules.KKT}
+_RULES = {"quantile": QUANTILE, "published": PUBLISHED, "fixed": FIXED, "kkt": KKT}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OLKLearner(Evicting, KernelLearner):
-    """What the three kinds of OLK share: all coefficients shrink by 1 / (1 + r), then x gets its own, at most C."""
+class OLKBase(EvictionParameters, KernelLearner):
+    """The base class of OLK: all coefficients shrink by 1 / (1 + r), then x gets its own, at most C."""
 
     r: float = 0.001
     C: float = 0.8
@@ -42,7 +60,7 @@ class OLKLearner(Evicting, KernelLearner):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OLKNovelty(OLKLearner, NoveltyLearner):
+class OLKNovelty(OLKBase, NoveltyDetector):
     """OLK_N: a forgetting kernel density of all samples, and a threshold on it.
 
     Every sample is stored with coefficient alpha / (1 + r), alpha = clip((1 + r - f(x)) / k(x, x), v, C),
@@ -59,12 +77,11 @@ class OLKNovelty(OLKLearner, NoveltyLearner):
     v, C : float
         Least and largest alpha, 0 <= v < C. v = 0 stores only samples not yet explained.
     rho_rule : {"quantile", "published", "kkt", "fixed"}
-        What is novel.
+        When a sample is novel.
 
         - "quantile": score < theta, and theta moves so that a fraction nu of the samples is novel.
         - "fixed": score < level.
-        - "published": f < 1 + r - C k(x, x), which is what the paper's rule does from rho = 0: it stays 0 for
-          ever.
+        - "published": f < 1 + r - C k(x, x), the paper's rule from rho = 0, where it stays for ever.
         - "kkt": f < 1 + rho with rho = max(0, f(x) - 1) of the sample before, after its step; flags about
           half of all samples and is there to show why.
     score_on : {"q", "f"}
@@ -77,7 +94,7 @@ class OLKNovelty(OLKLearner, NoveltyLearner):
         Step j of log(theta): clip(3 / j, eta_rho, 1), or always eta_rho. With a constant step, on any data,
         the rate over T samples is nu - log(theta_T / theta_0) / (eta_rho T) exactly.
     warmup : int
-        With score "q", that many samples, at least 2, are taken as normal, and theta starts at half the mean
+        With score "q", that many samples, at least 2, count as normal, and theta starts at half the mean
         score of all but the first. With score "f" there is no warm-up and theta starts at 1.
     level : float
         Threshold of the rule "fixed", positive.
@@ -131,14 +148,16 @@ class OLKNovelty(OLKLearner, NoveltyLearner):
     warmup: int = 20
     level: float = 0.1
 
-    _rule: ClassVar[int] = rules.OLK_N
+    _state: ClassVar[Any] = OLKNoveltyState
+    _rule: ClassVar[Any] = staticmethod(olk_novelty)
+    _rows: ClassVar[Any] = staticmethod(olk_novelty_rows)
 
-    theta_ = scalar(rules.EXTRA, float, "Threshold of the quantile rule.")
-    rho_ = scalar(rules.LEVEL, float, "Of the rule kkt.")
-    n_novel_ = scalar(rules.NOVEL, int, "Number of samples that were novel before they were learned.")
-    last_density_ = scalar(rules.LAST_DENSITY, float, "q of the sample learned last, before it was learned.")
+    theta_ = scalar("theta", float, "Threshold of the quantile rule.")
+    rho_ = scalar("rho", float, "Of the rule kkt.")
+    n_novel_ = scalar("novel", int, "Number of samples that were novel before they were learned.")
+    last_density_ = scalar("last_density", float, "q of the sample learned last, before it was learned.")
 
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> OLKNoveltyParameters:
         self._check_shared()
         check_real("v", self.v, f"be in [0, C) with C = {self.C}", least=0, below=self.C)
         check_choice("rho_rule", self.rho_rule, _RULES)
@@ -149,14 +168,21 @@ class OLKNovelty(OLKLearner, NoveltyLearner):
         check_integer("warmup", self.warmup, "be an integer of at least 2", least=2)
         check_real("level", self.level, "be positive", above=0)
         warmup = self.warmup if (self.rho_rule, self.score_on) == ("quantile", "q") else 0
-        return [
-            self.r, self.C, self.v, 0.0, _RULES[self.rho_rule], self.score_on == "q", self.nu, self.eta_rho,
-            self.quantile_step == "decreasing", warmup, self.level,
-        ]  # fmt: skip
+        return OLKNoveltyParameters(
+            r=self.r,
+            C=self.C,
+            v=self.v,
+            rule=_RULES[self.rho_rule],
+            on_density=self.score_on == "q",
+            nu=self.nu,
+            eta_rho=self.eta_rho,
+            decreasing=self.quantile_step == "decreasing",
+            warmup=warmup,
+            level=self.level,
+        )
 
     def _start(self) -> None:
-        self._s[rules.EXTRA] = 0.0 if self._p[rules.WARMUP] else 1.0
-        self._s[rules.LAST_DENSITY] = 1.0
+        self._s["theta"] = 0.0 if self._p["warmup"][0] else 1.0
 
     def _density(self, value: float) -> float:
         mass = self.expansion_.mass()
@@ -168,7 +194,14 @@ class OLKNovelty(OLKLearner, NoveltyLearner):
 
     def _score_of(self, x: Array, value: float) -> float:
         diagonal = self.expansion_.kernel.diag(x) if self.rho_rule == "published" else 1.0
-        return float(rules.olk_score(self._p, value, self._density(value), diagonal))
+        return float(current_score(self._p, value, self._density(value), diagonal))
+
+    def _learn_plainly(self, x: Array, y: float) -> None:
+        expansion = self.expansion_
+        diagonal = expansion.kernel.diag(x)
+        value = float(expansion.combine(expansion.row(x)))
+        factor, coefficient = self._rule(self._p[0], self._s[0], value, expansion.mass(), diagonal)
+        self._apply(x, factor, coefficient)
 
     def _score(self, x: Array) -> float:
         return self._score_of(x, self.expansion_.value(x))
@@ -178,7 +211,7 @@ class OLKNovelty(OLKLearner, NoveltyLearner):
         return np.array([self._score_of(x, float(f)) for x, f in zip(samples, values, strict=True)], np.float64)
 
     def _threshold(self) -> float:
-        return float(rules.olk_threshold(self._p, self._s))
+        return float(current_threshold(self._p, self._s))
 
     def _compiled(self) -> bool:
         return super()._compiled() and self.rho_rule != "kkt"  # which needs f once more, after the step
@@ -186,11 +219,11 @@ class OLKNovelty(OLKLearner, NoveltyLearner):
     def _apply(self, x: Array, factor: float, coefficient: float) -> None:
         super()._apply(x, factor, coefficient)
         if self.rho_rule == "kkt":
-            self._s[rules.LEVEL] = max(0.0, self.expansion_.value(x) - 1)
+            self._s["rho"] = max(0.0, self.expansion_.value(x) - 1)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OLKClassifier(OLKLearner, ClassifierLearner):
+class OLKClassifier(OLKBase, OnlineKernelClassifier):
     """OLK_C: each step minimises |f - f_t|²/2 + r |f|²/2 + C max(0, 1 - y f(x)) exactly.
 
     All coefficients shrink by 1 / (1 + r), and x gets the coefficient y alpha / (1 + r) with
@@ -231,8 +264,73 @@ class OLKClassifier(OLKLearner, ClassifierLearner):
 
     average: bool = False
 
-    _rule: ClassVar[int] = rules.OLK_C
+    _rule: ClassVar[Any] = staticmethod(olk_classification)
+    _rows: ClassVar[Any] = staticmethod(olk_classification_rows)
 
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> OLKParameters:
         self._check_shared()
-        return [self.r, self.C]
+        return OLKParameters(r=self.r, C=self.C)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OLKRegressor(OLKBase, OnlineKernelRegressor):
+    """OLK_R: each step minimises |f - f_t|²/2 + r |f|²/2 + C max(0, |y - f(x)| - eps) exactly.
+
+    All coefficients shrink by 1 / (1 + r), and x gets the coefficient (alpha - alpha~) / (1 + r) with
+
+        alpha  = clip(((1 + r) (y - eps) - f(x)) / k(x, x), 0, C)
+        alpha~ = clip((f(x) - (1 + r) (y + eps)) / k(x, x), 0, C),
+
+    equations 42 and 48 of the paper, which prints k(x, x) = 1. Its equation 52 has the sign of the difference
+    reversed, which diverges: on the paper's own example the error is then several hundred times as large. At most one
+    of the two is positive. With r = 0 this is passive-aggressive regression.
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, width, degree, coef0, dtype, budget, evict, random_state
+        As in `NORMANovelty`.
+    r : float
+        Weight of the regularisation and so of forgetting, not negative: the memory is 1 / r samples.
+    C : float
+        Largest alpha, positive.
+    eps : float
+        Error that costs nothing, not negative.
+    thr_sv : float
+        A vector is forgotten once its coefficient is below this in size, not negative.
+    average : bool
+        As in `KernelPerceptron`.
+
+    Attributes
+    ----------
+    n_violations_ : int
+        Number of samples that were stored.
+    t_, n_support_, support_vectors_, dual_coef_, intercept_
+        As in `KernelPerceptron`.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, `partial_fit` or `learn_one` where a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(500, 1))
+    >>> model = OLKRegressor(width=0.5, budget=None).fit(X, np.sin(X[:, 0]))
+    >>> round(model.score_one(np.array([1.5])), 1), model.n_support_ < 200
+    (0.9, True)
+    """
+
+    C: float = 1.0
+    eps: float = 0.1
+    average: bool = False
+
+    _rule: ClassVar[Any] = staticmethod(olk_regression)
+    _rows: ClassVar[Any] = staticmethod(olk_regression_rows)
+
+    n_violations_ = scalar("violations", int, "Number of samples that were stored.")
+
+    def _checked_parameters(self) -> OLKRegressionParameters:
+        self._check_shared()
+        check_real("eps", self.eps, "not be negative", least=0)
+        return OLKRegressionParameters(r=self.r, C=self.C, eps=self.eps)

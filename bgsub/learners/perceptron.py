@@ -1,19 +1,40 @@
 """Perceptrons in kernel space: plain, with a margin, passive-aggressive, and with a random budget."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from bgsub.learners._base.classifier import MulticlassLearner
-from bgsub.learners._base.kernel_learner import Evicting
+from bgsub.learners._base.classifier import MulticlassKernelClassifier
+from bgsub.learners._base.kernel_learner import EvictionParameters
 from bgsub.learners._checks import check_real
-from bgsub.learners._jit import rules
+from bgsub.learners._jit.perceptrons import (
+    PassiveAggressiveParameters,
+    PerceptronParameters,
+    passive_aggressive,
+    passive_aggressive_class_rows,
+    passive_aggressive_pair,
+    passive_aggressive_rows,
+    perceptron,
+    perceptron_class_rows,
+    perceptron_pair,
+    perceptron_rows,
+)
 
 __all__ = ["KernelPerceptron", "PassiveAggressiveKernel", "RBPClassifier"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelPerceptron(Evicting, MulticlassLearner):
-    """The perceptron: what is wrong is stored.
+class _Perceptron(MulticlassKernelClassifier):
+    """The update of the perceptron."""
+
+    _rule: ClassVar[Any] = staticmethod(perceptron)
+    _rows: ClassVar[Any] = staticmethod(perceptron_rows)
+    _pair_rule: ClassVar[Any] = staticmethod(perceptron_pair)
+    _class_rows: ClassVar[Any] = staticmethod(perceptron_class_rows)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelPerceptron(EvictionParameters, _Perceptron):
+    """The perceptron: samples that are classified wrongly are stored.
 
     With z = y f(x), y being -1 or 1: where z <= margin, f becomes f + eta y k(x, .). With more than two classes
     and s the best wrong class: where f_y(x) - f_s(x) <= margin, eta k(x, .) is added to f_y and subtracted from
@@ -24,12 +45,12 @@ class KernelPerceptron(Evicting, MulticlassLearner):
     kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     margin : float
-        What z must exceed, not negative; 0 is the classical perceptron.
+        Value that z must exceed, not negative; 0 is the classical perceptron.
     eta : float
         Step, positive; it matters only beside a margin.
     average : bool
         Decide by the average of the hypotheses after each sample instead of the latest (Cesa-Bianchi, Conconi,
-        Gentile 2004). Learning goes on as before. What a budget removed is missing from the average.
+        Gentile 2004). Learning goes on as before. Vectors that a budget removed are missing from the average.
     budget : int or None
         Most support vectors.
     evict : {"oldest", "smallest", "random"}
@@ -44,7 +65,7 @@ class KernelPerceptron(Evicting, MulticlassLearner):
     t_, n_mistakes_, n_violations_ : int
         Number of samples learned, of those that were wrong, and of those that were stored.
     n_support_, support_vectors_, dual_coef_, intercept_
-        As in scikit-learn's SVC; one row of coefficients for two classes, one a class for more.
+        As in scikit-learn's SVC; one row of coefficients for two classes, one per class for more.
 
     Raises
     ------
@@ -67,16 +88,14 @@ class KernelPerceptron(Evicting, MulticlassLearner):
     eta: float = 1.0
     average: bool = False
 
-    _rule: ClassVar[int] = rules.PERCEPTRON
-
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> PerceptronParameters:
         check_real("margin", self.margin, "not be negative", least=0)
         check_real("eta", self.eta, "be positive", above=0)
-        return [self.margin, self.eta, 0.0]
+        return PerceptronParameters(margin=self.margin, eta=self.eta)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressiveKernel(Evicting, MulticlassLearner):
+class PassiveAggressiveKernel(EvictionParameters, MulticlassKernelClassifier):
     """PA-I: the smallest step that gives a sample the margin 1, bounded (Crammer and others 2006, section 3).
 
     With z = y f(x): where z < 1, f becomes f + y min(C, (1 - z) / k(x, x)) k(x, .). With more than two classes
@@ -111,15 +130,18 @@ class PassiveAggressiveKernel(Evicting, MulticlassLearner):
     C: float = 1.0
     average: bool = False
 
-    _rule: ClassVar[int] = rules.PASSIVE_AGGRESSIVE
+    _rule: ClassVar[Any] = staticmethod(passive_aggressive)
+    _rows: ClassVar[Any] = staticmethod(passive_aggressive_rows)
+    _pair_rule: ClassVar[Any] = staticmethod(passive_aggressive_pair)
+    _class_rows: ClassVar[Any] = staticmethod(passive_aggressive_class_rows)
 
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> PassiveAggressiveParameters:
         check_real("C", self.C, "be positive", above=0)
-        return [0.0, 0.0, self.C]
+        return PassiveAggressiveParameters(C=self.C)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RBPClassifier(MulticlassLearner):
+class RBPClassifier(_Perceptron):
     """The randomised budget perceptron (Cesa-Bianchi, Gentile 2006).
 
     A perceptron whose store is full replaces a vector drawn at random. The draw happens only then, so a run with
@@ -157,10 +179,8 @@ class RBPClassifier(MulticlassLearner):
     budget: int | None = 100
     random_state: object = None
 
-    _rule: ClassVar[int] = rules.PERCEPTRON
-
     def _eviction(self) -> str:
         return "random"
 
-    def _prepare(self) -> list[float]:
-        return [0.0, 1.0, 0.0]
+    def _checked_parameters(self) -> PerceptronParameters:
+        return PerceptronParameters(margin=0.0, eta=1.0)

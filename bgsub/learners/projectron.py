@@ -1,28 +1,27 @@
-"""The Projectron and Projectron++: a perceptron that projects what it can onto its support vectors."""
+"""The Projectron and Projectron++: a perceptron that projects samples onto its support vectors where it can."""
 
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bgsub.learners._base.classifier import ClassifierLearner
+from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._checks import check_choice, check_integer, check_real
-from bgsub.learners._jit import projectron as kernels
-from bgsub.learners._jit import rules
+from bgsub.learners._jit import projectron as jit
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.projected import ProjectedExpansion
 
 __all__ = ["ProjectronClassifier"]
 
 _MARGINS = {
-    "none": kernels.NO_MARGIN,
-    "published": kernels.PUBLISHED,
-    "experiments": kernels.EXPERIMENTS,
-    "bounded": kernels.BOUNDED,
+    "none": jit.NO_MARGIN,
+    "published": jit.PUBLISHED,
+    "experiments": jit.EXPERIMENTS,
+    "bounded": jit.BOUNDED,
 }
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ProjectronClassifier(ClassifierLearner):
+class ProjectronClassifier(OnlineKernelClassifier):
     """The Projectron (Orabona, Keshet, Caputo 2008, 2009): few support vectors, nearly a perceptron's mistakes.
 
     On a mistake, y f(x) <= 0, let P k(x, .) be the projection of k(x, .) onto the span of the support vectors,
@@ -58,7 +57,7 @@ class ProjectronClassifier(ClassifierLearner):
     U : float or None
         Of "bounded", positive; None is sqrt((B + 1) / log(B + 1)) / 4 for a budget of B.
     factor : {"triangular", "inverse"}
-        What is kept of the Gram matrix.
+        Form in which the Gram matrix is kept.
     budget : int or None
         Most support vectors, of each class where there are more than two; beyond, everything is projected.
     average : bool
@@ -98,10 +97,10 @@ class ProjectronClassifier(ClassifierLearner):
     factor: str = "triangular"
     average: bool = False
 
-    _rule: ClassVar[int] = rules.PROJECTRON
+    _rows: ClassVar[Any] = staticmethod(jit.projectron_rows)
     _many: ClassVar[bool] = True
 
-    def _prepare(self) -> list[float]:
+    def _checked_parameters(self) -> jit.ProjectronParameters:
         check_real("eta", self.eta, "not be negative", least=0)
         check_choice("eta_on", self.eta_on, ("norm", "squared"))
         check_choice("margin", self.margin, _MARGINS)
@@ -116,39 +115,23 @@ class ProjectronClassifier(ClassifierLearner):
                 raise ValueError("U must be given where margin is 'bounded' and budget None, got None")
             bound = math.sqrt((self.budget + 1) / math.log(self.budget + 1)) / 4
         squared = self.eta_on == "squared"
-        return [
-            self.eta if squared else self.eta**2,
-            _MARGINS[self.margin],
-            self.factor == "inverse",
-            bound or 0.0,
-            -1 if self.budget is None else self.budget,
-            squared,
-        ]
+        return jit.ProjectronParameters(
+            eta2=self.eta if squared else self.eta**2,
+            margin=_MARGINS[self.margin],
+            inverse=self.factor == "inverse",
+            bound=bound or 0.0,
+            budget=-1 if self.budget is None else self.budget,
+            each=squared,
+        )
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
         return ProjectedExpansion(kernel, n_features, budget, outputs, self.dtype)
-
-    def _run(self, first: int, samples: Array, targets: Array) -> int:
-        expansion = self.expansion_
-        return int(
-            kernels.projectron_rows(
-                first,
-                expansion.kind,
-                expansion.kp,
-                self._p,
-                self._s,
-                *expansion.arrays(),
-                expansion.scores,
-                samples,
-                targets,
-            )
-        )
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         expansion = self.expansion_
         expansion.make_room()
         expansion.fill_rows(x)
-        kernels.step(self._p, self._s, x, expansion.kernel.diag(x), y, expansion.scores, *expansion.arrays())
+        jit.step(self._p[0], self._s[0], expansion.arrays, x, expansion.kernel.diag(x), y)
 
     @property
     def n_margin_updates_(self) -> int:

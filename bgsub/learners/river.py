@@ -1,4 +1,4 @@
-"""Learners as models of river, which streams dictionaries; river itself is not needed by anything else."""
+"""Learners as models of river, whose samples are dictionaries. Nothing else here needs river."""
 # mypy: no-warn-unused-ignores
 
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from bgsub.errors import DependencyError
-from bgsub.learners._base.novelty import NoveltyLearner
+from bgsub.learners._base.novelty import NoveltyDetector
 from bgsub.learners.hypotheses.kernels import Array
 from bgsub.learners.norma import NORMANovelty
 from bgsub.learners.norma_regressor import NORMARegressor
@@ -34,7 +34,7 @@ class _Adapter:
         self.learner = learner
         self.features = features
         self.missing = missing
-        self._model = clone(learner)  # river clones what was passed, which must stay as it was
+        self._model = clone(learner)  # river clones the argument, which must stay unchanged
         self._names = None if features is None else list(features)
 
     def _row(self, x: dict[Any, float]) -> Array:
@@ -57,7 +57,7 @@ class RiverClassifier(_Adapter, base.Classifier):  # type: ignore[misc]
     classes : sequence
         All labels.
     features : sequence, optional
-        Names of the features. By default those of the first sample; what later ones have besides is not looked at.
+        Names of the features. By default those of the first sample; others in later samples are ignored.
     missing : float
         Value of a feature that a sample lacks.
 
@@ -139,7 +139,7 @@ class RiverAnomalyDetector(_Adapter, AnomalyDetector):  # type: ignore[misc]
 
     Parameters
     ----------
-    learner : NoveltyLearner
+    learner : NoveltyDetector
         With a given width.
     features, missing
         As in `RiverClassifier`.
@@ -154,9 +154,9 @@ class RiverAnomalyDetector(_Adapter, AnomalyDetector):  # type: ignore[misc]
     True
     """
 
-    learner: NoveltyLearner
+    learner: NoveltyDetector
 
-    def __init__(self, learner: NoveltyLearner, features: Any = None, missing: float = 0.0) -> None:
+    def __init__(self, learner: NoveltyDetector, features: Any = None, missing: float = 0.0) -> None:
         self._set_up(learner, features, missing)
 
     @classmethod

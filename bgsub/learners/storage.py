@@ -15,7 +15,7 @@ from bgsub.learners.hypotheses import kernels
 
 __all__ = ["load", "save"]
 
-_FORMAT = 1
+_FORMAT = 2
 _KERNELS = {"Gaussian": ("gamma",), "Laplacian": ("gamma",), "Polynomial": ("degree", "gamma", "coef0"), "Linear": ()}
 
 
@@ -38,14 +38,14 @@ def _made(description: dict[str, Any]) -> kernels.Kernel:
 
 
 def save(model: OnlineLearner, path: str | Path) -> None:
-    """Write a learner that has learned to a file; `load` goes on with the same bits.
+    """Write a learner that has learned to a file; `load` continues with the same bits.
 
     Parameters
     ----------
     model : learner
         Any of this package, with a kernel that is not a Python function.
     path : path
-        Written under another name first, so that no half file ever stands there.
+        Replaced as a whole: it is never there half written.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def _unplain(value: Any) -> Any:
-    """Return what `_plain` wrote."""
+    """Return the value that `_plain` wrote."""
     if not isinstance(value, dict):
         return value
     if "array" in value:
@@ -131,7 +131,7 @@ def load(path: str | Path) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is missing, damaged or no learner.
+        If the file is missing, damaged, of another version or no learner.
     """
     path = Path(path)
     try:

@@ -9,31 +9,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.kernel_learner import KernelLearner
 from bgsub.learners._base.learner import scalar
-from bgsub.learners._base.novelty import NoveltyLearner
-from bgsub.learners._base.regressor import RegressorLearner
+from bgsub.learners._base.novelty import NoveltyDetector
+from bgsub.learners._base.regressor import OnlineKernelRegressor
 from bgsub.learners._checks import check_choice, check_real
-from bgsub.learners._jit import rules
-from bgsub.learners._jit import svmd as kernels
+from bgsub.learners._jit.losses import NOVELTY, REGRESSION_LOSSES
+from bgsub.learners._jit.schedules import ADAPTIVE, SCHEDULES
+from bgsub.learners._jit.svmd import SVMDParameters, SVMDState, svmd_rows
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.traced import TracedExpansion
 
-__all__ = ["SVMDLearner", "SVMDMargin", "SVMDNovelty", "SVMDOffset", "SVMDRegressor"]
+__all__ = ["MarginParameters", "OffsetParameters", "SVMDBase", "SVMDNovelty", "SVMDRegressor"]
 
 _STEP_TIMES_C = 0.99  # the method needs eta c < 1: else f is erased, or flipped
 _LOG_STEP = 0.05
 _NO_STEPS = np.zeros(0)
-_SCHEDULES = {
-    "adaptive": kernels.ADAPTIVE,
-    "constant": kernels.CONSTANT,
-    "sqrt": kernels.SQUARE_ROOT,
-    "tau": kernels.DELAYED,
-}
-_REGRESSIONS = {"squared": kernels.SQUARED, "epsilon": kernels.EPSILON, "huber": kernels.HUBER}
+_SCHEDULES = {"adaptive": ADAPTIVE, **SCHEDULES}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SVMDLearner(KernelLearner):
-    """What all kinds of SVMD share: f becomes (1 - eta c) f - eta xi k(x, .), and eta follows its own gradient."""
+class SVMDBase(KernelLearner):
+    """The base class of SVMD: f becomes (1 - eta c) f - eta xi k(x, .), and eta follows its own gradient."""
 
     c: float | None = None
     eta_0: float = 0.1
@@ -46,16 +41,15 @@ class SVMDLearner(KernelLearner):
     record: bool = False
     budget: int | None = 512
 
-    _rule: ClassVar[int] = rules.SVMD
-    _state_size: ClassVar[int] = kernels.SVMD_STATE_SIZE
+    _state: ClassVar[Any] = SVMDState
 
-    n_violations_ = scalar(rules.VIOLATIONS, int, "Number of samples that missed their margin, tube or label.")
-    step_size_ = scalar(kernels.ETA, float, "The step size eta with which the latest sample was learned.")
-    norm2_ = scalar(rules.NORM2, float, "Squared norm of f, carried along.")
-    f_dot_v_ = scalar(kernels.PI, float, "Inner product of f and the gradient trace v, carried along.")
+    n_violations_ = scalar("violations", int, "Number of samples that missed their margin, tube or label.")
+    step_size_ = scalar("eta", float, "The step size eta with which the latest sample was learned.")
+    norm2_ = scalar("norm2", float, "Squared norm of f, carried along.")
+    f_dot_v_ = scalar("f_dot_v", float, "Inner product of f and the gradient trace v, carried along.")
 
-    def _parameters(self, loss: int, *, width: float = 0.0) -> list[float]:
-        """Check what is shared, and return all in the order of the compiled rule."""
+    def _parameters(self, loss: int, *, regression: bool = False, width: float = 0.0) -> SVMDParameters:
+        """Check the shared parameters, and return those of the compiled rule."""
         nu = getattr(self, "nu", None)
         c = self._regulariser()
         check_real("c", c, "not be negative", least=0)
@@ -75,30 +69,38 @@ class SVMDLearner(KernelLearner):
             raise ValueError("eta_max must be given where c is 0 and the step adapts: nothing else bounds it")
         else:
             largest = math.inf
-        margin = self._margin_parameters()
-        offset, mu_b, lam_b = self._offset_parameters()
-        return [
-            loss, c, self.eta_0, self.mu, self.lam, largest, _SCHEDULES[self.schedule], self.tau,
-            0.0 if nu is None else nu, margin[0], offset, mu_b, lam_b, margin[1], margin[2], width,
-            bool(self.buffer_fix),
-        ]  # fmt: skip
+        return SVMDParameters(
+            loss=loss,
+            regression=regression,
+            width=width,
+            c=c,
+            eta_0=self.eta_0,
+            mu=self.mu,
+            lam=self.lam,
+            eta_max=largest,
+            schedule=_SCHEDULES[self.schedule],
+            tau=self.tau,
+            buffer_fix=bool(self.buffer_fix),
+            nu=0.0 if nu is None else nu,
+            **self._margin_parameters(),
+            **self._offset_parameters(),
+        )
 
     def _regulariser(self) -> float:
         if self.c is not None:
             return self.c
         return 1e-4 if getattr(self, "nu", None) is None else 1.0
 
-    def _margin_parameters(self) -> tuple[bool, float, float]:
-        """Return whether the rule is logarithmic, mu and lam of the margin."""
-        return False, 0.0, 0.0
+    def _margin_parameters(self) -> dict[str, Any]:
+        """Check and return the parameters of a margin that adapts, where there is one."""
+        return {}
 
-    def _offset_parameters(self) -> tuple[bool, float, float]:
-        """Return whether there are offsets, their mu and lam."""
-        return False, 0.0, 0.0
+    def _offset_parameters(self) -> dict[str, Any]:
+        """Check and return the parameters of offsets, where there are some."""
+        return {}
 
     def _start(self) -> None:
-        self._s[kernels.ETA] = min(self.eta_0, self._p[kernels.ETA_MAX])
-        self._s[rules.LEVEL] = 1.0
+        self._s["eta"] = min(self.eta_0, self._p["eta_max"][0])
         self._steps: list[Array] = []
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
@@ -119,18 +121,15 @@ class SVMDLearner(KernelLearner):
     def _expect(self, count: int) -> None:
         """Make room for the steps of samples to come."""
         self._latest_steps = np.zeros(count) if self.record else _NO_STEPS
-        self._t_before = int(self._s[rules.T])
+        self._t_before = int(self._s["t"][0])
 
     def _run(self, first: int, samples: Array, targets: Array) -> int:
-        arrays = self.expansion_.arrays()
-        return int(
-            kernels.svmd_rows(first, self._plan, self._p, self._s, *arrays, samples, targets, self._latest_steps)
-        )
+        return int(svmd_rows(first, self._p, self._s, self.expansion_.traced, samples, targets, self._latest_steps))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
-        self.expansion_.step(self._p, self._s, x, y, self.expansion_.look(x))
+        self.expansion_.step(self._p[0], self._s[0], x, y, self.expansion_.look(x))
         if len(self._latest_steps):
-            self._latest_steps[int(self._s[rules.T]) - self._t_before - 1] = self._s[kernels.ETA]
+            self._latest_steps[int(self._s["t"][0]) - self._t_before - 1] = self._s["eta"][0]
 
     @property
     def step_sizes_(self) -> Array:
@@ -142,7 +141,7 @@ class SVMDLearner(KernelLearner):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SVMDMargin:
+class MarginParameters:
     """Parameters of learners whose margin adapts so that a fraction nu of the samples misses it."""
 
     nu: float | None = None
@@ -152,9 +151,9 @@ class SVMDMargin:
     mu_eps: float | None = None
     lam_eps: float | None = None
 
-    margin_ = scalar(rules.LEVEL, float, "The margin: 1, or what nu has made of it.")
+    margin_ = scalar("level", float, "The margin: 1, or adapted by nu.")
 
-    def _margin_parameters(self) -> tuple[bool, float, float]:
+    def _margin_parameters(self) -> dict[str, Any]:
         if self.nu is not None:
             check_real("nu", self.nu, "be in (0, 1) or None", above=0, below=1)
         check_real("eps_0", self.eps_0, "be positive", above=0)
@@ -165,19 +164,19 @@ class SVMDMargin:
         lam = self.lam if self.lam_eps is None else self.lam_eps  # type: ignore[attr-defined]
         check_real("mu_eps", mu, "be None or not negative", least=0)
         check_real("lam_eps", lam, "be None or in [0, 1]", least=0, most=1)
-        return self.eps_rule == "log", float(mu), float(lam)
+        return {"log_rule": self.eps_rule == "log", "mu_eps": mu, "lam_eps": lam}
 
     def _start(self) -> None:
         super()._start()  # type: ignore[misc]
         state: Array = self._s  # type: ignore[attr-defined]
         if self.nu is not None:
-            state[rules.LEVEL] = self.eps_0
+            state["level"] = self.eps_0
         first = _LOG_STEP if self.eps_rule == "log" else 1.0
-        state[kernels.ETA_EPS] = first if self.eta_eps is None else self.eta_eps
+        state["eta_eps"] = first if self.eta_eps is None else self.eta_eps
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SVMDOffset:
+class OffsetParameters:
     """Parameters of learners that can have an offset, and can decide by an average."""
 
     offset: bool = False
@@ -186,42 +185,42 @@ class SVMDOffset:
     lam_b: float | None = None
     average: bool = False
 
-    def _offset_parameters(self) -> tuple[bool, float, float]:
+    def _offset_parameters(self) -> dict[str, Any]:
         if self.eta_b is not None:
             check_real("eta_b", self.eta_b, "be positive or None", above=0)
         mu = self.mu if self.mu_b is None else self.mu_b  # type: ignore[attr-defined]
         lam = self.lam if self.lam_b is None else self.lam_b  # type: ignore[attr-defined]
         check_real("mu_b", mu, "be None or not negative", least=0)
         check_real("lam_b", lam, "be None or in [0, 1]", least=0, most=1)
-        return bool(self.offset), float(mu), float(lam)
+        return {"with_offset": bool(self.offset), "mu_b": mu, "lam_b": lam}
 
     def _start(self) -> None:
         super()._start()  # type: ignore[misc]
         first = self.eta_0 if self.eta_b is None else self.eta_b  # type: ignore[attr-defined]
-        self.expansion_.offsets[kernels.ETA_B] = first  # type: ignore[attr-defined]
+        self.expansion_.offsets["eta"] = first  # type: ignore[attr-defined]
 
     def _bias(self) -> Any:
         offsets = self.expansion_.offsets  # type: ignore[attr-defined]
         if self.average:
-            bias = offsets[kernels.SUM_B] / max(float(self._s[rules.T]), 1.0)  # type: ignore[attr-defined]
+            bias = offsets["total"] / max(float(self._s["t"][0]), 1.0)  # type: ignore[attr-defined]
         else:
-            bias = offsets[kernels.B]
+            bias = offsets["b"]
         return bias if len(bias) > 1 else float(bias[0])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SVMDNovelty(SVMDMargin, SVMDLearner, NoveltyLearner):
-    """Novelty detection by SVMD: what scores below a margin is novel, and is learned with a step that adapts.
+class SVMDNovelty(MarginParameters, SVMDBase, NoveltyDetector):
+    """Novelty detection by SVMD: a sample that scores below a margin is novel, and is learned with a step that adapts.
 
     Where f(x) < eps, eps being 1 or adapted by nu, x is stored with coefficient eta; all coefficients shrink by
     1 - eta c (equations 27 and 35 of Vishwanathan, Schraudolph and Smola 2006). Before that the step becomes
     eta max(1/2, 1 - mu <g, v>), g being the gradient and v, the trace of past gradients, how f depends on past
     steps (equations 36 to 38). Inner products are carried from step to step, equations 48 to 52, so that a step costs
-    as much as the score. Here they also follow what the full store replaces, which the paper leaves out: its norm of
-    f is then several times the true one.
+    as much as the score. Here they also follow the vectors that a full store replaces, which the paper leaves out:
+    its norm of f is then several times the true one.
 
-    With nu the margin moves by a factor exp(eta_eps eps (nu - e)), e being 1 where the sample was novel, with a step
-    of its own that adapts as well (equations 59 to 61). The paper prints xi + nu for nu - e, which is right here but
+    With nu the margin moves by a factor exp(eta_eps eps (nu - e)), e being 1 where the sample was novel, with a second
+    step that adapts as well (equations 59 to 61). The paper prints xi + nu for nu - e, which is right here but
     not for two classes, and calls nu the fraction of violations. What the rule keeps at nu is the mean of e weighted
     by eps; a small margin hardly moves. `eps_rule="log"` leaves the weight out: the share of novel samples is then
     nu - log(eps_T / eps_0) / (eta_eps T) exactly, on any data.
@@ -256,7 +255,7 @@ class SVMDNovelty(SVMDMargin, SVMDLearner, NoveltyLearner):
     mu_eps, lam_eps : float or None
         As mu and lam, for the step of the margin; None is the same.
     buffer_fix : bool
-        False leaves what a full store replaces in the inner products, as the paper does.
+        False leaves vectors that a full store replaced in the inner products, as the paper does.
     record : bool
         Keep all step sizes, see `step_sizes_`.
     budget : int or None
@@ -297,15 +296,15 @@ class SVMDNovelty(SVMDMargin, SVMDLearner, NoveltyLearner):
 
     nu: float | None = 0.1
 
-    def _prepare(self) -> list[float]:
-        return self._parameters(kernels.NOVELTY)
+    def _checked_parameters(self) -> SVMDParameters:
+        return self._parameters(NOVELTY)
 
     def _threshold(self) -> float:
-        return float(self._s[rules.LEVEL])
+        return float(self._s["level"][0])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SVMDRegressor(SVMDOffset, SVMDLearner, RegressorLearner):
+class SVMDRegressor(OffsetParameters, SVMDBase, OnlineKernelRegressor):
     """Regression by SVMD: gradient descent on a squared, eps-insensitive or Huber loss with a step that adapts.
 
     f becomes (1 - eta c) f - eta xi k(x, .) with xi the derivative of the loss; the step follows equations 36 to 52
@@ -353,8 +352,9 @@ class SVMDRegressor(SVMDOffset, SVMDLearner, RegressorLearner):
     eps: float = 0.1
     delta: float = 1.0
 
-    def _prepare(self) -> list[float]:
-        check_choice("loss", self.loss, _REGRESSIONS)
+    def _checked_parameters(self) -> SVMDParameters:
+        check_choice("loss", self.loss, REGRESSION_LOSSES)
         check_real("eps", self.eps, "not be negative", least=0)
         check_real("delta", self.delta, "be positive", above=0)
-        return self._parameters(_REGRESSIONS[self.loss], width=self.eps if self.loss == "epsilon" else self.delta)
+        loss = REGRESSION_LOSSES[self.loss]
+        return self._parameters(loss.code, regression=True, width=getattr(self, loss.width) if loss.width else 0.0)

@@ -3,33 +3,34 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bgsub.learners._base.classifier import ClassifierLearner
+from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._checks import check_choice
-from bgsub.learners._jit import svmd as kernels
+from bgsub.learners._jit.losses import CLASSIFICATION_LOSSES
+from bgsub.learners._jit.svmd import SVMDParameters
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.traced import TracedExpansion
 from bgsub.learners.labels import check_label_kernel, graph_distances, taxonomy_distances, taxonomy_kernel
-from bgsub.learners.svmd import SVMDLearner, SVMDMargin, SVMDOffset
+from bgsub.learners.svmd import MarginParameters, OffsetParameters, SVMDBase
 
 __all__ = ["SVMDClassifier"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SVMDClassifier(SVMDMargin, SVMDOffset, SVMDLearner, ClassifierLearner):
+class SVMDClassifier(MarginParameters, OffsetParameters, SVMDBase, OnlineKernelClassifier):
     """Classification by SVMD: soft margin or logistic loss, two classes or many, with a step that adapts.
 
     f becomes (1 - eta c) f - eta xi k(x, .), with xi the derivative of the loss (table 1 of Vishwanathan, Schraudolph
     and Smola 2006). Before that the step becomes eta max(1/2, 1 - mu <g, v>), g being the gradient of the
     regularised loss, c f counted, and v the trace of past gradients, by which f depends on past steps (equations 36
     to 38, 45 to 47). Inner products are carried from step to step, equations 48 to 52, so that a step costs little
-    more than the score. Here they also follow what the full store replaces, which the paper leaves out: its norm of f
-    is then several times the true one. With mu = 0, or another schedule, this is the online SVM (NORMA with rho = 1
-    and lam = c, for many classes as well).
+    more than the score. Here they also follow the vectors that a full store replaces, which the paper leaves out: its
+    norm of f is then several times the true one. With mu = 0, or another schedule, this is the online SVM (NORMA with
+    rho = 1 and lam = c, for many classes as well).
 
     Many classes have one function each. The hinge loss pushes up that of the right class and down that of the worst
     wrong one where it does not lead by 1, or by the distance of the two labels in a graph or a tree (equations 28 and
     29): mistakes then tend to be near misses. A label kernel couples the functions: f(x, y) is the sum of
-    k(s_i, x) kappa(y', y) a_i(y') (equation 66). Two classes have but one distance, and neither is looked at.
+    k(s_i, x) kappa(y', y) a_i(y') (equation 66). With two classes there is but one distance, and both are ignored.
 
     With nu the margin 1 becomes eps, which moves as in `SVMDNovelty`. Table 1 makes xi of two classes -y or 0,
     so that the printed xi + nu of equations 57 to 61 is right for one class only: nu - e, e the violation, is used.
@@ -93,19 +94,20 @@ class SVMDClassifier(SVMDMargin, SVMDOffset, SVMDLearner, ClassifierLearner):
 
     _many: ClassVar[bool] = True
 
-    def _prepare(self) -> list[float]:
-        check_choice("loss", self.loss, ("hinge", "logistic"))
-        if self.loss != "hinge" and self.nu is not None:
-            raise ValueError(f"nu must be None unless loss is 'hinge', got {self.nu!r}")
-        if self.loss != "hinge" and not (self.taxonomy is None and self.label_graph is None):
-            raise ValueError("taxonomy and label_graph must be None unless loss is 'hinge', which has margins")
+    def _checked_parameters(self) -> SVMDParameters:
+        check_choice("loss", self.loss, CLASSIFICATION_LOSSES)
+        loss = CLASSIFICATION_LOSSES[self.loss]
+        if not loss.margin and self.nu is not None:
+            raise ValueError(f"nu must be None where loss is {self.loss!r}, which has no margin, got {self.nu!r}")
+        if not loss.margin and not (self.taxonomy is None and self.label_graph is None):
+            raise ValueError(f"taxonomy and label_graph must be None where loss is {self.loss!r}, which has no margin")
         if self.taxonomy is not None and self.label_graph is not None:
             raise ValueError("taxonomy and label_graph must not both be given")
         if isinstance(self.label_kernel, str):
             check_choice("label_kernel", self.label_kernel, ("delta", "taxonomy"))
             if self.label_kernel == "taxonomy" and self.taxonomy is None:
                 raise ValueError("taxonomy must be given where label_kernel is 'taxonomy', got None")
-        return self._parameters(kernels.HINGE if self.loss == "hinge" else kernels.LOGISTIC)
+        return self._parameters(loss.two)
 
     def _start(self) -> None:
         super()._start()
@@ -117,7 +119,7 @@ class SVMDClassifier(SVMDMargin, SVMDOffset, SVMDLearner, ClassifierLearner):
 
     def _choose_loss(self) -> None:
         if self.expansion_.trace.shape[1] > 1:
-            self._p[kernels.LOSS] = kernels.MULTICLASS if self.loss == "hinge" else kernels.SOFTMAX
+            self._p["loss"] = CLASSIFICATION_LOSSES[self.loss].many
 
     def _begin_classes(self, n_features: int, samples: Array | None, classes: Array) -> None:
         self._structure = self._structure_of(classes.tolist())
@@ -129,7 +131,7 @@ class SVMDClassifier(SVMDMargin, SVMDOffset, SVMDLearner, ClassifierLearner):
 
     def _structure_of(self, labels: list[Any]) -> tuple[Array | None, Array | None]:
         """Return distances and kernel of the labels."""
-        self._prepare()
+        self._checked_parameters()
         distances, kappa = None, None
         if self.taxonomy is not None:
             distances = taxonomy_distances(self.taxonomy, labels)

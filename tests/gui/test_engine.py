@@ -231,20 +231,20 @@ def test_recordings_continue_over_jumps_and_play(drive, tmp_path):
     driver = drive(overlay_style="tint")
     driver.engine.open("any")
     driver.until(lambda: driver.engine.progress.processed == 1)
-    outputs = Outputs(tmp_path / "m.mkv", tmp_path / "o.mp4", tmp_path / "s.csv")
+    outputs = Outputs({"mask": tmp_path / "m.mkv", "overlay": tmp_path / "o.mp4", "stats": tmp_path / "s.csv"})
     driver.engine.record(outputs)
     driver.settle()
     driver.engine.seek(4)
     driver.settle()
     assert driver.view.recorded == 20
     driver.engine.stop_recording()
-    with bgsub.open_source(outputs.mask) as source:
+    with bgsub.open_source(outputs.files["mask"]) as source:
         times = [packet.time_s for packet in source]
     assert len(times) == 20
     assert np.diff(times) == pytest.approx([0.04] * 19, abs=0.002)
-    with bgsub.open_source(outputs.overlay) as source:
+    with bgsub.open_source(outputs.files["overlay"]) as source:
         assert sum(1 for _ in source) == 20
-    assert len(outputs.stats.read_text().splitlines()) == 21
+    assert len(outputs.files["stats"].read_text().splitlines()) == 21
     assert [event.paths for event in driver.events if isinstance(event, RecordingChanged)][-1] == ()
 
 
@@ -252,7 +252,7 @@ def test_a_full_disk_ends_the_recording_and_nothing_else(drive, tmp_path, monkey
     driver = drive()
     driver.engine.open("any")
     driver.until(lambda: driver.engine.progress.processed == 1)
-    outputs = Outputs(mask=tmp_path / "m.mkv", stats=tmp_path / "s.csv")
+    outputs = Outputs({"mask": tmp_path / "m.mkv", "stats": tmp_path / "s.csv"})
     driver.engine.record(outputs)
     driver.until(lambda: driver.engine.recorder.recorded == 5)
     from bgsub.errors import SinkError
@@ -266,7 +266,7 @@ def test_a_full_disk_ends_the_recording_and_nothing_else(drive, tmp_path, monkey
     assert driver.view.processed == 20
     assert driver.view.recorded is None
     assert "No space left on device; free space" in driver.texts
-    with bgsub.open_source(outputs.mask) as source:
+    with bgsub.open_source(outputs.files["mask"]) as source:
         assert sum(1 for _ in source) >= 5
 
 
@@ -319,7 +319,7 @@ def test_a_source_that_breaks_off_closes_recordings_and_can_be_opened_again(driv
     driver = drive(opener(broken))
     driver.engine.open("any")
     driver.until(lambda: driver.engine.progress.processed == 1)
-    driver.engine.record(Outputs(mask=tmp_path / "m.mkv"))
+    driver.engine.record(Outputs({"mask": tmp_path / "m.mkv"}))
     driver.until(lambda: errors(driver))
     assert errors(driver)[0].can_retry
     with bgsub.open_source(tmp_path / "m.mkv") as source:
@@ -341,7 +341,7 @@ def test_a_detector_that_raises_pauses_and_closes_the_recording(drive, tmp_path)
     driver = drive()
     driver.engine.open("any")
     driver.until(lambda: driver.engine.progress.processed == 3)
-    driver.engine.record(Outputs(mask=tmp_path / "m.mkv"))
+    driver.engine.record(Outputs({"mask": tmp_path / "m.mkv"}))
     driver.until(lambda: driver.engine.recorder.recorded == 2)
 
     def broken(*_, **__):

@@ -54,7 +54,9 @@ class TestForm:
         form = add(qtbot, ParameterForm())
         kind = detector_class(name)
         form.show_parameters(kind, {})
-        assert list(form.inputs) == [parameter.name for parameter in kind.PARAMETERS]
+        groups = [form.inputs[name].parameter.group for name in form.inputs]
+        assert groups == sorted(groups)  # those for experts come last
+        assert set(form.inputs) == {parameter.name for parameter in kind.PARAMETERS}
         for parameter in kind.PARAMETERS:
             entry = form.inputs[parameter.name]
             assert entry.value == defaults(kind)[parameter.name]
@@ -475,13 +477,15 @@ class TestDialogs:
     def test_files_to_record_are_chosen(self, qtbot, tmp_path):
         dialog = RecordDialog(None, tmp_path, "street")
         qtbot.addWidget(dialog)
-        dialog.with_stats.setChecked(True)
+        dialog.boxes["stats"].setChecked(True)
         assert [path.name for path in dialog.outputs.paths] == [
             "street-mask.mkv",
             "street-overlay.mp4",
-            "street-statistics.csv",
+            "street-stats.csv",
         ]
-        for box in (dialog.with_mask, dialog.with_overlay, dialog.with_stats):
+        dialog.boxes["images"].setChecked(True)
+        assert "street-images" in dialog.names.text()
+        for box in dialog.boxes.values():
             box.setChecked(False)
         assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
 

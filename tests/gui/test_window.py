@@ -73,7 +73,9 @@ def test_from_the_clip_to_its_files(window, session, qtbot, tmp_path, monkeypatc
     qtbot.waitUntil(lambda: engine_of(session).runs.main.detector.roi is not None)
 
     # Record while playing, as fast as possible, over a jump.
-    outputs = Outputs(tmp_path / "clip-mask.mkv", tmp_path / "clip-overlay.mp4", tmp_path / "clip.csv")
+    outputs = Outputs(
+        {"mask": tmp_path / "clip-mask.mkv", "overlay": tmp_path / "clip-overlay.mp4", "stats": tmp_path / "clip.csv"}
+    )
     with qtbot.waitSignal(session.recording):
         session.record(outputs)
     window.transport.speed.setCurrentText("max")
@@ -99,11 +101,11 @@ def test_from_the_clip_to_its_files(window, session, qtbot, tmp_path, monkeypatc
     window.close()
 
     # The files exist, play and agree.
-    with bgsub.open_source(outputs.mask) as source:
+    with bgsub.open_source(outputs.files["mask"]) as source:
         masks = [packet.frame for packet in source]
-    with bgsub.open_source(outputs.overlay) as source:
+    with bgsub.open_source(outputs.files["overlay"]) as source:
         assert sum(1 for _ in source) == len(masks)
-    rows = list(csv.DictReader(outputs.stats.read_text().splitlines()))
+    rows = list(csv.DictReader(outputs.files["stats"].read_text().splitlines()))
     assert len(rows) == len(masks) >= 150
     inside = open_region(str(tmp_path / "region.json")).mask((240, 320))
     for mask, row in zip(masks, rows, strict=True):
@@ -305,7 +307,7 @@ def test_closing_while_recording_finishes_the_file(window, session, qtbot, tmp_p
     session.change(loop=True)
     window.open(EASY)
     qtbot.waitUntil(lambda: session.view.processed > 3)
-    session.record(Outputs(mask=tmp_path / "mask.mkv"))
+    session.record(Outputs({"mask": tmp_path / "mask.mkv"}))
     qtbot.waitUntil(lambda: (session.view.recorded or 0) > 20)
     window.close()
     with bgsub.open_source(tmp_path / "mask.mkv") as source:

@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bgsub._numba import JIT_ENABLED
 from bgsub.learners import (
@@ -116,16 +115,6 @@ def state_of(model):
 
 def set_kernel(model, kernel):
     return clone(model).set_params(kernel=kernel, **({"random_state": 3} if hasattr(model, "random_state") else {}))
-
-
-ACCEPTED = [*PLAIN, ForgetronClassifier(), ForgetronClassifier(variant="basic"), RBPClassifier()]
-
-
-@parametrize_with_checks([*ACCEPTED, KernelPerceptron(average=True), KernelPerceptron(budget=60, evict="smallest")])
-def test_scikit_learn_accepts(estimator, check):
-    if not JIT_ENABLED and "classifiers_train" in str(check):
-        pytest.skip("plain Python kernels are slow")
-    check(estimator)
 
 
 @pytest.mark.kernels
@@ -338,3 +327,15 @@ def test_truncation_is_bounded():
     gap = np.abs(ring.decision_function(samples) - whole.decision_function(samples)).max()
     assert gap < 0.98**ring.expansion_.budget / 0.2 <= 1e-3 / 0.2
     assert np.abs(whole.decision_function(samples)).max() <= 1 / 0.2
+
+
+def test_labels_that_cannot_be_hashed_are_refused():
+    model = SVMDClassifier(sigma=1.0)
+    with pytest.raises(ValueError, match="y must be -1 or 1 unless classes are named"):
+        model.learn_one(STREAM[0], [1])
+    model.fit(STREAM, LABELS)
+    with pytest.raises(ValueError, match=r"y must be one of \[-1, 1\], got \[1\]"):
+        model.learn_one(STREAM[0], [1])
+    with pytest.raises(ValueError, match=r"."):
+        model.fit(STREAM, [[label] * 2 for label in LABELS])
+    assert model.t_ == 37

@@ -27,12 +27,12 @@ from bgsub.learners import (
     load,
     save,
 )
-from tests.learners.known import rings
+from tests.learners.known import quick_first, rings
 
 LEARNERS = [
+    KernelPerceptron(budget=20, evict="smallest"),
     ALMAClassifier(),
     ForgetronClassifier(budget=20),
-    KernelPerceptron(budget=20, evict="smallest"),
     KRLSRegressor(nu=0.01),
     LSSVMClassifier(),
     LSSVMRegressor(),
@@ -58,7 +58,7 @@ def scores(model, samples):
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("model", LEARNERS, ids=repr)
+@pytest.mark.parametrize("model", quick_first(LEARNERS), ids=repr)
 def test_only_what_is_stored_is_rounded(model, compiled):
     """On samples that float32 can hold, both ways do the same to the last bit; others are rounded first."""
     samples, labels = rings(150)
@@ -73,7 +73,10 @@ def test_only_what_is_stored_is_rounded(model, compiled):
     np.testing.assert_allclose([single.score_one(x) for x in samples[:9]], scores(single, samples[:9]), atol=1e-14)
 
 
-@pytest.mark.parametrize("model", [KernelPerceptron(), KRLSRegressor(), SVMDClassifier(), NORMANovelty()], ids=repr)
+SAVED = [KernelPerceptron(), KRLSRegressor(), SVMDClassifier(), NORMANovelty()]
+
+
+@pytest.mark.parametrize("model", quick_first(SAVED), ids=repr)
 def test_files_and_single_samples_keep_the_precision(model, tmp_path):
     samples, labels = rings(100)
     bulk = clone(model).set_params(sigma=0.7, dtype="float32").fit(samples[:60], labels[:60])

@@ -5,14 +5,14 @@ from bgsub.learners import CallableKernel, Gaussian, Laplacian, Linear, Normalis
 from bgsub.learners._jit.store import exp_nonpositive
 from bgsub.learners.hypotheses.kernels import resolve_kernel
 
-KERNELS = [
-    Gaussian(sigma=1.3),
-    Laplacian(gamma=0.4),
-    Polynomial(degree=5, gamma=0.5, coef0=0.3),
-    Linear(),
-    CallableKernel(lambda a, b: float(a @ b) ** 2),
-    Normalised(Polynomial(degree=2)),
-]
+KERNELS = {
+    "gaussian": Gaussian(sigma=1.3),
+    "laplacian": Laplacian(gamma=0.4),
+    "polynomial": Polynomial(degree=5, gamma=0.5, coef0=0.3),
+    "linear": Linear(),
+    "callable": CallableKernel(lambda a, b: float(a @ b) ** 2),
+    "normalised": Normalised(Polynomial(degree=2)),
+}
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def samples() -> np.ndarray:
     return np.random.default_rng(0).normal(size=(30, 4))
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_matrix_is_symmetric_positive_and_agrees_with_row_and_diag(kernel, samples):
     matrix = kernel.matrix(samples, samples)
     np.testing.assert_allclose(matrix, matrix.T, rtol=1e-12, atol=1e-15)
@@ -41,7 +41,7 @@ def test_three_widths_of_the_gaussian_agree(samples):
 
 def test_polynomial_by_squaring_equals_numpys_power(samples):
     expected = (0.5 * samples @ samples[0] + 0.3) ** 5
-    np.testing.assert_allclose(KERNELS[2].row(samples, samples[0]), expected, rtol=1e-12)
+    np.testing.assert_allclose(KERNELS["polynomial"].row(samples, samples[0]), expected, rtol=1e-12)
 
 
 def test_integer_rows_do_not_wrap():
@@ -79,7 +79,7 @@ def test_estimator_parameters_become_kernels(samples):
     assert resolve("gaussian", gamma="auto").gamma == 0.25
     assert resolve("polynomial", degree=2).degree == 2
     assert isinstance(resolve("linear"), Linear)
-    assert resolve(KERNELS[0]) is KERNELS[0]
+    assert resolve(KERNELS["gaussian"]) is KERNELS["gaussian"]
     assert isinstance(resolve(lambda a, b: float(a @ b)), CallableKernel)
 
 

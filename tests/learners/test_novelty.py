@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bgsub.learners import NORMANovelty, OLKNovelty
 
@@ -13,11 +12,6 @@ from bgsub.learners import NORMANovelty, OLKNovelty
 @pytest.fixture
 def samples() -> np.ndarray:
     return np.random.default_rng(5).normal(size=(300, 2))
-
-
-@parametrize_with_checks([NORMANovelty(), OLKNovelty()])
-def test_scikit_learn_accepts(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("kind", [NORMANovelty, OLKNovelty])

@@ -193,7 +193,7 @@ def test_average_is_the_mean_of_all_hypotheses(model):
     total = np.zeros(10)
     for t, (x, y) in enumerate(zip(samples, labels, strict=True), 1):
         model.learn_one(x, int(y))
-        total += model.expansion_.values(grid) + model._s[3]
+        total += model.expansion_.values(grid) + model._s["offset"]
         if t % 60 == 0:
             np.testing.assert_allclose(model.decision_function(grid), total / t, rtol=1e-9, atol=1e-10)
     assert model.score_one(grid[0]) == pytest.approx(total[0] / 300, rel=1e-8)

@@ -85,7 +85,7 @@ def test_factor_is_that_of_the_gram_matrix(factor):
     samples, labels = rings(400)
     model = ProjectronClassifier(sigma=0.7, eta=0.05, factor=factor).fit(samples, labels)
     size = model.n_support_
-    stored = model.expansion_.factors[0, :size, :size]
+    stored = model.expansion_.arrays.factors[0, :size, :size]
     gram = model.expansion_.kernel.matrix(model.support_vectors_, model.support_vectors_)
     lower = np.tril(stored)
     product = lower @ lower.T if factor == "triangular" else np.linalg.inv(stored)
@@ -134,7 +134,7 @@ def test_factor_stays_right_where_the_inverse_fails():
     labels = np.where(rng.random(700) < 0.5, 1, -1)
     model = ProjectronClassifier(gamma=0.5, eta=0.0).fit(samples, labels)
     gram = model.expansion_.kernel.matrix(model.support_vectors_, model.support_vectors_)
-    factor = model.expansion_.factors[0, : model.n_support_, : model.n_support_]
+    factor = model.expansion_.arrays.factors[0, : model.n_support_, : model.n_support_]
     np.testing.assert_allclose(np.tril(factor) @ np.tril(factor).T, gram, atol=1e-10)
 
 

@@ -6,17 +6,92 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from bgsub._numba import JIT_ENABLED
 from bgsub.learners import (
     ALMAClassifier,
+    ForgetronClassifier,
     Gaussian,
     KernelPerceptron,
+    KRLSRegressor,
+    LinearALMAClassifier,
+    LMSClassifier,
+    LSSVMClassifier,
+    LSSVMRegressor,
     NORMAClassifier,
+    NORMANovelty,
     NORMARegressor,
+    OBPMClassifier,
     OLKClassifier,
+    OLKNovelty,
+    OLKRegressor,
+    PassiveAggressiveKernel,
+    Perceptron,
     Precomputed,
+    ProjectronClassifier,
+    RBPClassifier,
+    SVMDClassifier,
+    SVMDNovelty,
+    SVMDRegressor,
 )
 from tests.learners.known import rings
+
+ONE_OF_EACH_FAMILY = [KernelPerceptron(), NORMARegressor(), NORMANovelty()]
+OTHERS = [
+    KernelPerceptron(margin=0.5, eta=0.3),
+    KernelPerceptron(average=True),
+    KernelPerceptron(budget=60, evict="smallest"),
+    PassiveAggressiveKernel(C=0.3),
+    RBPClassifier(),
+    ForgetronClassifier(),
+    ForgetronClassifier(variant="basic"),
+    ALMAClassifier(),
+    NORMAClassifier(),
+    NORMAClassifier(nu=0.2, lam=1.0, offset=True),
+    OLKClassifier(),
+    ProjectronClassifier(),
+    ProjectronClassifier(margin="published", factor="inverse"),
+    LSSVMClassifier(),
+    SVMDClassifier(),
+    SVMDClassifier(nu=0.2, c=0.1),
+    SVMDClassifier(loss="logistic", offset=True),
+    SVMDClassifier(loss="logistic", budget=30),
+    SVMDClassifier(average=True, record=True),
+    Perceptron(),
+    LinearALMAClassifier(),
+    LMSClassifier(),
+    OBPMClassifier(random_state=0),
+    OBPMClassifier(n_members=10, tau=0.5, kernel="gaussian"),
+    OBPMClassifier(n_members=10, tau=0.5, base="alma"),
+    NORMARegressor(loss="epsilon", nu=0.3, offset=True),
+    NORMARegressor(loss="huber", nu=0.3, schedule="sqrt", average=True),
+    OLKRegressor(),
+    OLKRegressor(average=True),
+    KRLSRegressor(),
+    LSSVMRegressor(),
+    SVMDRegressor(),
+    SVMDRegressor(loss="epsilon"),
+    SVMDRegressor(loss="huber", offset=True),
+    OLKNovelty(),
+    SVMDNovelty(),
+    SVMDNovelty(nu=0.2),
+]
+
+
+@parametrize_with_checks(ONE_OF_EACH_FAMILY)
+def test_scikit_learn_accepts(estimator, check):
+    if not JIT_ENABLED and ("train" in str(check) or "non_transformer" in str(check)):
+        pytest.skip("plain Python kernels are slow")
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(OTHERS)
+def test_scikit_learn_accepts_the_others(estimator, check):
+    if not JIT_ENABLED and ("train" in str(check) or "non_transformer" in str(check)):
+        pytest.skip("plain Python kernels are slow")
+    check(estimator)
 
 
 @pytest.mark.parametrize("model", [NORMAClassifier(), OLKClassifier(), ALMAClassifier()], ids=repr)

@@ -109,7 +109,7 @@ class TestRegistry:
             }
             == usage
         )
-        assert sink_options()[0].help == "Mask video (.mkv), or a folder for bin%06d.png"
+        assert sink_options()[0].help == "Mask video (.mkv), or a folder of masks (bin%06d.png)"
 
     @pytest.mark.parametrize(
         ("path", "kind"),

@@ -29,10 +29,9 @@ def needs_new_model(present: Config, wanted: Config) -> bool:
     """Return whether a change of configuration loses the model."""
     if present.detector != wanted.detector:
         return True
-    now, then = present.make_detector().parameters, wanted.make_detector().parameters
-    return any(
-        item.shapes_state and now[item.name] != then[item.name] for item in detector_class(wanted.detector).PARAMETERS
-    )
+    kind = detector_class(wanted.detector)
+    now, then = (kind.check_parameters(config.parameters) for config in (present, wanted))
+    return any(item.shapes_state and now[item.name] != then[item.name] for item in kind.PARAMETERS)
 
 
 def foreground_share(mask: Mask) -> float:

@@ -1,7 +1,7 @@
 """Write recordings, images, models and statistics; failures become notices."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bgsub.detectors.base import Detector
@@ -10,7 +10,7 @@ from bgsub.frames import Frame, Result
 from bgsub.gui.engine.history import History
 from bgsub.gui.engine.notices import Notices
 from bgsub.gui.messages import RecordingChanged
-from bgsub.video.sinks import MaskVideo, OverlayVideo, Sink, StatsCsv
+from bgsub.video.sinks import RunContext, Sink, recordable_sinks
 from bgsub.video.sinks.images import save_image
 from bgsub.video.sinks.overlay import Style
 
@@ -19,19 +19,14 @@ __all__ = ["Outputs", "Recorder", "Recording"]
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """Files to record; None leaves one out."""
+    """Files to record, by the names of sinks that can record: see `recordable_sinks`."""
 
-    mask: Path | None = None
-    """A name ending in .mkv."""
-    overlay: Path | None = None
-    """A name ending in .mp4 or .mkv."""
-    stats: Path | None = None
-    """A name ending in .csv."""
+    files: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def paths(self) -> tuple[Path, ...]:
         """The files that are wanted."""
-        return tuple(path for path in (self.mask, self.overlay, self.stats) if path is not None)
+        return tuple(self.files.values())
 
 
 class Recording:
@@ -61,12 +56,8 @@ class Recording:
         self._sinks: list[Sink] = []
         self._frames = 0
         try:
-            if outputs.mask is not None:
-                self._sinks.append(MaskVideo(outputs.mask, rate_hz=rate_hz, force=True))
-            if outputs.overlay is not None:
-                self._sinks.append(OverlayVideo(outputs.overlay, rate_hz=rate_hz, style=style, force=True))
-            if outputs.stats is not None:
-                self._sinks.append(StatsCsv(outputs.stats, force=True))
+            for name, path in outputs.files.items():
+                self._sinks.append(_make_sink(name, path, RunContext(rate_hz, force=True), style))
         except BaseException:
             self.close()
             raise
@@ -87,7 +78,7 @@ class Recording:
         packet = result.packet
         continued = replace(result, packet=replace(packet, time_s=elapsed_s))
         for sink in self._sinks:
-            sink.write(result if isinstance(sink, StatsCsv) else continued)
+            sink.write(continued if sink.continuous else result)
         self._frames += 1
 
     def close(self) -> None:
@@ -107,6 +98,12 @@ class Recording:
                 failure = failure or error
         if failure is not None:
             raise failure
+
+
+def _make_sink(name: str, path: Path, run: RunContext, style: Style) -> Sink:
+    kind = recordable_sinks()[name]
+    settings = () if kind.option is None else kind.option.settings
+    return kind.from_path(path, run, **{item.name: style for item in settings if item.name == "style"})
 
 
 class Recorder:

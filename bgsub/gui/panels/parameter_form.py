@@ -1,5 +1,6 @@
 """A form generated from a detector's parameters: ranges, units, meanings."""
 
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -213,13 +214,24 @@ class ParameterForm(QWidget):
         while self._form.rowCount():
             self._form.removeRow(0)
         self.inputs = {}
+        basic = [parameter for parameter in kind.PARAMETERS if parameter.group == "basic"]
+        for parameter in basic:
+            self._add(parameter, shown[parameter.name])
+        if len(basic) < len(kind.PARAMETERS):
+            heading = QLabel("For experts")
+            heading.setProperty("faint", True)
+            self._form.addRow(heading)
         for parameter in kind.PARAMETERS:
-            entry = ParameterInput(parameter, shown[parameter.name])
-            entry.changed.connect(lambda value, name=parameter.name: self.changed.emit(name, value))
-            label = QLabel(parameter.name + (" ⟳" if parameter.shapes_state else ""))
-            label.setToolTip(describe(parameter))
-            self._form.addRow(label, entry)
-            self.inputs[parameter.name] = entry
+            if parameter.group == "expert":
+                self._add(parameter, shown[parameter.name])
+
+    def _add(self, parameter: Parameter, value: Any) -> None:
+        entry = ParameterInput(parameter, value)
+        entry.changed.connect(lambda changed, name=parameter.name: self.changed.emit(name, changed))
+        label = QLabel(parameter.name + (" ⟳" if parameter.shapes_state else ""))
+        label.setToolTip(describe(parameter))
+        self._form.addRow(label, entry)
+        self.inputs[parameter.name] = entry
 
 
 def _set(editor: QSpinBox | QDoubleSpinBox, value: float) -> None:
@@ -232,5 +244,6 @@ def _set(editor: QSpinBox | QDoubleSpinBox, value: float) -> None:
 def describe(parameter: Parameter) -> str:
     """Return the tool tip of a parameter."""
     unit = f" {parameter.unit}" if parameter.unit else ""
-    text = f"{parameter.meaning[:1].upper()}{parameter.meaning[1:]}.\nAllowed: {parameter.range_text}{unit}."
+    text = f"{parameter.meaning[:1].upper()}{parameter.meaning[1:]}. {parameter.note}".rstrip()
+    text = "\n".join([*textwrap.wrap(text, 80), f"Allowed: {parameter.range_text}{unit}."])
     return text + ("\n⟳ A change begins with a new model." if parameter.shapes_state else "\nActs on the next frame.")

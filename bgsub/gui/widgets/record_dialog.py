@@ -17,8 +17,17 @@ from PyQt6.QtWidgets import (
 
 from bgsub.gui.engine.recorder import Outputs
 from bgsub.gui.widgets.dialogs import ask_folder
+from bgsub.video.sinks import Sink, recordable_sinks
 
 __all__ = ["RecordDialog"]
+
+_USUAL = ("mask", "overlay")
+"""Sinks that are proposed."""
+
+
+def _label(kind: type[Sink]) -> str:
+    text = kind.__name__ if kind.option is None else kind.option.help
+    return text[:1].upper() + text[1:]
 
 
 class RecordDialog(QDialog):
@@ -41,18 +50,17 @@ class RecordDialog(QDialog):
         self.name = QLineEdit(name)
         choose = QPushButton("Choose…")
         choose.clicked.connect(self._choose)
-        self.with_mask = QCheckBox("Mask: lossless video, every pixel 0 or 255")
-        self.with_mask.setChecked(True)
-        self.with_overlay = QCheckBox("Overlay: the input with the foreground marked")
-        self.with_overlay.setChecked(True)
-        self.with_stats = QCheckBox("Statistics of each frame, as a table")
+        self.boxes: dict[str, QCheckBox] = {}
+        for sink, kind in recordable_sinks().items():
+            self.boxes[sink] = box = QCheckBox(_label(kind))
+            box.setChecked(sink in _USUAL)
         self.names = QLabel()
         self.names.setProperty("faint", True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
-        for box in (self.with_mask, self.with_overlay, self.with_stats):
+        for box in self.boxes.values():
             layout.addWidget(box)
             box.toggled.connect(self._update)
         row = QHBoxLayout()
@@ -73,10 +81,13 @@ class RecordDialog(QDialog):
     def outputs(self) -> Outputs:
         """The files chosen."""
         start = Path(self.folder.text().strip() or ".") / (self.name.text().strip() or "recording")
+        kinds = recordable_sinks()
         return Outputs(
-            mask=start.with_name(f"{start.name}-mask.mkv") if self.with_mask.isChecked() else None,
-            overlay=start.with_name(f"{start.name}-overlay.mp4") if self.with_overlay.isChecked() else None,
-            stats=start.with_name(f"{start.name}-statistics.csv") if self.with_stats.isChecked() else None,
+            {
+                sink: start.with_name(f"{start.name}-{sink}{(*kinds[sink].suffixes, '')[0]}")
+                for sink, box in self.boxes.items()
+                if box.isChecked()
+            }
         )
 
     def accept(self) -> None:

@@ -1,4 +1,4 @@
-"""What all classifiers share: labels, margins and scikit-learn's interface; two classes or many."""
+"""The base classes of classifiers: labels and scikit-learn's interface; two classes or many."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -11,11 +11,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from bgsub.learners._base.kernel_learner import KernelLearner
 from bgsub.learners._base.learner import OnlineLearner, scalar
-from bgsub.learners._jit import rules
-from bgsub.learners._jit.stream import learn_rows_multiclass, multiclass_step
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 
-__all__ = ["Classifier", "ClassifierLearner", "KernelClassifier", "MulticlassLearner", "StreamClassifier"]
+__all__ = ["Classifier", "KernelClassifier", "MulticlassKernelClassifier", "OnlineClassifier", "OnlineKernelClassifier"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -43,7 +41,7 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
         return self._learn_all(samples, self._targets(labels))
 
     def _known_classes(self, labels: Array, *, named: bool = False) -> Array:
-        """Return the classes of labels, or those that were named, which are no sample of anything."""
+        """Return the classes of labels, or those that the user named."""
         if not named:
             check_classification_targets(labels)
         classes = np.unique(column_or_1d(labels))
@@ -59,7 +57,7 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
         return classes
 
     def _targets(self, labels: Array, classes: Array | None = None) -> Array:
-        """Return -1 and +1, or the number of the class where there are more than two."""
+        """Return -1 and +1, or the index of the class where there are more than two."""
         known = self.classes_ if classes is None else classes
         unknown = np.setdiff1d(labels, known)
         if len(unknown):
@@ -77,7 +75,7 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
         self._target_of = dict(zip(classes.tolist(), map(float, numbers), strict=True))
 
     def score_one(self, x: Array) -> Any:
-        """Return what `decision_function` gives for one sample (d,), without checks.
+        """Return the value of `decision_function` for one sample (d,), without checks.
 
         Before the first sample was learned it is 0.
         """
@@ -104,7 +102,7 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
 
     @property
     def intercept_(self) -> Array:
-        """The constant b that is added to f: a (1,) array, or one number a class."""
+        """The constant b that is added to f: a (1,) array, or one number per class."""
         check_is_fitted(self)
         return np.atleast_1d(np.asarray(self._bias(), np.float64))
 
@@ -124,14 +122,14 @@ class KernelClassifier(Classifier, KernelLearner):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class StreamClassifier(Classifier):
+class OnlineClassifier(Classifier):
     """A classifier that learns sample by sample."""
 
-    n_mistakes_ = scalar(rules.MISTAKES, int, "Number of samples that were wrong, or tied, before they were learned.")
-    n_violations_ = scalar(rules.VIOLATIONS, int, "Number of samples that missed their margin and changed f.")
+    n_mistakes_ = scalar("mistakes", int, "Number of samples that were wrong, or tied, before they were learned.")
+    n_violations_ = scalar("violations", int, "Number of samples that missed their margin and changed f.")
 
     def partial_fit(self, X: Array, y: Array, classes: Array | None = None) -> Self:  # noqa: N803
-        """Learn each row of X in order, on top of what is known; nothing of it where anything is wrong.
+        """Learn each row of X in order, continuing from the present state; nothing where anything is wrong.
 
         Parameters
         ----------
@@ -160,7 +158,7 @@ class StreamClassifier(Classifier):
         return self._learn_all(samples, self._targets(labels))
 
     def learn_one(self, x: Array, y: Any) -> float:
-        """Learn one sample; the fast way, without scikit-learn's checks.
+        """Learn one sample; fast, without scikit-learn's checks.
 
         Where nothing was learned before, the classes are -1 and +1.
 
@@ -174,7 +172,7 @@ class StreamClassifier(Classifier):
         Returns
         -------
         float
-            The score before learning: what `score_one` gives without averaging, or with more than two classes the
+            The score before learning: that of `score_one` without averaging, or with more than two classes the
             lead of the class y over the best other one.
 
         Raises
@@ -191,7 +189,7 @@ class StreamClassifier(Classifier):
         if target is None:
             raise ValueError(f"y must be one of {list(self._target_of)}, got {y!r}")
         self._learn(x, target)
-        return float(self._s[rules.LAST])
+        return float(self._s["last"][0])
 
     def _begin_one(self, x: Array) -> None:
         if not np.isfinite(x).all():
@@ -219,15 +217,21 @@ class StreamClassifier(Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ClassifierLearner(StreamClassifier, KernelClassifier):
+class OnlineKernelClassifier(OnlineClassifier, KernelClassifier):
     """A classifier that learns a kernel expansion sample by sample."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MulticlassLearner(ClassifierLearner):
-    """A classifier that knows an update for more than two classes: up for the right, down for the best wrong one."""
+class MulticlassKernelClassifier(OnlineKernelClassifier):
+    """A classifier with an update for any number of classes.
+
+    With more than two, the score of the right class goes up and that of the best wrong one goes down.
+    """
 
     _many: ClassVar[bool] = True
+    # Compiled code for more than two classes: the rule for the pair of functions that change, and the loop.
+    _pair_rule: ClassVar[Any] = None
+    _class_rows: ClassVar[Any] = None
 
     def _set_up(self, kernel: Kernel, n_features: int, outputs: int | None) -> None:
         super()._set_up(kernel, n_features, outputs)
@@ -236,8 +240,8 @@ class MulticlassLearner(ClassifierLearner):
     def _run(self, first: int, samples: Array, targets: Array) -> int:
         if not len(self._scores):
             return super()._run(first, samples, targets)
-        arrays = self.expansion_.arrays()
-        return int(learn_rows_multiclass(first, self._plan, self._p, self._s, *arrays, samples, targets, self._scores))
+        e = self.expansion_.arrays
+        return int(self._class_rows(first, self._p, self._s, e, samples, targets, self._scores))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         if not len(self._scores):
@@ -247,7 +251,8 @@ class MulticlassLearner(ClassifierLearner):
         others = scores.copy()
         others[right] = -np.inf
         rival = int(np.argmax(others))
-        a = multiclass_step(self._p, self._s, float(scores[right] - scores[rival]), self.expansion_.kernel.diag(x))
+        lead = float(scores[right] - scores[rival])
+        a = self._pair_rule(self._p[0], self._s[0], lead, self.expansion_.kernel.diag(x))
         coefficient = np.zeros(len(scores))
         coefficient[right], coefficient[rival] = a, -a
         self._apply(x, 1.0, coefficient)

@@ -8,16 +8,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.learner import OnlineLearner
 from bgsub.learners._checks import check_choice, check_integer
-from bgsub.learners._jit import rules
-from bgsub.learners._jit.stream import learn_rows
 from bgsub.learners.hypotheses.expansion import POLICIES, KernelExpansion, rounded
 from bgsub.learners.hypotheses.kernels import Array, Kernel, resolve_kernel
 
-__all__ = ["Evicting", "KernelLearner"]
+__all__ = ["EvictionParameters", "KernelLearner"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Evicting:
+class EvictionParameters:
     """Parameters of learners that can choose which vector a full store replaces."""
 
     evict: str = "oldest"
@@ -37,7 +35,9 @@ class KernelLearner(OnlineLearner):
     dtype: str = "float64"
     budget: Any = None
 
-    _rule: ClassVar[int]
+    # Compiled code of the learner: its rule for one sample, and the loop over samples.
+    _rule: ClassVar[Any] = None
+    _rows: ClassVar[Any] = None
 
     def _eviction(self) -> str:
         evict = getattr(self, "evict", "oldest")
@@ -52,7 +52,7 @@ class KernelLearner(OnlineLearner):
         return int(self.budget)
 
     def _begin(self, n_features: int, samples: Array | None, outputs: int | None = None) -> None:
-        """Make the empty state; nothing of it is set where a parameter is wrong."""
+        """Make the empty state; nothing is set where a parameter is wrong."""
         kernel = resolve_kernel(
             self.kernel,
             gamma=self.gamma,
@@ -66,16 +66,15 @@ class KernelLearner(OnlineLearner):
         self._set_up(kernel, n_features, outputs)
 
     def _set_up(self, kernel: Kernel, n_features: int, outputs: int | None) -> None:
-        parameters = self._prepare()
+        parameters = self._checked_parameters()
         expansion = self._expansion(kernel, n_features, self._capacity(kernel), outputs)
-        self._plan = expansion.plan(self._rule)
         self._adopt(expansion, parameters)
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
         return KernelExpansion(kernel, n_features, budget, outputs, self._eviction(), self._seed(), self.dtype)
 
     def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
-        """Go on with a saved state."""
+        """Continue from a saved state."""
         classes = arrays.get("classes_")
         self._set_up(kernel, n_features, None if classes is None or len(classes) == 2 else len(classes))
         self._restore(n_features, arrays)
@@ -89,13 +88,13 @@ class KernelLearner(OnlineLearner):
         return rounded(super()._bounded(samples), "float32" if self.dtype == "float32" else "float64")
 
     def _run(self, first: int, samples: Array, targets: Array) -> int:
-        return int(learn_rows(first, self._plan, self._p, self._s, *self.expansion_.arrays(), samples, targets))
+        return int(self._rows(first, self._p, self._s, self.expansion_.arrays, samples, targets))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         expansion = self.expansion_
         diagonal = expansion.kernel.diag(x)
         value = float(expansion.combine(expansion.row(x)))
-        factor, coefficient = rules.update(self._rule, self._p, self._s, value, y, diagonal, expansion.mass())
+        factor, coefficient = self._rule(self._p[0], self._s[0], value, y, diagonal)
         self._apply(x, factor, coefficient)
 
     def _apply(self, x: Array, factor: float, coefficient: Any) -> None:
@@ -103,7 +102,7 @@ class KernelLearner(OnlineLearner):
         self.expansion_.decay(factor)
         self.expansion_.append(x, coefficient)
         self.expansion_.count_step()
-        self._s[rules.OFFSET_SUM] += self._s[rules.OFFSET]
+        self._s["offset_sum"] += self._s["offset"]
 
     @property
     def _averaging(self) -> bool:
@@ -111,13 +110,13 @@ class KernelLearner(OnlineLearner):
 
     def _weights(self) -> Array | None:
         """Coefficients that decide, in slot order; None for those of the latest hypothesis."""
-        return self.expansion_.averaged(int(self._s[rules.T])) if self._averaging else None
+        return self.expansion_.averaged(int(self._s["t"][0])) if self._averaging else None
 
     def _bias(self) -> float:
         """Return the constant that is added to the expansion where it decides."""
         if self._averaging:
-            return float(self._s[rules.OFFSET_SUM] / max(self._s[rules.T], 1))
-        return float(self._s[rules.OFFSET])
+            return float(self._s["offset_sum"][0] / max(self._s["t"][0], 1))
+        return float(self._s["offset"][0])
 
     @property
     def n_support_(self) -> int:
@@ -134,7 +133,7 @@ class KernelLearner(OnlineLearner):
 
     @property
     def dual_coef_(self) -> Array:
-        """(1, n) coefficients of the support vectors that decide, one row a class where several share them."""
+        """(1, n) coefficients of the support vectors that decide, one row per class where several share them."""
         check_is_fitted(self)
         weights = self._weights()
         decide: Array = self.expansion_.coefficients() if weights is None else self.expansion_.by_age(weights)

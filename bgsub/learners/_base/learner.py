@@ -1,4 +1,4 @@
-"""What all learners share: a hypothesis and a few scalars behind scikit-learn's interface."""
+"""The base class of all learners: a hypothesis and a few scalars behind scikit-learn's interface."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bgsub.errors import DependencyError
-from bgsub.learners._jit import rules
+from bgsub.learners._jit.records import State, as_record
 from bgsub.learners.hypotheses.expansion import writable
 from bgsub.learners.hypotheses.kernels import Array
 
@@ -20,12 +20,12 @@ except ImportError as error:
 __all__ = ["OnlineLearner", "scalar"]
 
 
-def scalar(index: int, kind: type, text: str) -> Any:
-    """Make a read-only attribute out of a place in the state of a learner."""
+def scalar(field: str, kind: type, text: str) -> Any:
+    """Make a read-only attribute of a field of the state of a learner."""
 
     def read(self: "OnlineLearner") -> Any:
         check_is_fitted(self)
-        return kind(self._s[index])
+        return kind(self._s[field][0])
 
     return property(read, doc=text)
 
@@ -34,22 +34,22 @@ def scalar(index: int, kind: type, text: str) -> Any:
 class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
     """An estimator that learns sample by sample: a hypothesis, `expansion_`, and a few scalars.
 
-    Parameters are stored unchecked and resolved when learning starts; what `set_params` changes counts from
-    the next `partial_fit` on, what shapes the hypothesis from the next `fit`.
+    Parameters are stored unchecked and resolved when learning starts. Changes by `set_params` take effect with the
+    next `partial_fit`; those that shape the hypothesis, with the next `fit`.
     """
 
-    _state_size: ClassVar[int] = rules.STATE_SIZE
+    _state: ClassVar[type[State]] = State
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(writable(state))
 
     @abstractmethod
-    def _prepare(self) -> list[float]:
-        """Check the learner's own parameters and return what its update rule needs of them."""
+    def _checked_parameters(self) -> Any:
+        """Check the learner's own parameters and return the dataclass of those that its update rule needs."""
 
     @abstractmethod
     def _begin(self, n_features: int, samples: Array | None, outputs: int | None = None) -> None:
-        """Make the empty state; nothing of it is set where a parameter is wrong."""
+        """Make the empty state; nothing is set where a parameter is wrong."""
 
     @abstractmethod
     def _run(self, first: int, samples: Array, targets: Array) -> int:
@@ -60,11 +60,11 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
         """Learn one sample by numpy alone, with any kernel; the reference for the compiled loop."""
 
     def _start(self) -> None:
-        """Set the learner's own state as it is before the first sample; all zeros already."""
+        """Set the fields of the state that do not start at their defaults."""
 
-    def _adopt(self, hypothesis: Any, parameters: list[float]) -> None:
+    def _adopt(self, hypothesis: Any, parameters: Any) -> None:
         """Start from an empty hypothesis."""
-        self._p, self._s = np.array(parameters, np.float64), np.zeros(self._state_size)
+        self._p, self._s = as_record(parameters), as_record(self._state())
         self.expansion_: Any = hypothesis
         self._target = np.zeros(1)
         self._start()
@@ -79,8 +79,8 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
             self.feature_names_in_ = arrays["feature_names_in_"].astype(object)
 
     def _refresh(self) -> None:
-        """Take parameters that were changed since learning started."""
-        self._p = np.array(self._prepare(), np.float64)
+        """Apply parameters that were changed since learning started."""
+        self._p = as_record(self._checked_parameters())
 
     @property
     def _started(self) -> bool:
@@ -156,7 +156,7 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
     def t_(self) -> int:
         """Number of samples learned."""
         check_is_fitted(self)
-        return int(self._s[rules.T])
+        return int(self._s["t"][0])
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._started

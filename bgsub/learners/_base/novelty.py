@@ -1,4 +1,4 @@
-"""What all novelty learners share."""
+"""The base class of novelty detectors."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -10,25 +10,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.kernel_learner import KernelLearner
 from bgsub.learners._base.learner import scalar
-from bgsub.learners._jit import rules
 from bgsub.learners.hypotheses.kernels import Array
 
-__all__ = ["NoveltyLearner"]
+__all__ = ["NoveltyDetector"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NoveltyLearner(OutlierMixin, KernelLearner):  # type: ignore[misc]
+class NoveltyDetector(OutlierMixin, KernelLearner):  # type: ignore[misc]
     """An online outlier detector: a sample is novel where its score falls below a threshold that adapts."""
 
-    last_value_ = scalar(rules.LAST, float, "f of the sample learned last, before it was learned.")
-    last_novel_ = scalar(rules.LAST_NOVEL, bool, "Whether the sample learned last was novel, before it was learned.")
+    last_value_ = scalar("last", float, "f of the sample learned last, before it was learned.")
+    last_novel_ = scalar("last_novel", bool, "Whether the sample learned last was novel, before it was learned.")
 
     @abstractmethod
     def _threshold(self) -> float:
         """Return the score below which a sample is novel."""
 
     def _score(self, x: Array) -> float:
-        """Return the score of a sample: f(x) unless a subclass knows better."""
+        """Return the score of a sample: f(x), unless a subclass has another."""
         return float(self.expansion_.value(x))
 
     def _scores(self, samples: Array) -> Array:
@@ -54,9 +53,9 @@ class NoveltyLearner(OutlierMixin, KernelLearner):  # type: ignore[misc]
         return self._learn_all(samples, np.zeros(len(samples)))
 
     def partial_fit(self, X: Array, y: object = None) -> Self:  # noqa: N803
-        """Learn each row of X in order, on top of what is known.
+        """Learn each row of X in order, continuing from the present state.
 
-        Where X is not finite or of another width, nothing of it is learned. The first call resolves
+        Where X is not finite or of another width, nothing is learned. The first call resolves
         `gamma="scale"`.
 
         Parameters
@@ -78,7 +77,7 @@ class NoveltyLearner(OutlierMixin, KernelLearner):  # type: ignore[misc]
         return self._learn_all(samples, np.zeros(len(samples)))
 
     def learn_one(self, x: Array) -> bool:
-        """Judge one sample, then learn it; the fast way, without scikit-learn's checks.
+        """Decide whether one sample is novel, then learn it; fast, without scikit-learn's checks.
 
         Parameters
         ----------
@@ -88,7 +87,7 @@ class NoveltyLearner(OutlierMixin, KernelLearner):  # type: ignore[misc]
         Returns
         -------
         bool
-            True if the sample was novel to what was known before it.
+            True if the sample was novel before it was learned.
 
         Raises
         ------
@@ -99,10 +98,10 @@ class NoveltyLearner(OutlierMixin, KernelLearner):  # type: ignore[misc]
         if not self._started:
             self._begin_one(x)
         self._learn(x, 0.0)
-        return bool(self._s[rules.LAST_NOVEL])
+        return bool(self._s["last_novel"][0])
 
     def score_one(self, x: Array) -> float:
-        """Return what `decision_function` gives for one sample (d,), without checks: negative is novel.
+        """Return the value of `decision_function` for one sample (d,), without checks: negative is novel.
 
         Before the first sample was learned it is 0.
         """

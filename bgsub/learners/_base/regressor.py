@@ -1,4 +1,4 @@
-"""What all regressors share: targets and scikit-learn's interface."""
+"""The base classes of regressors: targets and scikit-learn's interface."""
 
 import math
 from dataclasses import dataclass
@@ -9,10 +9,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.kernel_learner import KernelLearner
-from bgsub.learners._jit import rules
 from bgsub.learners.hypotheses.kernels import Array
 
-__all__ = ["KernelRegressor", "RegressorLearner"]
+__all__ = ["KernelRegressor", "OnlineKernelRegressor"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -44,7 +43,7 @@ class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
         return result
 
     def score_one(self, x: Array) -> float:
-        """Return what `predict` gives for one sample (d,), without checks; 0 before the first one was learned."""
+        """Return the value of `predict` for one sample (d,), without checks; 0 before the first one was learned."""
         return float(self.expansion_.value(x, self._weights())) + self._bias() if self._started else 0.0
 
     def predict_one(self, x: Array) -> float:
@@ -59,11 +58,11 @@ class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RegressorLearner(KernelRegressor):
+class OnlineKernelRegressor(KernelRegressor):
     """A regressor that learns sample by sample."""
 
     def partial_fit(self, X: Array, y: Array) -> Self:  # noqa: N803
-        """Learn each row of X in order, on top of what is known; nothing of it where anything is wrong.
+        """Learn each row of X in order, continuing from the present state; nothing where anything is wrong.
 
         Parameters
         ----------
@@ -84,7 +83,7 @@ class RegressorLearner(KernelRegressor):
         return self._learn_all(samples, targets)
 
     def learn_one(self, x: Array, y: float) -> float:
-        """Learn one sample; the fast way, without scikit-learn's checks.
+        """Learn one sample; fast, without scikit-learn's checks.
 
         Parameters
         ----------
@@ -96,7 +95,7 @@ class RegressorLearner(KernelRegressor):
         Returns
         -------
         float
-            What was predicted before learning, without averaging.
+            The prediction before learning, without averaging.
 
         Raises
         ------
@@ -109,4 +108,4 @@ class RegressorLearner(KernelRegressor):
         if not self._started:
             self._begin_one(x)
         self._learn(x, y)
-        return float(self._s[rules.LAST])
+        return float(self._s["last"][0])

@@ -1,6 +1,6 @@
-"""Numba kernels of kernel recursive least squares, on the same factor as the Projectron's.
+"""Kernel recursive least squares in compiled code, on the same factor as the Projectron's.
 
-All is done in the orthonormal basis that the factor L of the Gram matrix makes of the dictionary: a sample is
+Everything happens in the orthonormal basis that the factor L of the Gram matrix makes of the dictionary: a sample is
 u = L^-1 k, and the fit is least squares of y on the u of all samples. A vector that joins is one more coordinate, 0 in
 all samples before it. What is kept is the triangular factor of that problem: root (cap, cap + 1) f8 holds R, upper
 triangular with R^T R = sum of u u^T, zeros below, and in the next column z with R^T z = sum of u y. The function is
@@ -12,21 +12,46 @@ too.
 """
 
 import math
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from bgsub.learners._jit.decorator import kernel
+from bgsub._numba import view_kernel
 from bgsub.learners._jit.projectron import FACTOR_GUARD, dot, extend, forward
-from bgsub.learners._jit.rules import LAST, T
+from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import diagonal, fill_row
 
 BLOCK = 24  # samples summed up at a time
 SMALLEST_PIVOT = 1e-6  # square of R's diagonal in units of the sum's: it has lost as many digits as this has zeros
 
 
-@kernel
-def rotate(root, size, width, u):
-    """Take the row u (width,) into R and z; return the weight of what is left of it in u.
+@dataclass
+class KRLSParameters:
+    """Kernel recursive least squares."""
 
-    u / sqrt(weight) is what plain rotations would leave. Without the root, no row waits for that of another, and
+    nu: float  # squared distance from which a sample becomes a vector
+    budget: int  # most vectors, or -1
+
+
+class LeastSquares(NamedTuple):
+    """Arrays of the dictionary and of the least-squares problem, with room for `cap` vectors."""
+
+    kernel: Array  # (1,) record: MercerKernel
+    vectors: Array  # (d, cap) f8 or f4
+    norms: Array  # (cap,) f8: s·s
+    sizes: Array  # (1,) i8: vectors stored
+    factor: Array  # (cap, cap) f8: L below the diagonal, its transpose above
+    root: Array  # (cap, cap + 1) f8: R, and z in the column after it
+    row: Array  # (cap,) f8 scratch: kernel values with the sample at hand
+    w: Array  # (cap,) f8 scratch
+    block: Array  # (BLOCK, cap + 1) f8 scratch: samples that are summed up at a time
+    total: Array  # (cap, cap + 1) f8 scratch: R^T R and R^T z
+
+
+@view_kernel
+def rotate(root: Array, size: int, width: int, u: Array) -> float:
+    """Add the row u (width,) to R and z; return the weight of its remainder, which u then is.
+
+    Plain rotations would leave u / sqrt(weight). Without the root, no row waits for that of another, and
     u[size], which was y, becomes y - theta·u with theta from before.
     """
     weight = 1.0
@@ -66,8 +91,8 @@ def rotate(root, size, width, u):
     return weight
 
 
-@kernel
-def solve(root, size, theta):
+@view_kernel
+def solve(root: Array, size: int, theta: Array) -> None:
     """Write theta of R theta = z."""
     whole = size - size % 4
     for i in range(size - 1, whole - 1, -1):
@@ -93,41 +118,44 @@ def solve(root, size, theta):
         theta[i], theta[i + 1], theta[i + 2], theta[i + 3] = s0, s1, s2, s3
 
 
-@kernel
-def joins(p, size, k_tt, delta2):
+@view_kernel
+def joins(p: KRLSParameters, size: int, k_tt: float, delta2: float) -> bool:
     """Whether a sample at squared distance delta2 becomes a vector."""
-    return delta2 > max(p[0], FACTOR_GUARD * k_tt) and size != p[1]
+    return delta2 > max(p.nu, FACTOR_GUARD * k_tt) and size != p.budget
 
 
-@kernel
-def step(p, s, x, k_tt, y, vectors, norms, sizes, factor, row, w, root, block):
-    """Learn one sample whose kernel row is known, and return whether it joined; p = nu, budget or -1.
+@view_kernel
+def add_vector(e: LeastSquares, x: Array, delta2: float) -> None:
+    """Make x a vector at squared distance delta2 from the span: one more coordinate, 0 in all samples before."""
+    size = e.sizes[0]
+    extend(e.factor, False, size, e.block[0], e.w, delta2)
+    norm = 0.0
+    for j in range(x.shape[0]):
+        e.vectors[j, size] = x[j]
+        norm += x[j] * x[j]
+    e.norms[size], e.sizes[0] = norm, size + 1
+    for i in range(size):
+        e.root[i, size + 1], e.root[i, size] = e.root[i, size], 0.0
+    e.block[0, size] = math.sqrt(delta2)
 
-    vectors (d, cap) f8, norms, row, w (cap,) f8, sizes (1,) i8, factor (cap, cap) f8; block (BLOCK, cap + 1) f8 is
-    scratch, as total (cap, cap + 1) f8 is below.
-    """
-    size, u = sizes[0], block[0]
-    explained = forward(factor, 0.0, row, size, u, w)
-    s[T] += 1
-    s[LAST] = 0.0
+
+@view_kernel
+def step(p: KRLSParameters, s: State, e: LeastSquares, x: Array, k_tt: float, y: float) -> bool:
+    """Learn one sample whose kernel row is known, and return whether it joined the dictionary."""
+    size, u, root = e.sizes[0], e.block[0], e.root
+    explained = forward(e.factor, False, e.row, size, u, e.w)
+    s.t += 1
+    s.last = 0.0
     if k_tt <= 0.0:
         return False
     delta2 = max(k_tt - explained, 0.0)
     new = joins(p, size, k_tt, delta2)
     if new:
-        extend(factor, 0.0, size, u, w, delta2)
-        norm = 0.0
-        for j in range(x.shape[0]):
-            vectors[j, size] = x[j]
-            norm += x[j] * x[j]
-        norms[size], sizes[0] = norm, size + 1
-        for i in range(size):
-            root[i, size + 1], root[i, size] = root[i, size], 0.0
-        u[size] = math.sqrt(delta2)
-    last = sizes[0]
+        add_vector(e, x, delta2)
+    last = e.sizes[0]
     u[last] = y
     weight = rotate(root, size, last + 1, u)
-    s[LAST] = y - u[last]
+    s.last = y - u[last]
     if new:
         for j in range(size):
             root[size, j] = 0.0
@@ -136,8 +164,8 @@ def step(p, s, x, k_tt, y, vectors, norms, sizes, factor, row, w, root, block):
     return new
 
 
-@kernel
-def add_products(out, rows, count, start, stop, sign):
+@view_kernel
+def add_products(out: Array, rows: Array, count: int, start: int, stop: int, sign: float) -> None:
     """Add sign · rows[t, start] rows[t, j] of the first `count` rows t to out[j], where start <= j < stop."""
     line = out[start:stop]
     whole = count - count % 4
@@ -153,8 +181,8 @@ def add_products(out, rows, count, start, stop, sign):
             line[j] += c * x[j]
 
 
-@kernel
-def forward_rows(factor, size, block, count):
+@view_kernel
+def forward_rows(factor: Array, size: int, block: Array, count: int) -> None:
     """Turn the first `count` kernel rows of a block into L^-1 k."""
     whole = size - size % 4
     for i in range(0, whole, 4):
@@ -188,8 +216,8 @@ def forward_rows(factor, size, block, count):
                 u[j] -= u[i] * line[j]
 
 
-@kernel
-def factorise(root, size, total, diagonals):
+@view_kernel
+def factorise(root: Array, size: int, total: Array, diagonals: Array) -> bool:
     """Make R and z of total, which holds R^T R and R^T z above its diagonal; return False where that loses digits."""
     for i in range(size):
         diagonals[i] = total[i, i]
@@ -201,12 +229,13 @@ def factorise(root, size, total, diagonals):
         for j in range(i, size + 1):
             line[j] *= scale
     for i in range(size):
-        root[i, i : size + 1] = total[i, i : size + 1]
+        for j in range(i, size + 1):
+            root[i, j] = total[i, j]
     return True
 
 
-@kernel
-def well_posed(root, size, diagonals):
+@view_kernel
+def well_posed(root: Array, size: int, diagonals: Array) -> bool:
     """Whether R^T R would keep the digits of R."""
     diagonals[:size] = 0.0
     for i in range(size):
@@ -219,15 +248,16 @@ def well_posed(root, size, diagonals):
     return smallest > SMALLEST_PIVOT
 
 
-@kernel
+@view_kernel
 def absorb(
-    first, stop, kind, kp, p, vectors, norms, size, factor, w, root, block, total, samples, targets
-):  # fmt: skip
+    p: KRLSParameters, e: LeastSquares, first: int, stop: int, samples: Array, targets: Array
+) -> tuple[int, bool]:
     """Learn samples from row `first` on as one, up to `stop` or the first that joins.
 
-    Return how many these are, and whether they were learned: nothing is where they are few or would lose digits.
+    Return how many these are, and whether they were learned: not where they are few or would lose digits.
     """
-    if not well_posed(root, size, w):
+    size, root, total = e.sizes[0], e.root, e.total
+    if not well_posed(root, size, e.w):
         return 0, False
     for i in range(size):
         total[i, i : size + 1] = 0.0
@@ -236,44 +266,40 @@ def absorb(
     while start < stop and not joined:
         count = min(BLOCK, stop - start)
         for t in range(count):
-            fill_row(kind, kp, vectors, norms, size, samples[start + t], block[t])
-        forward_rows(factor, size, block, count)
+            fill_row(e.kernel[0], e.vectors, e.norms, size, samples[start + t], e.block[t])
+        forward_rows(e.factor, size, e.block, count)
         for t in range(count):
-            u, k_tt = block[t], diagonal(kind, kp, samples[start + t])
+            u, k_tt = e.block[t], diagonal(e.kernel[0], samples[start + t])
             u[size] = targets[start + t]
             if joins(p, size, k_tt, k_tt - dot(u, u, size)):
                 count, joined = t, True
                 break
         for i in range(size):
-            add_products(total[i], block, count, i, size + 1, 1.0)
+            add_products(total[i], e.block, count, i, size + 1, 1.0)
         start += count
     seen = start - first
-    return seen, 2 * seen >= size and factorise(root, size, total, w)
+    return seen, 2 * seen >= size and factorise(root, size, total, e.w)
 
 
-@kernel
-def krls_rows(
-    first, kind, kp, p, s, vectors, norms, sizes, factor, row, w, root, block, total, samples, targets
-):  # fmt: skip
-    """Learn samples (m, d) from row `first` on; return the row reached, m unless the arrays must grow."""
-    t, again, last = first, first, samples.shape[0] - 1
+@view_kernel
+def krls_rows(first: int, parameters: Array, state: Array, e: LeastSquares, samples: Array, targets: Array) -> int:
+    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow."""
+    p, s = parameters[0], state[0]
+    t, again, last = first, first, len(samples) - 1
     while t <= last:
-        size = sizes[0]
-        if size == norms.shape[0] and size != p[1]:
+        size = e.sizes[0]
+        if size == e.norms.shape[0] and size != p.budget:
             return t
-        if t >= again and last - t >= size > 0:  # the last one goes alone, since what was predicted for it is kept
-            seen, learned = absorb(
-                t, last, kind, kp, p, vectors, norms, size, factor, w, root, block, total, samples, targets
-            )  # fmt: skip
+        if t >= again and last - t >= size > 0:  # the last one goes alone, since its prediction is kept
+            seen, learned = absorb(p, e, t, last, samples, targets)
             if learned:
                 t += seen
-                s[T] += seen
+                s.t += seen
             else:
-                again = t + seen + 2 * size
+                again = t + seen + 2 * size  # summing up did not pay: not before as many single steps
         x = samples[t]
-        fill_row(kind, kp, vectors, norms, size, x, row)
-        k_tt = diagonal(kind, kp, x)
-        if step(p, s, x, k_tt, targets[t], vectors, norms, sizes, factor, row, w, root, block):
-            again = max(again, t + sizes[0])
+        fill_row(e.kernel[0], e.vectors, e.norms, size, x, e.row)
+        if step(p, s, e, x, diagonal(e.kernel[0], x), targets[t]):
+            again = max(again, t + e.sizes[0])
         t += 1
-    return samples.shape[0]
+    return len(samples)

@@ -1,27 +1,20 @@
-"""Numba kernels of linear learners and of their ensembles: many learners of one kind on one stream.
+"""Linear learners, and ensembles of many learners of one kind on one stream, in compiled code.
 
 Members are worked on in blocks of `width` that lie side by side in memory, so that one pass over a sample serves a
-block. Blocks share nothing, so threads may take different ones. Arrays of an ensemble:
-
-weights (blocks, d + 1, width) f8, the last row for the constant feature; scales, counts, norms2, updates (blocks,
-width) f8 = factor of the weights, number of the next correction, squared norm, corrections so far; seeds (blocks,
-width) u8 = states of SplitMix64, one generator for all members, whose numbers they take in turn; stride (1,) u8 =
-how far a sample moves it; drawn (blocks, width) f8 = 1 for a member, 0 for padding.
+block. Blocks share nothing, so threads may work on different ones.
 """
-# mypy: allow-untyped-defs, allow-untyped-calls
 
 import math
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from bgsub.learners._jit.decorator import kernel
-from bgsub.learners._jit.rules import LAST, MISTAKES, VIOLATIONS, T
-from bgsub.learners._jit.store import OLDEST, SCALE, choose_slot, diagonal, fill_row, full, multiclass_scores, place
+from bgsub._numba import kernel, view_kernel
+from bgsub.learners._jit.records import Array, State
+from bgsub.learners._jit.store import Expansion, choose_slot, diagonal, evaluate_classes, full, place
 
 PERCEPTRON, ALMA, LMS = 0, 1, 2
-
-# Parameters p; FIRST to THIRD are margin and eta; alpha, B and C; eta and whether it is divided by |x|².
-RULE, FIRST, SECOND, THIRD, TAU, BIAS, UNIT = 0, 1, 2, 3, 4, 5, 6
 
 SMALLEST_SCALE = 1e-6
 LONGEST_LMS = 1.98  # times 1 / |x|²; from 2 on weights grow without bound
@@ -30,242 +23,306 @@ _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _UNIT = 2.0**-53
 
 
-@kernel
-def draw(tau, seeds, stride, members, chosen):
-    """Write 1 to `chosen` for each member that sees the sample, else 0: a fraction tau; all for tau = 1."""
+@dataclass(kw_only=True)
+class MemberParameters:
+    """The rule of a member, and its samples."""
+
+    rule: int  # PERCEPTRON, ALMA or LMS
+    tau: float = 1.0  # share of the samples that a member sees
+    bias: bool = False  # whether samples get a constant feature
+    unit: bool = False  # whether samples are divided by their length
+    margin: float = 0.0  # of the perceptron
+    eta: float = 0.0  # step of the perceptron and of LMS
+    normalised: bool = False  # whether the step of LMS is divided by |x|²
+    alpha: float = 0.0  # alpha, B and C of ALMA
+    B: float = 0.0
+    C: float = 0.0
+
+
+class Ensemble(NamedTuple):
+    """State of members beside their weights."""
+
+    factors: Array  # (blocks, width) f8: of the weights, which are stored without
+    counts: Array  # (blocks, width) f8: number of the next correction of ALMA
+    norms2: Array  # (blocks, width) f8: squared norm of ALMA
+    updates: Array  # (blocks, width) f8: corrections so far
+    seeds: Array  # (blocks, width) u8: states of SplitMix64, one generator whose numbers the members use in turn
+    stride: Array  # (1,) u8: how far a sample moves the generator
+    members: Array  # (blocks, width) f8: 1 for a member, 0 for padding
+
+
+class Work(NamedTuple):
+    """Scratch of a block, (width,) f8 each."""
+
+    f: Array  # values without factors
+    step: Array  # added to the weights, in units of the sample
+    chosen: Array  # 1 for a member that sees the sample
+    drawn: Array  # u8
+    shifted: Array  # u8
+
+
+class Rows(NamedTuple):
+    """Samples in compressed form, as scipy's CSR."""
+
+    starts: Array  # (m + 1,) i8
+    columns: Array  # i8
+    values: Array  # f8
+
+
+class Sample(NamedTuple):
+    """A sample as the linear learners use it."""
+
+    size: int  # features that are not zero, the constant one included
+    square: float  # |x|²
+    columns: Array  # (d + 1,) i8, of which `size` are in use
+    values: Array  # (d + 1,) f8
+
+
+@view_kernel
+def draw(tau: float, seeds: Array, stride: Array, members: Array, work: Work) -> None:
+    """Write 1 to work.chosen for each member that sees the sample, else 0: a share tau; all for tau = 1."""
     if tau >= 1.0:
-        chosen[:] = members
+        for m in range(members.shape[0]):
+            work.chosen[m] = members[m]
         return
-    # Array expressions: plain Python's numbers would warn where these wrap around.
-    seeds += stride
-    z = seeds ^ (seeds >> _S30)
-    z = z * _M1
-    z = z ^ (z >> _S27)
-    z = z * _M2
-    z = z ^ (z >> _S31)
-    z = z >> _S11
-    for m in range(chosen.shape[0]):
-        chosen[m] = members[m] if z[m] * _UNIT < tau else 0.0
+    # Functions of arrays: plain Python's numbers would warn where these wrap around.
+    z, shifted = work.drawn, work.shifted
+    np.add(seeds, stride, seeds)
+    np.right_shift(seeds, _S30, shifted)
+    np.bitwise_xor(seeds, shifted, z)
+    np.multiply(z, _M1, z)
+    np.right_shift(z, _S27, shifted)
+    np.bitwise_xor(z, shifted, z)
+    np.multiply(z, _M2, z)
+    np.right_shift(z, _S31, shifted)
+    np.bitwise_xor(z, shifted, z)
+    np.right_shift(z, _S11, z)
+    for m in range(members.shape[0]):
+        work.chosen[m] = members[m] if z[m] * _UNIT < tau else 0.0
 
 
-@kernel
-def steps(p, y, k_tt, f, chosen, scales, counts, norms2, updates, step):
-    """Write what each member adds to its unscaled weights, in units of x; f (width,) are their unscaled values.
+@view_kernel
+def alma_step(p: MemberParameters, e: Ensemble, b: int, m: int, margin: float, length: float, y: float) -> float:
+    """Return the step of a member with ALMA's rule; count, norm and factor move along."""
+    root = math.sqrt(e.counts[b, m])
+    if margin > (1.0 - p.alpha) * p.B / root:
+        return 0.0
+    size = p.C / root
+    step: float = y * size / (length * e.factors[b, m])
+    e.norms2[b, m] = max(e.norms2[b, m] + 2.0 * size * margin + size * size, 0.0)
+    norm = max(1.0, math.sqrt(e.norms2[b, m]))
+    e.norms2[b, m] /= norm * norm
+    e.factors[b, m] /= norm
+    e.counts[b, m] += 1.0
+    return step
 
-    Return whether any does. Scales, counts, norms and updates move along.
-    """
-    rule, some = p[RULE], False
-    for m in range(f.shape[0]):
-        step[m] = 0.0
-        if chosen[m] == 0.0:
+
+@view_kernel
+def steps(p: MemberParameters, e: Ensemble, b: int, work: Work, y: float, k_tt: float) -> bool:
+    """Write the steps of all members of block b, whose values are work.f; return whether any is not zero."""
+    some = False
+    for m in range(work.f.shape[0]):
+        work.step[m] = 0.0
+        if work.chosen[m] == 0.0:
             continue
-        value = f[m] * scales[m]
-        if rule == LMS:
-            eta = p[FIRST] / (1e-12 + k_tt) if p[SECOND] > 0.0 else p[FIRST]
+        value = work.f[m] * e.factors[b, m]
+        if p.rule == LMS:
+            eta = p.eta / (1e-12 + k_tt) if p.normalised else p.eta
             if eta * k_tt > LONGEST_LMS:
                 eta = LONGEST_LMS / k_tt
-            step[m] = eta * (y - value)
-        elif rule == PERCEPTRON:
-            if y * value <= p[FIRST]:
-                step[m] = p[SECOND] * y
+            work.step[m] = eta * (y - value)
+        elif p.rule == PERCEPTRON:
+            if y * value <= p.margin:
+                work.step[m] = p.eta * y
         elif k_tt > 0.0:
-            length, root = math.sqrt(k_tt), math.sqrt(counts[m])
-            margin = y * value / length
-            if margin <= (1.0 - p[FIRST]) * p[SECOND] / root:
-                size = p[THIRD] / root
-                step[m] = y * size / (length * scales[m])
-                norms2[m] = max(norms2[m] + 2.0 * size * margin + size * size, 0.0)
-                norm = max(1.0, math.sqrt(norms2[m]))
-                norms2[m] /= norm * norm
-                scales[m] /= norm
-                counts[m] += 1.0
-        if step[m] != 0.0:
-            updates[m] += 1.0
+            length = math.sqrt(k_tt)
+            work.step[m] = alma_step(p, e, b, m, y * value / length, length, y)
+        if work.step[m] != 0.0:
+            e.updates[b, m] += 1.0
             some = True
     return some
 
 
-@kernel
-def gather(bias, unit, columns, values, n_features, where, what):
-    """Write places and numbers of a sample that are not zero, with the constant; return how many, and |x|²."""
+@kernel  # not a view_kernel: its callers count references, so the arrays that it returns must be counted, too
+def gather(bias: bool, unit: bool, columns: Array, values: Array, n_features: int, used: Array, kept: Array) -> Sample:
+    """Return the features of a sample that are not zero, written to used (d + 1,) i8 and kept (d + 1,) f8."""
     count, square = 0, 0.0
     for i in range(values.shape[0]):
         if values[i] != 0.0:
-            where[count], what[count] = columns[i], values[i]
+            used[count], kept[count] = columns[i], values[i]
             square += values[i] * values[i]
             count += 1
-    if bias > 0.0:
-        where[count], what[count] = n_features, 1.0
+    if bias:
+        used[count], kept[count] = n_features, 1.0
         square += 1.0
         count += 1
-    if unit > 0.0 and square > 0.0:
+    if unit and square > 0.0:
         length = math.sqrt(square)
         for i in range(count):
-            what[i] /= length
+            kept[i] /= length
         square = 1.0
-    return count, square
+    return Sample(count, square, used, kept)
 
 
 @kernel
-def learn_sample(
-    b, p, y, k_tt, count, where, what, weights, scales, counts, norms2, updates, seeds, stride, members, f, step, chosen
-):  # fmt: skip
+def make_work(width: int) -> Work:
+    """Return the scratch of a block of `width` members."""
+    numbers, integers = np.zeros((3, width)), np.zeros((2, width), np.uint64)
+    return Work(numbers[0], numbers[1], numbers[2], integers[0], integers[1])
+
+
+@view_kernel
+def learn_sample(p: MemberParameters, weights: Array, e: Ensemble, b: int, x: Sample, y: float, work: Work) -> float:
     """Let block b learn a sample; return the sum of its members' values before."""
-    block = weights[b]
+    block, f = weights[b], work.f
     width = block.shape[1]
     f[:] = 0.0
-    for i in range(count):
-        line, value = block[where[i]], what[i]
+    for i in range(x.size):
+        line, value = block[x.columns[i]], x.values[i]
         for m in range(width):
             f[m] += value * line[m]
     total = 0.0
     for m in range(width):
-        total += f[m] * scales[b, m] * members[b, m]
-    draw(p[TAU], seeds[b], stride, members[b], chosen)
-    if steps(p, y, k_tt, f, chosen, scales[b], counts[b], norms2[b], updates[b], step):
-        for i in range(count):
-            line, value = block[where[i]], what[i]
+        total += f[m] * e.factors[b, m] * e.members[b, m]
+    draw(p.tau, e.seeds[b], e.stride, e.members[b], work)
+    if steps(p, e, b, work, y, x.square):
+        step = work.step
+        for i in range(x.size):
+            line, value = block[x.columns[i]], x.values[i]
             for m in range(width):
                 line[m] += value * step[m]
-        if p[RULE] == ALMA:
+        if p.rule == ALMA:
             for m in range(width):
-                if scales[b, m] < SMALLEST_SCALE:
-                    block[:, m] *= scales[b, m]
-                    scales[b, m] = 1.0
+                if e.factors[b, m] < SMALLEST_SCALE:
+                    for j in range(block.shape[0]):
+                        block[j, m] *= e.factors[b, m]
+                    e.factors[b, m] = 1.0
     return total
 
 
 @kernel
 def learn_dense(
-    first_block, last_block, p, weights, scales, counts, norms2, updates, seeds, stride, members, samples, targets,
-    totals,
-):  # fmt: skip
-    """Let some blocks learn rows (m, d); totals (blocks, m) = sums of their members' values before each."""
-    n_features, width = samples.shape[1], weights.shape[2]
+    first_block: int, last_block: int, parameters: Array, weights: Array, e: Ensemble, samples: Array, targets: Array,
+    totals: Array,
+) -> None:  # fmt: skip
+    """Let some blocks learn rows (m, d); totals (blocks, m) = sums of their members' values before each.
+
+    weights (blocks, d + 1, width) f8, the last row for the constant feature.
+    """
+    p, n_features, width = parameters[0], samples.shape[1], weights.shape[2]
     columns = np.arange(n_features)
-    where, what = np.zeros(n_features + 1, np.int64), np.zeros(n_features + 1)
-    f, step, chosen = np.zeros(width), np.zeros(width), np.zeros(width)
+    used, kept = np.zeros(n_features + 1, np.int64), np.zeros(n_features + 1)
+    work = make_work(width)
     for b in range(first_block, last_block):
         for t in range(samples.shape[0]):
-            count, k_tt = gather(p[BIAS], p[UNIT], columns, samples[t], n_features, where, what)
-            totals[b, t] = learn_sample(
-                b, p, targets[t], k_tt, count, where, what, weights, scales, counts, norms2, updates, seeds, stride,
-                members, f, step, chosen,
-            )  # fmt: skip
+            x = gather(p.bias, p.unit, columns, samples[t], n_features, used, kept)
+            totals[b, t] = learn_sample(p, weights, e, b, x, targets[t], work)
 
 
 @kernel
 def learn_sparse(
-    first_block, last_block, p, weights, scales, counts, norms2, updates, seeds, stride, members, starts, columns,
-    values, targets, totals,
-):  # fmt: skip
-    """Do the same for rows in compressed form: starts (m + 1,), columns and values as in scipy's CSR."""
-    n_features, width = weights.shape[1] - 1, weights.shape[2]
-    where, what = np.zeros(n_features + 1, np.int64), np.zeros(n_features + 1)
-    f, step, chosen = np.zeros(width), np.zeros(width), np.zeros(width)
+    first_block: int, last_block: int, parameters: Array, weights: Array, e: Ensemble, rows: Rows, targets: Array,
+    totals: Array,
+) -> None:  # fmt: skip
+    """Let some blocks learn rows in compressed form, as `learn_dense` does."""
+    p, n_features, width = parameters[0], weights.shape[1] - 1, weights.shape[2]
+    used, kept = np.zeros(n_features + 1, np.int64), np.zeros(n_features + 1)
+    work = make_work(width)
     for b in range(first_block, last_block):
         for t in range(targets.shape[0]):
-            row = slice(starts[t], starts[t + 1])
-            count, k_tt = gather(p[BIAS], p[UNIT], columns[row], values[row], n_features, where, what)
-            totals[b, t] = learn_sample(
-                b, p, targets[t], k_tt, count, where, what, weights, scales, counts, norms2, updates, seeds, stride,
-                members, f, step, chosen,
-            )  # fmt: skip
+            row = slice(rows.starts[t], rows.starts[t + 1])
+            x = gather(p.bias, p.unit, rows.columns[row], rows.values[row], n_features, used, kept)
+            totals[b, t] = learn_sample(p, weights, e, b, x, targets[t], work)
 
 
-@kernel
-def count_mistakes(s, totals, targets, size):
-    """Count what the mean of all members got wrong."""
+@view_kernel
+def count_mistakes(state: Array, totals: Array, targets: Array, size: int) -> None:
+    """Count the samples that the mean of all members got wrong; totals (blocks, m)."""
+    s = state[0]
     for t in range(targets.shape[0]):
         mean = 0.0
         for b in range(totals.shape[0]):
             mean += totals[b, t]
-        s[LAST] = mean / size
-        s[T] += 1
-        if targets[t] * s[LAST] <= 0.0:
-            s[MISTAKES] += 1
+        s.last = mean / size
+        s.t += 1
+        if targets[t] * s.last <= 0.0:
+            s.mistakes += 1
 
 
 @kernel
-def dense_values(bias, unit, mean, samples, out):
+def dense_values(bias: bool, unit: bool, mean: Array, samples: Array, out: Array) -> None:
     """Write the value of the weights mean (d + 1,) at each row of samples (m, d)."""
     n_features = samples.shape[1]
     columns = np.arange(n_features)
-    where, what = np.zeros(n_features + 1, np.int64), np.zeros(n_features + 1)
+    used, kept = np.zeros(n_features + 1, np.int64), np.zeros(n_features + 1)
     for t in range(samples.shape[0]):
-        count, _ = gather(bias, unit, columns, samples[t], n_features, where, what)
-        out[t] = weighted(count, where, what, mean)
+        out[t] = weighted(gather(bias, unit, columns, samples[t], n_features, used, kept), mean)
 
 
 @kernel
-def sparse_values(bias, unit, mean, starts, columns, values, out):
-    """Do the same for rows in compressed form."""
+def sparse_values(bias: bool, unit: bool, mean: Array, rows: Rows, out: Array) -> None:
+    """Write the value of the weights mean (d + 1,) at each row in compressed form."""
     n_features = mean.shape[0] - 1
-    where, what = np.zeros(n_features + 1, np.int64), np.zeros(n_features + 1)
+    used, kept = np.zeros(n_features + 1, np.int64), np.zeros(n_features + 1)
     for t in range(out.shape[0]):
-        row = slice(starts[t], starts[t + 1])
-        count, _ = gather(bias, unit, columns[row], values[row], n_features, where, what)
-        out[t] = weighted(count, where, what, mean)
+        row = slice(rows.starts[t], rows.starts[t + 1])
+        out[t] = weighted(gather(bias, unit, rows.columns[row], rows.values[row], n_features, used, kept), mean)
 
 
-@kernel
-def weighted(count, where, what, mean):
-    """Return the sum of what times mean at where."""
+@view_kernel
+def weighted(x: Sample, mean: Array) -> float:
+    """Return the value of the weights mean (d + 1,) at a sample."""
     total = 0.0
-    for i in range(count):
-        total += what[i] * mean[where[i]]
+    for i in range(x.size):
+        total += x.values[i] * mean[x.columns[i]]
     return total
 
 
-@kernel
+@view_kernel
 def kernel_rows(
-    first, plan, p, s, kp, vectors, norms, stored, births, sums, marks, store_scales, row, scales, counts, norms2,
-    updates, seeds, stride, members, f, step, chosen, samples, targets,
-):  # fmt: skip
-    """Learn samples (m, d) in kernel form: stored (cap, N), one kernel row for all members, one block of them.
+    first: int, parameters: Array, state: Array, e: Expansion, ensemble: Ensemble, work: Work, samples: Array,
+    targets: Array,
+) -> int:  # fmt: skip
+    """Learn samples (m, d) in kernel form: e.stored (cap, N), one kernel row for all members, one block of them.
 
     Return the row reached, m unless the arrays must grow.
     """
-    kind, budget = plan[1], plan[2]
-    for t in range(first, samples.shape[0]):
-        if full(stored, marks, budget):
+    p, s, store = parameters[0], state[0], e.store[0]
+    for t in range(first, len(samples)):
+        if full(e):
             return t
-        x, size = samples[t], marks[0]
-        fill_row(kind, kp, vectors, norms, size, x, row)
-        multiclass_scores(row, stored, size, store_scales[SCALE], f)
-        k_tt = diagonal(kind, kp, x)
-        if kernel_step(
-            p, s, targets[t], k_tt, f, scales, counts, norms2, updates, seeds, stride, members, step, chosen
-        ):
-            slot = choose_slot(norms, marks, budget, OLDEST)
-            place(vectors, norms, births, sums, store_scales, slot, x)
-            stored[slot] = step
-            tidy(stored, scales, marks[0])
-    return samples.shape[0]
+        evaluate_classes(e, samples[t], work.f)
+        if kernel_step(p, s, ensemble, work, targets[t], diagonal(store, samples[t])):
+            slot = choose_slot(store, e.norms)
+            place(e, slot, samples[t])
+            for m in range(work.step.shape[0]):
+                e.stored[slot, m] = work.step[m]
+            tidy(e.stored, ensemble.factors, store.count)
+    return len(samples)
 
 
-@kernel
-def kernel_step(p, s, y, k_tt, f, scales, counts, norms2, updates, seeds, stride, members, step, chosen):
-    """Let all members learn a sample at which they are f; return whether it has to be stored."""
-    total = 0.0
+@view_kernel
+def kernel_step(p: MemberParameters, s: State, e: Ensemble, work: Work, y: float, k_tt: float) -> bool:
+    """Let all members learn a sample at which they are work.f; return whether it has to be stored."""
+    f, total = work.f, 0.0
     for m in range(f.shape[0]):
-        total += f[m] * scales[0, m]
-    s[LAST] = total / f.shape[0]
-    s[T] += 1
-    if y * s[LAST] <= 0.0:
-        s[MISTAKES] += 1
-    draw(p[TAU], seeds[0], stride, members[0], chosen)
-    some = steps(p, y, k_tt, f, chosen, scales[0], counts[0], norms2[0], updates[0], step)
+        total += f[m] * e.factors[0, m]
+    s.last = total / f.shape[0]
+    s.t += 1
+    if y * s.last <= 0.0:
+        s.mistakes += 1
+    draw(p.tau, e.seeds[0], e.stride, e.members[0], work)
+    some = steps(p, e, 0, work, y, k_tt)
     if some:
-        s[VIOLATIONS] += 1
+        s.violations += 1
     return some and k_tt > 0.0
 
 
-@kernel
-def tidy(stored, scales, size):
-    """Set small scales back to 1."""
+@view_kernel
+def tidy(stored: Array, factors: Array, size: int) -> None:
+    """Set small factors of the one block back to 1."""
     for m in range(stored.shape[1]):
-        if scales[0, m] < SMALLEST_SCALE:
+        if factors[0, m] < SMALLEST_SCALE:
             for i in range(size):
-                stored[i, m] *= scales[0, m]
-            scales[0, m] = 1.0
+                stored[i, m] *= factors[0, m]
+            factors[0, m] = 1.0

@@ -1,10 +1,6 @@
-"""Numba kernels of the Projectron: a perceptron that projects onto the span of its support vectors.
+"""The Projectron in compiled code: a perceptron that projects onto the span of its support vectors.
 
-One set of support vectors for two classes, one a class for more. Arrays, for Q sets of at most cap vectors:
-
-vectors (Q, d, cap) f8, norms (Q, cap) f8 = s·s, coefficients (Q, cap) f8, sizes (Q,) i8, factors (Q, cap, cap) f8,
-births and sums (Q, cap) f8 for averaging: a coefficient summed over all steps is sums + coefficient (steps - birth),
-steps (1,) f8, rows, u, w (Q, cap) f8 scratch, scores (Q,) f8.
+One set of support vectors for two classes, one for each class where there are more.
 
 A factor holds the triangular factor of the Gram matrix below the diagonal and its transpose above: substitution in
 both directions then subtracts multiples of contiguous rows, which is vectorised without reordering sums. Or, on
@@ -12,20 +8,77 @@ demand, it is the inverse of the Gram matrix.
 """
 
 import math
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from bgsub.learners._jit.decorator import kernel
-from bgsub.learners._jit.rules import LAST, MISTAKES, VIOLATIONS, T
-from bgsub.learners._jit.store import combine, diagonal, fill_row
+from bgsub._numba import view_kernel
+from bgsub.learners._jit.losses import best_wrong
+from bgsub.learners._jit.records import Array, State
+from bgsub.learners._jit.store import MercerKernel, combine, diagonal, fill_row
 
-# Parameters p.
-ETA2, MARGIN, INVERSE, BOUND, BUDGET, EACH = 0, 1, 2, 3, 4, 5
 NO_MARGIN, PUBLISHED, EXPERIMENTS, BOUNDED = 0, 1, 2, 3
 
 FACTOR_GUARD, INVERSE_GUARD = 1e-10, 1e-6
 
 
-@kernel
-def dot(a, b, size):
+@dataclass
+class ProjectronParameters:
+    """The Projectron."""
+
+    eta2: float  # squared distance up to which a sample is projected
+    margin: int  # NO_MARGIN, PUBLISHED, EXPERIMENTS or BOUNDED
+    inverse: bool  # whether factors are inverses
+    bound: float  # U, the largest norm of the hypothesis, for BOUNDED
+    budget: int  # most vectors of a set, or -1
+    each: bool  # whether each function's distance counts, not the sum of both
+
+
+@dataclass
+class ProjectedStore(MercerKernel):
+    """The kernel, and how many samples were learned."""
+
+    steps: float = 0.0
+
+
+class Projected(NamedTuple):
+    """Arrays of Q functions, each with room for `cap` support vectors.
+
+    A coefficient summed over all steps, for averaging, is sums + coefficient (steps - births).
+    """
+
+    store: Array  # (1,) record: ProjectedStore
+    vectors: Array  # (Q, d, cap) f8 or f4
+    norms: Array  # (Q, cap) f8: s·s
+    coefficients: Array  # (Q, cap) f8
+    births: Array  # (Q, cap) f8: steps when the coefficient changed last
+    sums: Array  # (Q, cap) f8: sum of coefficients over the steps until then
+    sizes: Array  # (Q,) i8: vectors stored
+    factors: Array  # (Q, cap, cap) f8
+    rows: Array  # (Q, cap) f8 scratch: kernel values with the sample at hand
+    u: Array  # (Q, cap) f8 scratch: L^-1 row
+    w: Array  # (Q, cap) f8 scratch: K^-1 row
+    scores: Array  # (Q,) f8 scratch: values at the sample at hand
+
+
+class Pair(NamedTuple):
+    """The functions that a sample changes: one with two classes, else that of its class and that of the best other."""
+
+    first: int
+    second: int
+    both: bool  # whether there is a second one
+    sign: float  # of the first one's step
+
+
+class Distances(NamedTuple):
+    """Projections of a sample onto the spans of a pair."""
+
+    norm2: float  # squared norm, summed over the pair
+    delta2: float  # squared distance, summed
+    largest: float  # the larger of the two
+
+
+@view_kernel
+def dot(a: Array, b: Array, size: int) -> float:
     """Return a·b in eight partial sums: one sum would wait for each addition."""
     s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     whole = size - size % 8
@@ -43,20 +96,21 @@ def dot(a, b, size):
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 
 
-@kernel
-def forward(factor, inverse, row, size, u, w):
+@view_kernel
+def forward(factor: Array, inverse: bool, row: Array, size: int, u: Array, w: Array) -> float:
     """Prepare the projection of x with kernel values `row`; return the squared norm of the projection.
 
     Writes u = L^-1 row; with the inverse, w = K^-1 row.
     """
-    if inverse > 0.0:
+    if inverse:
         w[:size] = 0.0
         for i in range(size):
             line, value = factor[i], row[i]
             for j in range(size):
                 w[j] += value * line[j]
         return dot(row, w, size)
-    u[:size] = row[:size]
+    for i in range(size):
+        u[i] = row[i]
     total = 0.0
     whole = size - size % 4
     for i in range(0, whole, 4):  # four rows of the factor at once, so that u is read and written a quarter as often
@@ -81,12 +135,13 @@ def forward(factor, inverse, row, size, u, w):
     return total
 
 
-@kernel
-def backward(factor, inverse, size, u, w):
+@view_kernel
+def backward(factor: Array, inverse: bool, size: int, u: Array, w: Array) -> None:
     """Write the coefficients of the projection, K^-1 row, to w."""
-    if inverse > 0.0:
+    if inverse:
         return
-    w[:size] = u[:size]
+    for i in range(size):
+        w[i] = u[i]
     whole = size - size % 4
     for i in range(size - 1, whole - 1, -1):
         line = factor[i]
@@ -104,10 +159,10 @@ def backward(factor, inverse, size, u, w):
             w[j] -= (w0 * line0[j] + w1 * line1[j]) + (w2 * line2[j] + w3 * line3[j])
 
 
-@kernel
-def extend(factor, inverse, size, u, w, delta2):
-    """Take one more vector into the factor, at squared distance delta2 from the span."""
-    if inverse > 0.0:
+@view_kernel
+def extend(factor: Array, inverse: bool, size: int, u: Array, w: Array, delta2: float) -> None:
+    """Add a vector at squared distance delta2 from the span to the factor."""
+    if inverse:
         w[size] = -1.0
         for i in range(size + 1):
             if i == size:
@@ -123,116 +178,137 @@ def extend(factor, inverse, size, u, w, delta2):
     factor[size, size] = math.sqrt(delta2)
 
 
-@kernel
-def settle(coefficients, births, sums, size, steps):
-    """Add up coefficients for averaging, before they change."""
-    for i in range(size):
-        sums[i] += coefficients[i] * (steps - births[i])
-        births[i] = steps
+@view_kernel
+def settle(e: Projected, q: int) -> None:
+    """Add up the coefficients of function q for averaging, before they change."""
+    steps = e.store[0].steps
+    for i in range(e.sizes[q]):
+        e.sums[q, i] += e.coefficients[q, i] * (steps - e.births[q, i])
+        e.births[q, i] = steps
 
 
-@kernel
-def cut_of(p, delta2):
+@view_kernel
+def cut_of(p: ProjectronParameters, delta2: float) -> float:
     """Return how large 1 - z must be for a margin update to pay."""
-    if p[MARGIN] == EXPERIMENTS:
-        return delta2 / (2.0 * p[ETA2]) if delta2 > 0.0 else 0.0
-    return math.sqrt(delta2 / p[ETA2]) if delta2 > 0.0 else 0.0
+    if p.margin == EXPERIMENTS:
+        return delta2 / (2.0 * p.eta2) if delta2 > 0.0 else 0.0
+    return math.sqrt(delta2 / p.eta2) if delta2 > 0.0 else 0.0
 
 
-@kernel
-def margin_step(p, loss, pk, delta2):
+@view_kernel
+def margin_step(p: ProjectronParameters, loss: float, pk: float, delta2: float) -> float:
     """Return tau of a margin update, 0 for none."""
-    if p[MARGIN] == BOUNDED:
+    if pk <= 0.0:
+        return 0.0
+    if p.margin == BOUNDED:
         tau = min(loss / pk, 1.0)
-        return tau if 2.0 * loss - tau * pk - 2.0 * p[BOUND] * math.sqrt(delta2) >= 0.0 else 0.0
+        return tau if 2.0 * loss - tau * pk - 2.0 * p.bound * math.sqrt(delta2) >= 0.0 else 0.0
     cut = cut_of(p, delta2)
     return min(loss / pk, 2.0 * (loss - cut) / pk, 1.0) if loss > cut else 0.0
 
 
-@kernel
-def step(
-    p, s, x, k_tt, y, scores, vectors, norms, coefficients, births, sums, sizes, steps, factors, rows, u, w
-):  # fmt: skip
+@view_kernel
+def choose_pair(scores: Array, y: float) -> Pair:
+    """Return the functions to change; y = -1 or 1, or the number of the class."""
+    if scores.shape[0] == 1:
+        return Pair(0, 0, False, y)
+    right = int(y)
+    return Pair(right, best_wrong(scores, right), True, 1.0)
+
+
+@view_kernel
+def project(p: ProjectronParameters, e: Projected, pair: Pair, k_tt: float) -> Distances:
+    """Prepare the projections of the sample whose kernel rows are known, and return how far it is from the spans."""
+    norm2, delta2, largest = 0.0, 0.0, 0.0
+    for c in range(2 if pair.both else 1):
+        q = pair.first if c == 0 else pair.second
+        norm = forward(e.factors[q], p.inverse, e.rows[q], e.sizes[q], e.u[q], e.w[q])
+        distance = max(k_tt - norm, 0.0)
+        norm2 += norm
+        delta2 += distance
+        largest = max(largest, distance)
+    return Distances(norm2, delta2, largest)
+
+
+@view_kernel
+def is_near(p: ProjectronParameters, z: float, d: Distances) -> bool:
+    """Whether a mistake is close enough to the span to be projected."""
+    if p.margin == BOUNDED:
+        return math.sqrt(d.delta2) <= (2.0 * (1.0 - z) - d.norm2 - 0.5) / (2.0 * p.bound)
+    return (d.largest if p.each else d.delta2) <= p.eta2
+
+
+@view_kernel
+def change(p: ProjectronParameters, e: Projected, q: int, x: Array, k_tt: float, a: float, projects: bool) -> None:
+    """Add a times x, or its projection, to function q; dependent vectors and a full set are always projected."""
+    size = e.sizes[q]
+    u, w, factor, coefficients = e.u[q], e.w[q], e.factors[q], e.coefficients[q]
+    distance = k_tt
+    if size > 0:
+        distance = max(k_tt - (dot(e.rows[q], w, size) if p.inverse else dot(u, u, size)), 0.0)
+    settle(e, q)
+    guard = (INVERSE_GUARD if p.inverse else FACTOR_GUARD) * k_tt
+    if size > 0 and (projects or distance < guard or size == p.budget):
+        backward(factor, p.inverse, size, u, w)
+        for i in range(size):
+            coefficients[i] += a * w[i]
+        return
+    extend(factor, p.inverse, size, u, w, distance)
+    norm = 0.0
+    for j in range(x.shape[0]):
+        e.vectors[q, j, size] = x[j]
+        norm += x[j] * x[j]
+    e.norms[q, size], coefficients[size], e.sums[q, size] = norm, a, 0.0
+    e.births[q, size] = e.store[0].steps
+    e.sizes[q] = size + 1
+
+
+@view_kernel
+def step(p: ProjectronParameters, s: State, e: Projected, x: Array, k_tt: float, y: float) -> None:
     """Learn one sample whose kernel rows and scores are known; y = -1 or 1, or the number of its class."""
-    s[T] += 1
-    first, second, count, sign = 0, 0, 1, y
-    z = y * scores[0]
-    if scores.shape[0] > 1:
-        first, second, count, sign = int(y), 1 if y == 0 else 0, 2, 1.0
-        for q in range(scores.shape[0]):
-            if q != first and scores[q] > scores[second]:
-                second = q
-        z = scores[first] - scores[second]
-    s[LAST] = scores[0] if count == 1 else z
+    s.t += 1
+    pair = choose_pair(e.scores, y)
+    z = e.scores[pair.first] - e.scores[pair.second] if pair.both else y * e.scores[0]
+    s.last = z if pair.both else e.scores[0]
     mistake = z <= 0.0
     if mistake:
-        s[MISTAKES] += 1
-    some = sizes[first] > 0 and sizes[second] > 0
-    if k_tt > 0.0 and (mistake or (p[MARGIN] != NO_MARGIN and z < 1.0 and some)):
-        guard = (INVERSE_GUARD if p[INVERSE] > 0.0 else FACTOR_GUARD) * k_tt
-        pk, delta2, largest = 0.0, 0.0, 0.0
-        for c in range(count):
-            q = first if c == 0 else second
-            norm = forward(factors[q], p[INVERSE], rows[q], sizes[q], u[q], w[q])
-            distance = max(k_tt - norm, 0.0)
-            pk += norm
-            delta2 += distance
-            largest = max(largest, distance)
-        if not mistake:
-            tau = margin_step(p, 1.0 - z, pk, delta2) if pk > 0.0 else 0.0
-            project = True
+        s.mistakes += 1
+    some = e.sizes[pair.first] > 0 and e.sizes[pair.second] > 0
+    if k_tt > 0.0 and (mistake or (p.margin != NO_MARGIN and z < 1.0 and some)):
+        distances = project(p, e, pair, k_tt)
+        if mistake:
+            tau, projects = 1.0, some and is_near(p, z, distances)
         else:
-            tau = 1.0
-            near = (largest if p[EACH] > 0.0 else delta2) <= p[ETA2]
-            if p[MARGIN] == BOUNDED:
-                near = math.sqrt(delta2) <= (2.0 * (1.0 - z) - pk - 0.5) / (2.0 * p[BOUND])
-            project = some and near
+            tau, projects = margin_step(p, 1.0 - z, distances.norm2, distances.delta2), True
         if tau > 0.0:
             if not mistake:
-                s[VIOLATIONS] += 1
-            for c in range(count):
-                q = first if c == 0 else second
-                a = tau * sign if c == 0 else -tau
-                size = sizes[q]
-                distance = k_tt
-                if size > 0:
-                    distance = max(
-                        k_tt - (dot(u[q], u[q], size) if p[INVERSE] == 0.0 else dot(rows[q], w[q], size)), 0.0
-                    )
-                settle(coefficients[q], births[q], sums[q], size, steps[0])
-                if size > 0 and (project or distance < guard or size == p[BUDGET]):
-                    backward(factors[q], p[INVERSE], size, u[q], w[q])
-                    for i in range(size):
-                        coefficients[q, i] += a * w[q, i]
-                else:
-                    extend(factors[q], p[INVERSE], size, u[q], w[q], distance)
-                    norm = 0.0
-                    for j in range(x.shape[0]):
-                        vectors[q, j, size] = x[j]
-                        norm += x[j] * x[j]
-                    norms[q, size], coefficients[q, size], sums[q, size] = norm, a, 0.0
-                    births[q, size] = steps[0]
-                    sizes[q] = size + 1
-    steps[0] += 1.0
+                s.violations += 1
+            change(p, e, pair.first, x, k_tt, tau * pair.sign, projects)
+            if pair.both:
+                change(p, e, pair.second, x, k_tt, -tau, projects)
+    e.store[0].steps += 1.0
 
 
-@kernel
-def projectron_rows(
-    first, kind, kp, p, s, vectors, norms, coefficients, births, sums, sizes, steps, factors, rows, u, w, scores,
-    samples, targets,
-):  # fmt: skip
-    """Learn samples (m, d) from row `first` on; return the row reached, m unless the arrays must grow."""
-    capacity = coefficients.shape[1]
-    for t in range(first, samples.shape[0]):
+@view_kernel
+def projectron_rows(first: int, parameters: Array, state: Array, e: Projected, samples: Array, targets: Array) -> int:
+    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow."""
+    p, s, store = parameters[0], state[0], e.store[0]
+    capacity = e.coefficients.shape[1]
+    for t in range(first, len(samples)):
         x = samples[t]
-        for q in range(scores.shape[0]):
-            if sizes[q] == capacity and capacity != p[BUDGET]:
+        for q in range(e.scores.shape[0]):
+            if e.sizes[q] == capacity and capacity != p.budget:
                 return t
-            fill_row(kind, kp, vectors[q], norms[q], sizes[q], x, rows[q])
-            scores[q] = combine(rows[q], coefficients[q], sizes[q], 1.0)
-        k_tt = diagonal(kind, kp, x)
-        step(
-            p, s, x, k_tt, targets[t], scores, vectors, norms, coefficients, births, sums, sizes, steps, factors,
-            rows, u, w,
-        )  # fmt: skip
-    return samples.shape[0]
+            fill_row(store, e.vectors[q], e.norms[q], e.sizes[q], x, e.rows[q])
+            e.scores[q] = combine(e.rows[q], e.coefficients[q], e.sizes[q], 1.0)
+        step(p, s, e, x, diagonal(store, x), targets[t])
+    return len(samples)
+
+
+@view_kernel
+def projected_values(e: Projected, q: int, weights: Array, samples: Array, out: Array) -> None:
+    """Write the value of function q with coefficients weights (cap,) at each row of samples (m, d) to out (m,)."""
+    store = e.store[0]
+    for t in range(samples.shape[0]):
+        fill_row(store, e.vectors[q], e.norms[q], e.sizes[q], samples[t], e.rows[q])
+        out[t] = combine(e.rows[q], weights, e.sizes[q], 1.0)

@@ -1,22 +1,18 @@
-"""Numba kernels of a kernel expansion: kernel rows, values, forgetting and replacement, over plain arrays.
+"""A kernel expansion in compiled code: kernel rows, values, forgetting and replacement, over plain arrays.
 
 Support vectors lie feature by feature, (d, capacity): the inner loops then run over contiguous vectors and are
-vectorised without reordering any sum. Arrays that belong to one expansion:
-
-vectors (d, cap) f8, norms (cap,) f8 = s·s, stored (cap,) or (cap, Q) f8 = coefficients / scale,
-marks (3,) i8 = size, slot of the oldest, random state, scales (2,) f8 = scale, sum of the scales of all steps,
-births (cap,) f8 = that sum when the vector came, sums like stored: what averaging added up before the scale was
-last set back to 1, so that a coefficient summed over all steps is sums + stored (sum of scales - birth);
-kp (3,) f8 = gamma, coef0, degree of the kernel.
+vectorised without reordering any sum.
 """
+
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from bgsub.learners._jit.decorator import kernel
+from bgsub._numba import view_kernel
+from bgsub.learners._jit.records import Array
 
-GAUSSIAN, LAPLACIAN, POLYNOMIAL, LINEAR = 0, 1, 2, 3
-SIZE, HEAD, DRAW = 0, 1, 2
-SCALE, TOTAL = 0, 1
+UNKNOWN, GAUSSIAN, LAPLACIAN, POLYNOMIAL, LINEAR = -1, 0, 1, 2, 3
 OLDEST, SMALLEST, RANDOM = 0, 1, 2
 NO_BUDGET = -1
 
@@ -30,8 +26,46 @@ C8, C9, C10, C11, C12 = 1 / 40320, 1 / 362880, 1 / 3628800, 1 / 39916800, 1 / 47
 BLOCK = 1024  # sums of so many vectors stay in the first-level cache
 
 
-@kernel
-def power(base, degree):
+@dataclass
+class MercerKernel:
+    """A kernel as compiled code computes it; the meaning of the numbers is that of the class of the same name."""
+
+    kind: int = UNKNOWN
+    gamma: float = 0.0
+    coef0: float = 0.0
+    degree: float = 0.0
+
+
+@dataclass
+class Store(MercerKernel):
+    """The kernel of an expansion, its rules of replacement, and the state that changes as it learns."""
+
+    budget: int = NO_BUDGET  # most vectors kept
+    policy: int = OLDEST  # which vector a full store replaces
+    draw: int = 1  # state of the random replacement
+    count: int = 0  # vectors stored
+    oldest: int = 0  # slot of the oldest vector of a full ring, the next to be replaced
+    scale: float = 1.0  # a coefficient is scale · stored
+    scale_sum: float = 0.0  # sum of the scales of all steps since the scale was last set back to 1
+
+
+class Expansion(NamedTuple):
+    """Arrays of a kernel expansion with room for `cap` support vectors, of which the first `count` are in use.
+
+    A coefficient summed over all steps, for averaging, is sums + stored (scale_sum - births).
+    """
+
+    store: Array  # (1,) record: Store
+    vectors: Array  # (d, cap) f8 or f4
+    norms: Array  # (cap,) f8: s·s
+    stored: Array  # (cap,) or, for Q functions, (cap, Q) f8: coefficients / scale
+    births: Array  # (cap,) f8: scale_sum when the vector came
+    sums: Array  # like stored: sums over the steps before the scale was last set back to 1
+    row: Array  # (cap,) f8 scratch: kernel values with the sample at hand
+
+
+@view_kernel
+def power(base: float, degree: float) -> float:
     """base**degree by squaring: the library's power goes through logarithms."""
     result = 1.0
     exponent = int(degree)
@@ -43,11 +77,11 @@ def power(base, degree):
     return result
 
 
-@kernel
-def exp_nonpositive(y):
+@view_kernel
+def exp_nonpositive(y: float) -> float:
     """e**y for y <= 0 within 2 units in the last place, 0 below -708.
 
-    The library's exp keeps a loop from being vectorised and takes four times as long: here are a rounding to n, the
+    The library's exp keeps a loop from being vectorised and needs four times as long: here are a rounding to n, the
     series of e**r with |r| <= log(2) / 2, and an addition of n to the bits of the exponent.
     """
     z = max(y, LOWEST)
@@ -70,22 +104,23 @@ def exp_nonpositive(y):
     return result if y >= LOWEST else 0.0
 
 
-@kernel
-def diagonal(kind, kp, x):
+@view_kernel
+def diagonal(k: MercerKernel, x: Array) -> float:
     """k(x, x)."""
-    if kind == GAUSSIAN or kind == LAPLACIAN:
+    if k.kind == GAUSSIAN or k.kind == LAPLACIAN:
         return 1.0
     square = 0.0
     for j in range(x.shape[0]):
         square += x[j] * x[j]
-    if kind == LINEAR:
+    if k.kind == LINEAR:
         return square
-    return power(kp[0] * square + kp[1], kp[2])
+    return power(k.gamma * square + k.coef0, k.degree)
 
 
-@kernel
-def fill_row(kind, kp, vectors, norms, size, x, row):
-    """Write k(s_i, x) of all vectors to row[:size]."""
+@view_kernel
+def fill_row(k: MercerKernel, vectors: Array, norms: Array, size: int, x: Array, row: Array) -> None:
+    """Write k(s_i, x) of the first `size` vectors to row."""
+    kind, gamma, coef0, degree = k.kind, k.gamma, k.coef0, k.degree
     features = x.shape[0]
     nonzero, square = 0, 0.0
     for j in range(features):
@@ -121,105 +156,174 @@ def fill_row(kind, kp, vectors, norms, size, x, row):
                     sums[i] = max(norm[i] + square - 2.0 * sums[i], 0.0)
         if kind == GAUSSIAN or kind == LAPLACIAN:
             for i in range(stop - start):
-                sums[i] = exp_nonpositive(-kp[0] * sums[i])
+                sums[i] = exp_nonpositive(-gamma * sums[i])
         elif kind == POLYNOMIAL:
             for i in range(stop - start):
-                sums[i] = power(kp[0] * sums[i] + kp[1], kp[2])
+                sums[i] = power(gamma * sums[i] + coef0, degree)
 
 
-@kernel
-def combine(row, stored, size, scale):
-    """Return scale · sum of row_i stored_i."""
+@view_kernel
+def combine(row: Array, weights: Array, size: int, scale: float) -> float:
+    """Return scale · sum of row_i weights_i."""
     total = 0.0
     for i in range(size):
-        total += row[i] * stored[i]
+        total += row[i] * weights[i]
     return scale * total
 
 
-@kernel
-def value(kind, kp, vectors, norms, size, weights, scale, row, x):
-    """Return f(x), with the bits that learning gives it."""
-    fill_row(kind, kp, vectors, norms, size, x, row)
-    return combine(row, weights, size, scale)
+@view_kernel
+def evaluate(e: Expansion, x: Array) -> float:
+    """Fill the kernel row of x (d,) and return f(x)."""
+    store = e.store[0]
+    fill_row(store, e.vectors, e.norms, store.count, x, e.row)
+    return combine(e.row, e.stored, store.count, store.scale)
 
 
-@kernel
-def values(kind, kp, vectors, norms, size, weights, scale, row, samples, out):
-    """Write f of each row of samples (m, d) to out (m,)."""
+@view_kernel
+def value(store: Array, vectors: Array, norms: Array, weights: Array, scale: float, row: Array, x: Array) -> float:
+    """Return the value at x (d,) with coefficients scale · weights (cap,), for calls from Python.
+
+    Those of an expansion as single arrays, since numba unpacks a tuple of them in twice the time.
+    """
+    fill_row(store[0], vectors, norms, store[0].count, x, row)
+    return combine(row, weights, store[0].count, scale)
+
+
+@view_kernel
+def values(e: Expansion, weights: Array, scale: float, samples: Array, out: Array) -> None:
+    """Write the value with coefficients scale · weights (cap,) at each row of samples (m, d) to out (m,)."""
+    store = e.store[0]
     for t in range(samples.shape[0]):
-        fill_row(kind, kp, vectors, norms, size, samples[t], row)
-        out[t] = combine(row, weights, size, scale)
+        fill_row(store, e.vectors, e.norms, store.count, samples[t], e.row)
+        out[t] = combine(e.row, weights, store.count, scale)
 
 
-@kernel
-def multiclass_scores(row, stored, size, scale, scores):
-    """Write the value of each class to scores (Q,)."""
+@view_kernel
+def multiclass_scores(row: Array, weights: Array, size: int, scale: float, scores: Array) -> None:
+    """Write the value of each class, with coefficients scale · weights (cap, Q), to scores (Q,)."""
     scores[:] = 0.0
     for i in range(size):
-        for q in range(stored.shape[1]):
-            scores[q] += row[i] * stored[i, q]
+        for q in range(weights.shape[1]):
+            scores[q] += row[i] * weights[i, q]
     scores *= scale
 
 
-@kernel
-def multiclass_values(kind, kp, vectors, norms, size, weights, scale, row, samples, out):
-    """Write the values of all classes at each row of samples (m, d) to out (m, Q)."""
+@view_kernel
+def evaluate_classes(e: Expansion, x: Array, scores: Array) -> None:
+    """Fill the kernel row of x (d,) and write the value of each class to scores (Q,)."""
+    store = e.store[0]
+    fill_row(store, e.vectors, e.norms, store.count, x, e.row)
+    multiclass_scores(e.row, e.stored, store.count, store.scale, scores)
+
+
+@view_kernel
+def multiclass_values(e: Expansion, weights: Array, scale: float, samples: Array, out: Array) -> None:
+    """Write the values with coefficients scale · weights (cap, Q) at each row of samples (m, d) to out (m, Q)."""
+    store = e.store[0]
     for t in range(samples.shape[0]):
-        fill_row(kind, kp, vectors, norms, size, samples[t], row)
-        multiclass_scores(row, weights, size, scale, out[t])
+        fill_row(store, e.vectors, e.norms, store.count, samples[t], e.row)
+        multiclass_scores(e.row, weights, store.count, scale, out[t])
 
 
-@kernel
-def decay(stored, births, sums, marks, scales, factor):
-    """Multiply all coefficients by factor; one that is not positive forgets everything."""
+@view_kernel
+def mass(e: Expansion) -> float:
+    """Return the sum of all coefficients."""
+    store = e.store[0]
+    total: float = 0.0
+    for i in range(store.count):
+        total += e.stored[i]
+    return total * float(store.scale)
+
+
+@view_kernel
+def decay(e: Expansion, factor: float) -> None:
+    """Multiply all coefficients (cap,) by factor; one that is not positive forgets everything."""
+    store = e.store[0]
     if factor <= 0.0:
-        marks[SIZE], marks[HEAD], scales[SCALE] = 0, 0, 1.0
+        store.count, store.oldest, store.scale = 0, 0, 1.0
         return
-    scales[SCALE] *= factor
-    if scales[SCALE] < SMALLEST_SCALE:
-        for i in range(marks[SIZE]):
-            sums[i] += stored[i] * (scales[TOTAL] - births[i])
-            stored[i] *= scales[SCALE]
-            births[i] = 0.0
-        scales[TOTAL] = 0.0
-        scales[SCALE] = 1.0
+    store.scale *= factor
+    if store.scale < SMALLEST_SCALE:
+        for i in range(store.count):
+            e.sums[i] += e.stored[i] * (store.scale_sum - e.births[i])
+            e.stored[i] *= store.scale
+            e.births[i] = 0.0
+        store.scale_sum = 0.0
+        store.scale = 1.0
 
 
-@kernel
-def choose_slot(weights, marks, budget, policy):
-    """Return the slot for a new vector, and count it where the store has room; weights (cap,) say what is small."""
-    size = marks[SIZE]
-    if size != budget:
-        marks[SIZE] += 1
+@view_kernel
+def decay_columns(e: Expansion, factor: float, scratch: Array) -> None:
+    """Multiply all coefficients (cap, Q) by factor, as `decay` does; scratch (cap,) f8."""
+    store = e.store[0]
+    if factor <= 0.0:
+        store.count, store.oldest, store.scale = 0, 0, 1.0
+        return
+    store.scale *= factor
+    if store.scale < SMALLEST_SCALE:
+        for q in range(e.stored.shape[1]):
+            # Two loops: a product that is added in the same one is not rounded in between, unlike numpy's.
+            for i in range(store.count):
+                scratch[i] = e.stored[i, q] * (store.scale_sum - e.births[i])
+            for i in range(store.count):
+                e.sums[i, q] += scratch[i]
+                e.stored[i, q] *= store.scale
+        for i in range(store.count):
+            e.births[i] = 0.0
+        store.scale_sum = 0.0
+        store.scale = 1.0
+
+
+@view_kernel
+def choose_slot(store: Store, weights: Array) -> int:
+    """Return the slot for a new vector, and count it where there is room; weights (cap,) say which is smallest."""
+    size = store.count
+    if size != store.budget:
+        store.count += 1
         return size
-    if policy == RANDOM:
+    if store.policy == RANDOM:
         # Lehmer's generator fits into a saved integer and is the same with and without a compiler.
-        marks[DRAW] = marks[DRAW] * 48271 % 2147483647
-        return marks[DRAW] % budget
-    if policy == SMALLEST:
+        store.draw = store.draw * 48271 % 2147483647
+        return store.draw % store.budget
+    if store.policy == SMALLEST:
         slot = 0
         for i in range(size):
             if abs(weights[i]) < abs(weights[slot]):
                 slot = i
         return slot
-    slot = marks[HEAD]
-    marks[HEAD] = (slot + 1) % budget
+    slot = store.oldest
+    store.oldest = (slot + 1) % store.budget
     return slot
 
 
-@kernel
-def place(vectors, norms, births, sums, scales, slot, x):
-    """Write a vector to its slot."""
+@view_kernel
+def place(e: Expansion, slot: int, x: Array) -> None:
+    """Write a vector to its slot; its coefficient is written by the caller."""
     norm = 0.0
     for j in range(x.shape[0]):
-        vectors[j, slot] = x[j]
+        e.vectors[j, slot] = x[j]
         norm += x[j] * x[j]
-    norms[slot] = norm
-    births[slot] = scales[TOTAL]
-    sums[slot] = 0.0
+    e.norms[slot] = norm
+    e.births[slot] = e.store[0].scale_sum
+    e.sums[slot] = 0.0
 
 
-@kernel
-def full(stored, marks, budget):
+@view_kernel
+def full(e: Expansion) -> bool:
     """Whether the arrays must grow before another vector can come."""
-    return marks[SIZE] == stored.shape[0] and stored.shape[0] != budget
+    store, capacity = e.store[0], e.stored.shape[0]
+    is_full: bool = store.count == capacity and capacity != store.budget
+    return is_full
+
+
+@view_kernel
+def apply(e: Expansion, x: Array, factor: float, a: float) -> None:
+    """Multiply all coefficients by factor, store x (d,) with coefficient a unless that is 0, and count the step."""
+    store = e.store[0]
+    if factor != 1.0:
+        decay(e, factor)
+    if a != 0.0:
+        slot = choose_slot(store, e.stored)
+        place(e, slot, x)
+        e.stored[slot] = a / store.scale
+    store.scale_sum += store.scale

@@ -1,16 +1,18 @@
 """The hypothesis of every kernel learner: a weighted sum of kernels with forgetting and a budget."""
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from bgsub.learners._checks import check_choice
-from bgsub.learners._jit import store
+from bgsub.learners._jit import store as jit
+from bgsub.learners._jit.records import as_record
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 
-__all__ = ["DTYPES", "POLICIES", "KernelExpansion", "hold_sample", "rounded", "writable"]
+__all__ = ["DTYPES", "POLICIES", "KernelExpansion", "enlarged", "hold_sample", "rounded", "writable"]
 
-POLICIES = {"oldest": store.OLDEST, "smallest": store.SMALLEST, "random": store.RANDOM}
+POLICIES = {"oldest": jit.OLDEST, "smallest": jit.SMALLEST, "random": jit.RANDOM}
 """Which vector a full store replaces, and the number by which compiled loops know the rule."""
 
 DTYPES = ("float64", "float32")
@@ -39,11 +41,21 @@ def rounded(samples: Array, dtype: Any) -> Array:
 
 
 def writable(state: dict[str, Any]) -> dict[str, Any]:
-    """Copy what came read-only, as from joblib's memory maps: compiled loops write into their arrays."""
-    return {
-        name: np.array(value) if isinstance(value, np.ndarray) and not value.flags.writeable else value
-        for name, value in state.items()
-    }
+    """Copy arrays that were restored read-only, as from joblib's memory maps: compiled loops write into theirs."""
+    return {name: _writable(value) for name, value in state.items()}
+
+
+def _writable(value: Any) -> Any:
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(_writable, value))
+    return np.array(value) if isinstance(value, np.ndarray) and not value.flags.writeable else value
+
+
+def enlarged(array: Array, capacity: int) -> Array:
+    """Copy to an array with `capacity` rows, the new ones zero."""
+    result: Array = np.zeros((capacity, *array.shape[1:]), array.dtype)
+    result[: len(array)] = array
+    return result
 
 
 def hold_sample(held: Array, x: Array, dtype: Any = np.float64) -> Array:
@@ -119,19 +131,27 @@ class KernelExpansion:
         check_choice("policy", policy, POLICIES)
         check_choice("dtype", dtype, DTYPES)
         self.kernel = kernel
-        self.budget = budget
+        self.budget = None if budget is None else int(budget)
         self.policy = policy
-        self._budget = store.NO_BUDGET if budget is None else int(budget)
-        self._code = kernel.code
-        self._kp = np.array((self._code or (0, 0.0, 0.0, 0.0))[1:])
-        self._marks = np.array([0, 0, seed], np.int64)
-        self._scales = np.array([1.0, 0.0])
+        self.compiled = kernel.code is not None
         self._sample = np.zeros((1, n_features))
-        capacity = _FIRST_CAPACITY if budget is None else min(self._budget, _FIRST_CAPACITY)
-        self._vectors = np.zeros((n_features, capacity), dtype)
-        self._norms, self._births, self._row = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
-        self._stored = np.zeros(capacity if outputs is None else (capacity, outputs))
-        self._sums = np.zeros_like(self._stored)
+        capacity = _FIRST_CAPACITY if self.budget is None else min(self.budget, _FIRST_CAPACITY)
+        store = jit.Store(
+            **asdict(kernel.code or jit.MercerKernel()),
+            budget=jit.NO_BUDGET if self.budget is None else self.budget,
+            policy=POLICIES[policy],
+            draw=seed,
+        )
+        shape = (capacity,) if outputs is None else (capacity, outputs)
+        self.arrays = jit.Expansion(
+            store=as_record(store),
+            vectors=np.zeros((n_features, capacity), dtype),
+            norms=np.zeros(capacity),
+            stored=np.zeros(shape),
+            births=np.zeros(capacity),
+            sums=np.zeros(shape),
+            row=np.zeros(capacity),
+        )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(writable(state))
@@ -142,107 +162,86 @@ class KernelExpansion:
     @property
     def size(self) -> int:
         """Number of stored vectors."""
-        return int(self._marks[store.SIZE])
+        return int(self.arrays.store["count"][0])
 
     @property
-    def head(self) -> int:
+    def oldest(self) -> int:
         """Slot of the oldest vector of a ring, the next to be overwritten once it is full."""
-        return int(self._marks[store.HEAD])
+        return int(self.arrays.store["oldest"][0])
 
     @property
-    def compiled(self) -> bool:
-        """Whether compiled loops know the kernel."""
-        return self._code is not None
-
-    def plan(self, rule: int) -> Array:
-        """Return what compiled loops have to know: rule, kernel, budget, policy."""
-        return np.array([rule, self._code[0] if self._code else -1, self._budget, POLICIES[self.policy]], np.int64)
-
-    def arrays(self) -> tuple[Array, ...]:
-        """Return the whole state in the order of the compiled loops' arguments; another one after `grow`."""
-        return (
-            self._kp,
-            self._vectors,
-            self._norms,
-            self._stored,
-            self._births,
-            self._sums,
-            self._marks,
-            self._scales,
-            self._row,
-        )
+    def scale(self) -> float:
+        """Factor of the stored coefficients."""
+        return float(self.arrays.store["scale"][0])
 
     def hold(self, x: Array) -> Array:
-        """Return one sample (d,) as a (1, d) float64 array of our own, which the next call overwrites.
+        """Copy one sample (d,) to a (1, d) float64 array that the next call overwrites.
 
         Raises
         ------
         ValueError
             If the sample is of another length or not finite.
         """
-        return hold_sample(self._sample, x, self._vectors.dtype)
+        return hold_sample(self._sample, x, self.arrays.vectors.dtype)
 
     def row(self, x: Array) -> Array:
         """Kernel values of x (d,) with the vectors in slot order: an (n,) array."""
-        return self.kernel.row(self._vectors[:, : self.size].T, x)
+        return self.kernel.row(self.arrays.vectors[:, : self.size].T, x)
 
     def combine(self, row: Array) -> Array:
         """Return the value(s) of f at the sample whose `row` this is; lets a learner use one row twice."""
-        result: Array = self._scales[store.SCALE] * (row @ self._stored[: self.size])
+        result: Array = self.scale * (row @ self.arrays.stored[: self.size])
         return result
 
     def value(self, x: Array, weights: Array | None = None) -> Any:
-        """f(x) of one sample (d,): a float, or one value an output.
+        """f(x) of one sample (d,): a float, or one value for each output.
 
-        `weights`, in slot order, take the place of the coefficients.
+        `weights`, in slot order, replace the coefficients.
         """
-        if self._stored.ndim == 2:
+        e = self.arrays
+        if e.stored.ndim == 2:
             return self.values(np.asarray(x)[None], weights)[0]
-        size = self.size
-        if size == 0:
+        if e.store["count"][0] == 0:
             return 0.0
-        if len(x) != len(self._vectors):
-            raise ValueError(f"x must have {len(self._vectors)} features, got {len(x)}")
+        if len(x) != len(e.vectors):
+            raise ValueError(f"x must have {len(e.vectors)} features, got {len(x)}")
         held = self._sample[0]
-        held[:] = x if self._vectors.dtype == np.float64 else rounded(np.asarray(x, np.float64), self._vectors.dtype)
-        if self._code is None:
+        held[:] = x if e.vectors.dtype == np.float64 else rounded(np.asarray(x, np.float64), e.vectors.dtype)
+        if not self.compiled:
             row = self.row(held)
             return float(self.combine(row) if weights is None else row @ weights)
-        return float(store.value(*self._store(weights), self._row, held))
+        used, scale = (e.stored, e.store["scale"][0]) if weights is None else (weights, 1.0)
+        return float(jit.value(e.store, e.vectors, e.norms, used, scale, e.row, held))
 
     def values(self, samples: Array, weights: Array | None = None) -> Array:
         """Return f of each row of samples (m, d), with the bits of `value`: (m,) or (m, outputs)."""
-        outputs = self._stored.shape[1:]
-        samples = rounded(samples, self._vectors.dtype)
-        if self._code is None:
-            used = self._scales[store.SCALE] * self._stored[: self.size] if weights is None else weights
+        e = self.arrays
+        outputs = e.stored.shape[1:]
+        samples = rounded(samples, e.vectors.dtype)
+        if not self.compiled:
+            used = self.scale * e.stored[: self.size] if weights is None else weights
             return np.array([self.row(x) @ used for x in samples], np.float64).reshape(len(samples), *outputs)
+        used, scale = (e.stored, self.scale) if weights is None else (weights, 1.0)
         out = np.zeros((len(samples), *outputs))
         rows = np.require(samples, np.float64, ["C", "W", "E"])
-        (store.multiclass_values if outputs else store.values)(*self._store(weights), self._row, rows, out)
+        (jit.multiclass_values if outputs else jit.values)(e, used, scale, rows, out)
         return out
-
-    def _store(self, weights: Array | None) -> tuple[Any, ...]:
-        """Return what compiled values need; `weights` take the place of the coefficients."""
-        used, scale = (self._stored, float(self._scales[store.SCALE])) if weights is None else (weights, 1.0)
-        kind = self._code[0] if self._code else -1
-        return kind, self._kp, self._vectors, self._norms, self.size, used, scale
 
     def mass(self) -> float:
         """Sum of all coefficients."""
-        return float(self._scales[store.SCALE] * self._stored[: self.size].sum())
+        return float(self.scale * self.arrays.stored[: self.size].sum())
 
     def decay(self, factor: float) -> None:
         """Multiply all coefficients by `factor`; a factor that is not positive forgets everything."""
-        scales, size = self._scales, self.size
+        e, store, size = self.arrays, self.arrays.store[0], self.size
         if factor <= 0:
-            self._marks[[store.SIZE, store.HEAD]], scales[store.SCALE] = 0, 1.0
+            store.count, store.oldest, store.scale = 0, 0, 1.0
             return
-        scales[store.SCALE] *= factor
-        if scales[store.SCALE] < store.SMALLEST_SCALE:
-            self._sums[:size] += self._since_birth()
-            self._stored[:size] *= scales[store.SCALE]
-            self._births[:size], scales[store.TOTAL], scales[store.SCALE] = 0.0, 0.0, 1.0
+        store.scale *= factor
+        if store.scale < jit.SMALLEST_SCALE:
+            e.sums[:size] += self._since_birth()
+            e.stored[:size] *= store.scale
+            e.births[:size], store.scale_sum, store.scale = 0.0, 0.0, 1.0
 
     def append(self, x: Array, coefficient: float | Array) -> tuple[Array, float | Array] | None:
         """Store x (d,) with its coefficient, unless that is zero.
@@ -250,50 +249,50 @@ class KernelExpansion:
         Returns
         -------
         (vector, coefficient) or None
-            What was forgotten to make room.
+            The vector that was forgotten to make room.
         """
         if not np.any(coefficient):
             return None
-        if store.full(self._stored, self._marks, self._budget):
-            self.grow()
+        self.make_room()
+        e, scale = self.arrays, self.scale
         crowded = self.size == self.budget
-        weights = self._stored if self._stored.ndim == 1 else np.abs(self._stored).max(axis=1)
-        slot = int(store.choose_slot(weights, self._marks, self._budget, POLICIES[self.policy]))
-        scale = self._scales[store.SCALE]
-        forgotten = (self._vectors[:, slot].copy(), scale * self._stored[slot]) if crowded else None
+        weights = e.stored if e.stored.ndim == 1 else np.abs(e.stored).max(axis=1)
+        slot = int(jit.choose_slot(e.store[0], weights))
+        forgotten = (e.vectors[:, slot].copy(), scale * e.stored[slot]) if crowded else None
         held = self._sample[0]
         held[:] = x
-        store.place(self._vectors, self._norms, self._births, self._sums, self._scales, slot, held)
-        self._stored[slot] = coefficient / scale
+        jit.place(e, slot, held)
+        e.stored[slot] = coefficient / scale
         return forgotten
 
     def count_step(self) -> None:
         """Let the present hypothesis count once in the average."""
-        self._scales[store.TOTAL] += self._scales[store.SCALE]
+        self.arrays.store["scale_sum"] += self.arrays.store["scale"]
 
     def averaged(self, steps: int) -> Array:
         """Coefficients of the average of the hypotheses of all counted steps, in slot order (Cesa-Bianchi 2004).
 
-        What was forgotten to make room is not part of it.
+        Vectors that were forgotten to make room are not part of it.
         """
-        result: Array = (self._sums[: self.size] + self._since_birth()) / max(steps, 1)
+        result: Array = (self.arrays.sums[: self.size] + self._since_birth()) / max(steps, 1)
         return result
 
     def _since_birth(self) -> Array:
-        lived = self._scales[store.TOTAL] - self._births[: self.size]
-        result: Array = (self._stored[: self.size].T * lived).T
+        e, size = self.arrays, self.size
+        lived = e.store["scale_sum"] - e.births[:size]
+        result: Array = (e.stored[:size].T * lived).T
         return result
 
     def drop_below(self, threshold: float) -> None:
         """Forget every vector whose coefficients are all smaller than `threshold` in size."""
-        order = self._by_age()
-        sizes = np.abs(self._scales[store.SCALE] * self._stored[order]).reshape(len(order), self._stored[0].size)
+        e, order = self.arrays, self._by_age()
+        sizes = np.abs(self.scale * e.stored[order]).reshape(len(order), e.stored[0].size)
         order = order[sizes.max(axis=1, initial=0.0) >= threshold]
         if len(order) == self.size:
             return
-        for values in (self._vectors.T, self._norms, self._stored, self._births, self._sums):
+        for values in (e.vectors.T, e.norms, e.stored, e.births, e.sums):
             values[: len(order)] = values[order]
-        self._marks[store.SIZE], self._marks[store.HEAD] = len(order), 0
+        e.store["count"], e.store["oldest"] = len(order), 0
 
     def clear(self) -> None:
         """Forget everything: f = 0."""
@@ -301,58 +300,58 @@ class KernelExpansion:
 
     def coefficients(self) -> Array:
         """Return the coefficients, oldest vector of a ring first: an (n,) or (n, outputs) array."""
-        result: Array = self._scales[store.SCALE] * self._stored[self._by_age()]
+        result: Array = self.scale * self.arrays.stored[self._by_age()]
         return result
 
     def support_vectors(self) -> Array:
         """Return the vectors, oldest of a ring first: an (n, d) array."""
-        return self._vectors[:, self._by_age()].T
+        return self.arrays.vectors[:, self._by_age()].T
 
     def by_age(self, values: Array) -> Array:
-        """Put what is in slot order, like `row`, in the order of `coefficients`."""
+        """Put values in slot order, like `row`, in the order of `coefficients`."""
         result: Array = values[self._by_age()]
         return result
 
     def slots(self) -> tuple[Array, Array]:
         """Vectors and coefficients in the order of their slots, which is that of `row`."""
-        return self._vectors[:, : self.size].T.copy(), self._scales[store.SCALE] * self._stored[: self.size]
+        e, size = self.arrays, self.size
+        return e.vectors[:, :size].T.copy(), self.scale * e.stored[:size]
 
     def _by_age(self) -> Array:
-        return np.roll(np.arange(self.size), -self.head)
+        return np.roll(np.arange(self.size), -self.oldest)
+
+    def make_room(self) -> None:
+        """Grow where another vector would not fit."""
+        if jit.full(self.arrays):
+            self.grow()
 
     def grow(self) -> None:
         """Double the arrays, up to the budget."""
-        capacity = 2 * len(self._norms)
+        e, capacity = self.arrays, 2 * len(self.arrays.norms)
         if self.budget is not None:
-            capacity = min(capacity, self._budget)
-        for name in ("_norms", "_births", "_row", "_stored", "_sums"):
-            old = getattr(self, name)
-            new = np.zeros((capacity, *old.shape[1:]))
-            new[: len(old)] = old
-            setattr(self, name, new)
-        vectors = np.zeros((len(self._vectors), capacity), self._vectors.dtype)
-        vectors[:, : self._vectors.shape[1]] = self._vectors
-        self._vectors = vectors
+            capacity = min(capacity, self.budget)
+        self.arrays = jit.Expansion(
+            store=e.store,
+            vectors=np.ascontiguousarray(enlarged(e.vectors.T, capacity).T),
+            **{name: enlarged(getattr(e, name), capacity) for name in ("norms", "stored", "births", "sums", "row")},
+        )
 
     def state(self) -> dict[str, Any]:
         """Return the arrays that a saved expansion consists of."""
-        size = self.size
+        e, size = self.arrays, self.size
         return {
-            "vectors": self._vectors[:, :size].copy(),
-            "norms": self._norms[:size].copy(),
-            "stored": self._stored[:size].copy(),
-            "births": self._births[:size].copy(),
-            "sums": self._sums[:size].copy(),
-            "marks": self._marks.copy(),
-            "scales": self._scales.copy(),
+            "store": e.store.copy(),
+            "vectors": e.vectors[:, :size].copy(),
+            **{name: getattr(e, name)[:size].copy() for name in ("norms", "stored", "births", "sums")},
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue with the arrays of `state`, of an expansion with the same parameters."""
-        size = int(state["marks"][store.SIZE])
-        while len(self._norms) < size:
+        size = int(state["store"]["count"][0])
+        while len(self.arrays.norms) < size:
             self.grow()
-        self._vectors[:, :size] = state["vectors"]
+        e = self.arrays
+        e.vectors[:, :size] = state["vectors"]
         for name in ("norms", "stored", "births", "sums"):
-            getattr(self, f"_{name}")[:size] = state[name]
-        self._marks[:], self._scales[:] = state["marks"], state["scales"]
+            getattr(e, name)[:size] = state[name]
+        e.store[:] = state["store"]

@@ -1,4 +1,4 @@
-"""Kernels: similarity of one sample to a set of support vectors."""
+"""Mercer kernels: similarity of one sample to a set of support vectors."""
 
 import math
 from abc import ABC, abstractmethod
@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bgsub.learners._checks import check_integer, check_real
-from bgsub.learners._jit.store import GAUSSIAN, LAPLACIAN, LINEAR, POLYNOMIAL
+from bgsub.learners._jit.records import Array
+from bgsub.learners._jit.store import GAUSSIAN, LAPLACIAN, LINEAR, POLYNOMIAL, MercerKernel
 
 __all__ = [
+    "Array",
     "CallableKernel",
     "Gaussian",
     "Kernel",
@@ -24,8 +25,6 @@ __all__ = [
     "scale_gamma",
 ]
 
-Array = NDArray[Any]
-
 
 class Kernel(ABC):
     """A symmetric, positive semi-definite function k(x, x') of two samples."""
@@ -34,8 +33,8 @@ class Kernel(ABC):
     """True where k(x, x) is 1 for all x, or 0 for some, so that |k| <= 1."""
 
     @property
-    def code(self) -> tuple[int, float, float, float] | None:
-        """Number, gamma, coef0 and degree by which compiled loops know this kernel; None where they do not."""
+    def code(self) -> MercerKernel | None:
+        """The kernel as compiled loops compute it; None where they cannot."""
         return None
 
     @abstractmethod
@@ -111,8 +110,8 @@ class Gaussian(Kernel):
         return math.sqrt(1 / self._gamma)
 
     @property
-    def code(self) -> tuple[int, float, float, float]:  # noqa: D102
-        return GAUSSIAN, self._gamma, 0.0, 0.0
+    def code(self) -> MercerKernel:  # noqa: D102
+        return MercerKernel(GAUSSIAN, self._gamma)
 
     def row(self, vectors: Array, x: Array) -> Array:  # noqa: D102
         # The expanded form s.s - 2 s.x + x.x would lose all digits of small distances.
@@ -145,8 +144,8 @@ class Laplacian(Kernel):
         self.gamma = float(gamma)
 
     @property
-    def code(self) -> tuple[int, float, float, float]:  # noqa: D102
-        return LAPLACIAN, self.gamma, 0.0, 0.0
+    def code(self) -> MercerKernel:  # noqa: D102
+        return MercerKernel(LAPLACIAN, self.gamma)
 
     def row(self, vectors: Array, x: Array) -> Array:  # noqa: D102
         distance = np.abs(np.subtract(vectors, x, dtype=np.float64)).sum(axis=1)
@@ -180,8 +179,8 @@ class Polynomial(Kernel):
         self.degree, self.gamma, self.coef0 = int(degree), float(gamma), float(coef0)
 
     @property
-    def code(self) -> tuple[int, float, float, float]:  # noqa: D102
-        return POLYNOMIAL, self.gamma, self.coef0, float(self.degree)
+    def code(self) -> MercerKernel:  # noqa: D102
+        return MercerKernel(POLYNOMIAL, self.gamma, self.coef0, self.degree)
 
     def row(self, vectors: Array, x: Array) -> Array:  # noqa: D102
         base = self.gamma * (np.asarray(vectors, np.float64) @ np.asarray(x, np.float64)) + self.coef0
@@ -202,8 +201,8 @@ class Linear(Kernel):
     """k(x, x') = x·x'."""
 
     @property
-    def code(self) -> tuple[int, float, float, float]:  # noqa: D102
-        return LINEAR, 0.0, 0.0, 0.0
+    def code(self) -> MercerKernel:  # noqa: D102
+        return MercerKernel(LINEAR)
 
     def row(self, vectors: Array, x: Array) -> Array:  # noqa: D102
         result: Array = np.asarray(vectors, np.float64) @ np.asarray(x, np.float64)
@@ -250,7 +249,7 @@ class CallableKernel(Kernel):
 
 
 class Precomputed(Kernel):
-    """Values that are known beforehand; a sample is the number of a row.
+    """Values that are computed beforehand; a sample is the index of a row.
 
     Parameters
     ----------

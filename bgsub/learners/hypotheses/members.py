@@ -6,8 +6,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from bgsub._numba import run_bands
-from bgsub.learners._jit import members as kernels
-from bgsub.learners._jit import store
+from bgsub.learners._jit import members as jit
+from bgsub.learners._jit.store import values as expansion_values
 from bgsub.learners.hypotheses.expansion import KernelExpansion, hold_sample, rounded, writable
 from bgsub.learners.hypotheses.kernels import Array, Kernel, Linear
 
@@ -15,40 +15,40 @@ __all__ = ["KernelMembers", "LinearMembers", "compressed"]
 
 _BLOCK = 32
 _GOLDEN = 0x9E3779B97F4A7C15  # of SplitMix64
-_MEMBER_ARRAYS = ("factors", "counts", "norms2", "updates", "seeds")
+_SAVED = ("factors", "counts", "norms2", "updates", "seeds")
 
 
-def compressed(samples: Any) -> tuple[Array, Array, Array]:
-    """Return starts, columns and values of a CSR matrix as compiled loops want them."""
-    return samples.indptr.astype(np.int64), samples.indices.astype(np.int64), np.ascontiguousarray(samples.data)
+def compressed(samples: Any) -> jit.Rows:
+    """Return the rows of a CSR matrix for compiled loops."""
+    return jit.Rows(
+        samples.indptr.astype(np.int64), samples.indices.astype(np.int64), np.ascontiguousarray(samples.data)
+    )
 
 
-class _Members:
-    """What each member keeps beside its weights, and the numbers that say which member sees which sample."""
+def make_ensemble(size: int, blocks: int, width: int, seed: int) -> jit.Ensemble:
+    """Return the state of `size` members before the first sample, in blocks of `width` of which the last is padded."""
+    shape = (blocks, width)
+    numbers = np.arange(1, blocks * width + 1, dtype=np.uint64) * np.uint64(_GOLDEN)  # modulo 2^64
+    # One sample before the first: a draw moves the generator, then reads it.
+    start = (seed - size * _GOLDEN) % 2**64
+    return jit.Ensemble(
+        factors=np.ones(shape),
+        counts=np.ones(shape),
+        norms2=np.zeros(shape),
+        updates=np.zeros(shape),
+        seeds=(numbers + np.uint64(start)).reshape(shape),
+        stride=np.array([size * _GOLDEN % 2**64], np.uint64),
+        members=(np.arange(blocks * width) < size).astype(np.float64).reshape(shape),
+    )
 
-    def __init__(self, size: int, blocks: int, width: int, seed: int) -> None:
-        self.factors, self.counts = np.ones((blocks, width)), np.ones((blocks, width))
-        self.norms2, self.updates = np.zeros((blocks, width)), np.zeros((blocks, width))
-        numbers = np.arange(1, blocks * width + 1, dtype=np.uint64) * np.uint64(_GOLDEN)  # modulo 2^64
-        # One sample before the first: a draw moves the generator, then reads it.
-        start = (seed - size * _GOLDEN) % 2**64
-        self.seeds = (numbers + np.uint64(start)).reshape(blocks, width)
-        self.stride = np.array([size * _GOLDEN % 2**64], np.uint64)
-        self.drawn = (np.arange(blocks * width) < size).astype(np.float64).reshape(blocks, width)
 
-    def arrays(self) -> tuple[Array, ...]:
-        """Return the state in the order of the compiled loops' arguments."""
-        return self.factors, self.counts, self.norms2, self.updates, self.seeds, self.stride, self.drawn
+def _ensemble_state(ensemble: jit.Ensemble) -> dict[str, Array]:
+    return {name: getattr(ensemble, name).copy() for name in _SAVED}
 
-    def state(self) -> dict[str, Array]:
-        return {name: getattr(self, name).copy() for name in _MEMBER_ARRAYS}
 
-    def restore(self, state: dict[str, Any]) -> None:
-        for name in _MEMBER_ARRAYS:
-            getattr(self, name)[:] = state[name]
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(writable(state))
+def _restore_ensemble(ensemble: jit.Ensemble, state: dict[str, Any]) -> None:
+    for name in _SAVED:
+        getattr(ensemble, name)[:] = state[name]
 
 
 class LinearMembers:
@@ -77,21 +77,17 @@ class LinearMembers:
         width = -(-size // blocks)
         width = -(-width // 4) * 4 if size > 1 else 1  # whole vector registers
         self.kernel = Linear()
-        self.length, self.bias, self.unit, self.renormalise = size, float(bias), float(unit), renormalise
+        self.length, self.bias, self.unit, self.renormalise = size, bias, unit, renormalise
         self.weights = np.zeros((blocks, n_features + 1, width))
-        self.members = _Members(size, blocks, width, seed)
+        self.ensemble = make_ensemble(size, blocks, width, seed)
         self._sample = np.zeros((1, n_features))
         self._mean: Array | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(writable(state))
 
-    def plan(self, rule: int) -> Array:
-        """Return the number of the rule."""
-        return np.array([rule], np.int64)
-
     def hold(self, x: Array) -> Array:
-        """Return one sample (d,) as a (1, d) float64 array of our own, which the next call overwrites."""
+        """Copy one sample (d,) to a (1, d) float64 array that the next call overwrites."""
         return hold_sample(self._sample, x)
 
     def learn(self, p: Array, s: Array, samples: Any, targets: Array, threads: int) -> None:
@@ -99,30 +95,30 @@ class LinearMembers:
         self._mean = None
         blocks, _, width = self.weights.shape
         totals = np.zeros((blocks, len(targets)))
-        shared = (p, self.weights, *self.members.arrays())
+        shared = (p, self.weights, self.ensemble)
         if issparse(samples):
             shape = blocks, max(samples.nnz, 1) * width
-            run_bands(kernels.learn_sparse, shape, threads, *shared, *compressed(samples), targets, totals)
+            run_bands(jit.learn_sparse, shape, threads, *shared, compressed(samples), targets, totals)
         else:
             shape = blocks, samples.size * width
-            run_bands(kernels.learn_dense, shape, threads, *shared, samples, targets, totals)
-        kernels.count_mistakes(s, totals, targets, self.length)
+            run_bands(jit.learn_dense, shape, threads, *shared, samples, targets, totals)
+        jit.count_mistakes(s, totals, targets, self.length)
 
     @property
     def updates(self) -> int:
         """Number of corrections of all members together."""
-        return int(self.members.updates.sum())
+        return int(self.ensemble.updates.sum())
 
     def each(self) -> Array:
         """Return the weights of all members, (N, d + 1), that of the constant feature last."""
-        scaled = self.weights * self.members.factors[:, None, :]
+        scaled = self.weights * self.ensemble.factors[:, None, :]
         result: Array = scaled.transpose(0, 2, 1).reshape(-1, self.weights.shape[1])[: self.length]
         return result
 
     def mean(self) -> Array:
         """Return the weights that decide, (d + 1,)."""
         if self._mean is None:
-            mean = np.einsum("bdm,bm->d", self.weights, self.members.factors * self.members.drawn) / self.length
+            mean = np.einsum("bdm,bm->d", self.weights, self.ensemble.factors * self.ensemble.members) / self.length
             if self.renormalise:
                 mean /= max(1.0, float(np.linalg.norm(mean)))
             self._mean = mean
@@ -136,20 +132,20 @@ class LinearMembers:
         """Return the mean value at each row of samples (m, d), dense or CSR, with the bits of `value`."""
         out = np.zeros(samples.shape[0])
         if issparse(samples):
-            kernels.sparse_values(self.bias, self.unit, self.mean(), *compressed(samples), out)
+            jit.sparse_values(self.bias, self.unit, self.mean(), compressed(samples), out)
         else:
             rows = np.require(samples, np.float64, ["C", "W", "E"])
-            kernels.dense_values(self.bias, self.unit, self.mean(), rows, out)
+            jit.dense_values(self.bias, self.unit, self.mean(), rows, out)
         return out
 
     def state(self) -> dict[str, Any]:
         """Return the arrays that saved weights consist of."""
-        return {"weights": self.weights.copy(), **self.members.state()}
+        return {"weights": self.weights.copy(), **_ensemble_state(self.ensemble)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue with the arrays of `state`, of an ensemble with the same parameters."""
         self.weights[:] = state["weights"]
-        self.members.restore(state)
+        _restore_ensemble(self.ensemble, state)
         self._mean = None
 
 
@@ -170,33 +166,29 @@ class KernelMembers(KernelExpansion):
         self, kernel: Kernel, n_features: int, budget: int | None, size: int, seed: int = 1, dtype: str = "float64"
     ) -> None:
         super().__init__(kernel, n_features, budget, size, dtype=dtype)
-        self.members = _Members(size, 1, size, seed)
-        self._work = np.zeros((3, size))
+        self.ensemble = make_ensemble(size, 1, size, seed)
+        self._work = jit.make_work(size)
         self.length = size
 
-    def run(self, first: int, plan: Array, p: Array, s: Array, samples: Array, targets: Array) -> int:
+    def run(self, first: int, p: Array, s: Array, samples: Array, targets: Array) -> int:
         """Learn rows from `first` on; return the row reached."""
-        return int(
-            kernels.kernel_rows(
-                first, plan, p, s, *self.arrays(), *self.members.arrays(), *self._work, samples, targets
-            )
-        )
+        return int(jit.kernel_rows(first, p, s, self.arrays, self.ensemble, self._work, samples, targets))
 
     def step(self, p: Array, s: Array, x: Array, y: float) -> None:
         """Learn one sample with any kernel."""
-        f, step, chosen = self._work
-        f[:] = self.combine(self.row(x))
-        if kernels.kernel_step(p, s, y, self.kernel.diag(x), f, *self.members.arrays(), step, chosen):
-            self.append(x, step.copy())
-            kernels.tidy(self._stored, self.members.factors, self.size)
+        work = self._work
+        work.f[:] = self.combine(self.row(x))
+        if jit.kernel_step(p[0], s[0], self.ensemble, work, y, self.kernel.diag(x)):
+            self.append(x, work.step.copy())
+            jit.tidy(self.arrays.stored, self.ensemble.factors, self.size)
 
     @property
     def updates(self) -> int:
         """Number of corrections of all members together."""
-        return int(self.members.updates.sum())
+        return int(self.ensemble.updates.sum())
 
     def _mean_of(self, stored: Array) -> Array:
-        result: Array = stored @ (self.members.factors[0] / self.length)
+        result: Array = stored @ (self.ensemble.factors[0] / self.length)
         return result
 
     def value(self, x: Array, weights: Array | None = None) -> Any:
@@ -205,12 +197,12 @@ class KernelMembers(KernelExpansion):
 
     def values(self, samples: Array, weights: Array | None = None) -> Array:
         """Return the mean value at each row of samples (m, d)."""
-        mean = self._mean_of(self._stored[: self.size])
-        samples = rounded(samples, self._vectors.dtype)
-        if self._code is None:
+        mean = self._mean_of(self.arrays.stored[: self.size])
+        samples = rounded(samples, self.arrays.vectors.dtype)
+        if not self.compiled:
             return np.array([self.row(x) @ mean for x in samples], np.float64)
         out, rows = np.zeros(len(samples)), np.require(samples, np.float64, ["C", "W", "E"])
-        store.values(*self._store(mean), self._row, rows, out)
+        expansion_values(self.arrays, mean, 1.0, rows, out)
         return out
 
     def coefficients(self) -> Array:
@@ -219,9 +211,9 @@ class KernelMembers(KernelExpansion):
 
     def state(self) -> dict[str, Any]:
         """Return the arrays that a saved ensemble consists of."""
-        return {**super().state(), **self.members.state()}
+        return {**super().state(), **_ensemble_state(self.ensemble)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue with the arrays of `state`, of an ensemble with the same parameters."""
         super().restore(state)
-        self.members.restore(state)
+        _restore_ensemble(self.ensemble, state)

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from bgsub.learners._jit import store
-from bgsub.learners._jit import svmd as kernels
-from bgsub.learners.hypotheses.expansion import KernelExpansion
+from bgsub.learners._jit import svmd as jit
+from bgsub.learners._jit.records import record_type
+from bgsub.learners.hypotheses.expansion import KernelExpansion, enlarged
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 
 __all__ = ["TracedExpansion"]
@@ -37,20 +37,33 @@ class TracedExpansion(KernelExpansion):
     ) -> None:
         super().__init__(kernel, n_features, budget, outputs, dtype=dtype)
         classes = outputs or 1
-        self.distances = np.ones((classes, classes)) if distances is None else np.array(distances, np.float64)
+        self._distances = np.ones((classes, classes)) if distances is None else np.array(distances, np.float64)
         self.kappa = np.zeros((0, 0)) if kappa is None else np.array(kappa, np.float64)
-        self.trace = np.zeros((len(self._norms), classes))
-        self.offsets = np.zeros((4, classes))
-        self._other = np.zeros(len(self._norms))
-        self.work = np.zeros((6, classes))
+        self.trace = np.zeros((len(self.arrays.norms), classes))
+        self.offsets = np.zeros(classes, record_type(jit.Offset))
+        self._work = np.zeros((len(jit.Work._fields), classes))
+        self._traced: jit.Traced | None = None
 
-    def arrays(self) -> tuple[Array, ...]:
-        """Return the whole state in the order of the compiled loop's arguments; another one after `grow`."""
-        stored, sums = (values.reshape(self.trace.shape) for values in (self._stored, self._sums))
-        return (
-            self._kp, self._vectors, self._norms, stored, self._births, sums, self._marks, self._scales, self._row,
-            self._other, self.trace, self.offsets, self.distances, self.kappa, self.work,
-        )  # fmt: skip
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_traced": None}  # its arrays are views, which a copy would not share
+
+    @property
+    def traced(self) -> jit.Traced:
+        """The whole state for compiled loops; another one after `grow`."""
+        if self._traced is None:
+            e, shape = self.arrays, self.trace.shape
+            columns = e._replace(stored=e.stored.reshape(shape), sums=e.sums.reshape(shape))
+            self._traced = jit.Traced(
+                expansion=columns,
+                trace=self.trace,
+                offsets=self.offsets,
+                distances=self._distances,
+                kappa=self.kappa,
+                work=self._work,
+                replaced=np.zeros(len(e.vectors)),
+                other=np.zeros(len(e.norms)),
+            )
+        return self._traced
 
     def values(self, samples: Array, weights: Array | None = None) -> Array:
         """Return f of each row of samples (m, d) without offset: (m,) or (m, classes)."""
@@ -59,41 +72,33 @@ class TracedExpansion(KernelExpansion):
 
     def look(self, x: Array) -> Array:
         """Write f and v at x (d,) where a step expects them, with any kernel; return the kernel row."""
-        row, size = self.row(x), self.size
-        self.work[kernels.F] = self.combine(row)
-        self.work[kernels.V] = row @ self.trace[:size]
-        if len(self.kappa):
-            self.work[[kernels.F, kernels.V]] = self.work[[kernels.F, kernels.V]] @ self.kappa
+        row, both = self.row(x), np.zeros((2, self.trace.shape[1]))
+        both[0], both[1] = self.combine(row), row @ self.trace[: self.size]
+        work = jit.Work(*self._work)
+        work.f[:], work.v[:] = both @ self.kappa if len(self.kappa) else both
         return row
 
-    def step(self, p: Array, s: Array, x: Array, y: float, row: Array) -> None:
-        """Learn a sample that was looked at, with any kernel."""
-        _, _, _, stored, births, sums, marks, scales, *_ = self.arrays()
-        k_tt, size, slot = self.kernel.diag(x), self.size, self.head
+    def step(self, p: Any, s: Any, x: Array, y: float, row: Array) -> None:
+        """Learn a sample after `look`, with any kernel; p and s are the records of parameters and state."""
+        k_tt, slot = self.kernel.diag(x), self.oldest
         others = None
-        if size == self.budget and p[kernels.FIX] > 0:
+        if self.size == self.budget and p.buffer_fix:
             # Before anything changes: a kernel that is a Python function can raise.
-            others = self.row(self._vectors[:, slot].astype(np.float64))
-        kernels.meta_step(p, s, y, k_tt, self.distances, self.kappa, self.offsets, self.work)
-        kernels.shrink(p, s, stored, births, sums, marks, scales, self.trace)
-        if kernels.worth_storing(self.work, k_tt):
+            others = self.row(self.arrays.vectors[:, slot].astype(np.float64))
+        jit.meta_step(p, s, self.traced, y, k_tt)
+        jit.shrink(p, s, self.traced)
+        if jit.worth_storing(self.traced, k_tt):
             if others is not None:
-                scale = float(scales[store.SCALE])
-                kernels.forget(s, stored, self.trace, scale, size, slot, others, row[slot], self.kappa, self.work)
-            if store.full(self._stored, self._marks, self._budget):
-                self.grow()
-                _, _, _, stored, births, sums, marks, scales, *_ = self.arrays()
-            slot = int(store.choose_slot(self._norms, marks, self._budget, store.OLDEST))
-            store.place(self._vectors, self._norms, births, sums, scales, slot, np.array(x, np.float64))
-            kernels.put(s, stored, self.trace, float(scales[store.SCALE]), slot, self.work)
+                jit.forget(s, self.traced, slot, others, row[slot])
+            self.make_room()
+            jit.put(s, self.traced, np.array(x, np.float64))
         self.count_step()
 
     def grow(self) -> None:
         """Double the arrays, up to the budget."""
         super().grow()
-        capacity = len(self._norms)
-        self.trace = np.concatenate([self.trace, np.zeros((capacity - len(self.trace), self.trace.shape[1]))])
-        self._other = np.zeros(capacity)
+        self.trace = enlarged(self.trace, len(self.arrays.norms))
+        self._traced = None
 
     def state(self) -> dict[str, Any]:
         """Return the arrays that a saved expansion consists of."""

@@ -34,7 +34,7 @@ class PngSequence(Sink):
     """
 
     any_thread = True
-    option = SinkOption("mask", "a folder for bin%06d.png")
+    option = SinkOption("mask", "a folder of masks (bin%06d.png)")
 
     def __init__(self, folder: str | PathLike[str], pattern: str = "bin%06d.png", *, force: bool = False) -> None:
         self._folder, self._pattern = Path(folder), pattern

@@ -1,0 +1,194 @@
+"""OLK in compiled code: each step minimises its regularised risk exactly.
+
+All coefficients shrink by 1 / (1 + r), then the sample gets its own. Equation numbers are those of Li and others 2013.
+"""
+
+import math
+from dataclasses import dataclass
+
+from bgsub._numba import view_kernel
+from bgsub.learners._jit.losses import exact_step
+from bgsub.learners._jit.records import Array, State
+from bgsub.learners._jit.store import Expansion, apply, diagonal, evaluate, full, mass
+
+QUANTILE, PUBLISHED, FIXED, KKT = 0, 1, 2, 3
+
+
+@dataclass
+class OLKParameters:
+    """OLK_C, and the base of the other two."""
+
+    r: float
+    C: float  # largest multiplier
+
+
+@dataclass
+class OLKRegressionParameters(OLKParameters):
+    """OLK_R."""
+
+    eps: float
+
+
+@dataclass
+class OLKNoveltyParameters(OLKParameters):
+    """OLK_N."""
+
+    v: float  # least multiplier
+    rule: int  # QUANTILE, PUBLISHED, FIXED or KKT
+    on_density: bool  # whether the score is q, else f
+    nu: float
+    eta_rho: float
+    decreasing: bool
+    warmup: int
+    level: float
+
+
+@dataclass
+class OLKNoveltyState(State):
+    """State of OLK_N."""
+
+    theta: float = 0.0  # threshold of the quantile rule
+    rho: float = 0.0  # of the rule KKT
+    score_sum: float = 0.0  # of the scores while warming up
+    novel: float = 0.0  # samples that were novel
+    last_density: float = 1.0  # q of the latest sample before it was learned
+    last_novel: float = 0.0
+
+
+@view_kernel
+def olk_classification(p: OLKParameters, s: State, f: float, y: float, k_tt: float) -> tuple[float, float]:
+    """Equations (30) and (33)."""
+    s.t += 1
+    s.last = f
+    z = y * f
+    if z <= 0.0:
+        s.mistakes += 1
+    shrink = 1.0 + p.r
+    if k_tt <= 0.0 or shrink - z <= 0.0:
+        return 1.0 / shrink, 0.0
+    s.violations += 1
+    return 1.0 / shrink, y * exact_step(shrink - z, k_tt, 0.0, p.C) / shrink
+
+
+@view_kernel
+def olk_regression(p: OLKRegressionParameters, s: State, f: float, y: float, k_tt: float) -> tuple[float, float]:
+    """Equations (42) and (48): at most one of the two multipliers is positive."""
+    s.t += 1
+    s.last = f
+    shrink = 1.0 + p.r
+    if k_tt <= 0.0:
+        return 1.0 / shrink, 0.0
+    up = exact_step(shrink * (y - p.eps) - f, k_tt, 0.0, p.C)
+    down = exact_step(f - shrink * (y + p.eps), k_tt, 0.0, p.C)
+    if up != down:
+        s.violations += 1
+    return 1.0 / shrink, (up - down) / shrink
+
+
+@view_kernel
+def olk_threshold(p: OLKNoveltyParameters, s: OLKNoveltyState) -> float:
+    """Return the score below which a sample is novel."""
+    if p.rule == PUBLISHED:
+        return 1.0 + p.r - p.C
+    if p.rule == KKT:
+        return 1.0 + s.rho
+    if p.rule == FIXED:
+        return p.level
+    return s.theta
+
+
+@view_kernel
+def olk_score(p: OLKNoveltyParameters, f: float, density: float, k_tt: float) -> float:
+    """Return the score that the threshold is for."""
+    if p.rule == PUBLISHED:
+        return f - p.C * (1.0 - k_tt)  # the threshold depends on k(x, x); moved here, it is one for all samples
+    return density if p.rule != KKT and p.on_density else f
+
+
+@view_kernel
+def move_threshold(p: OLKNoveltyParameters, s: OLKNoveltyState, score: float, novel: float) -> None:
+    """Take one step of the quantile rule: theta starts at half the mean score of the warm-up."""
+    if s.t <= p.warmup:
+        if s.t > 1:  # the first score is 1 for want of anything to compare with
+            s.score_sum += score
+        if s.t == p.warmup:
+            s.theta = 0.5 * s.score_sum / (p.warmup - 1)
+        return
+    step = p.eta_rho
+    if p.decreasing:
+        step = min(max(3.0 / (s.t - p.warmup), step), 1.0)
+    s.theta *= math.exp(step * (p.nu - novel))
+
+
+@view_kernel
+def olk_novelty(
+    p: OLKNoveltyParameters, s: OLKNoveltyState, f: float, total: float, k_tt: float
+) -> tuple[float, float]:
+    """Equation (67), and the quantile rule; total = sum of all coefficients."""
+    s.t += 1
+    s.last = f
+    density = f / total if total > 0.0 else 1.0
+    score = olk_score(p, f, density, k_tt)
+    novel = 1.0 if score < olk_threshold(p, s) else 0.0
+    shrink = 1.0 + p.r
+    alpha = exact_step(shrink - f, k_tt, p.v, p.C) if k_tt > 0.0 else p.v  # k(x, .) = 0 changes nothing
+    if p.rule == QUANTILE:
+        move_threshold(p, s, score, novel)
+    s.novel += novel
+    s.last_novel, s.last_density = novel, density
+    return 1.0 / shrink, alpha / shrink
+
+
+@view_kernel
+def current_threshold(parameters: Array, state: Array) -> float:
+    """Return `olk_threshold`; calls from Python are faster with arrays of one record than with records."""
+    return olk_threshold(parameters[0], state[0])
+
+
+@view_kernel
+def current_score(parameters: Array, f: float, density: float, k_tt: float) -> float:
+    """Return `olk_score`, for calls from Python."""
+    return olk_score(parameters[0], f, density, k_tt)
+
+
+@view_kernel
+def olk_classification_rows(
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array
+) -> int:
+    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow."""
+    p, s = parameters[0], state[0]
+    for t in range(first, len(samples)):
+        if full(e):
+            return t
+        f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
+        factor, a = olk_classification(p, s, f, targets[t], k_tt)
+        apply(e, samples[t], factor, a)
+    return len(samples)
+
+
+@view_kernel
+def olk_regression_rows(
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array
+) -> int:
+    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow."""
+    p, s = parameters[0], state[0]
+    for t in range(first, len(samples)):
+        if full(e):
+            return t
+        f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
+        factor, a = olk_regression(p, s, f, targets[t], k_tt)
+        apply(e, samples[t], factor, a)
+    return len(samples)
+
+
+@view_kernel
+def olk_novelty_rows(first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array) -> int:
+    """Learn samples (m, d) from row `first` on; there are no targets. Return the row reached."""
+    p, s = parameters[0], state[0]
+    for t in range(first, len(samples)):
+        if full(e):
+            return t
+        f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
+        factor, a = olk_novelty(p, s, f, mass(e), k_tt)
+        apply(e, samples[t], factor, a)
+    return len(samples)

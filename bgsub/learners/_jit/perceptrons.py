@@ -1,0 +1,236 @@
+"""Perceptrons in kernel space: with a margin, passive-aggressive, and ALMA; two classes, or many for the first two.
+
+A rule gets the parameters p and the state s of a learner, the value f of its hypothesis at a sample, the target y and
+k(x, x). It changes s and returns (factor, a): all coefficients are multiplied by the factor, then x is stored with
+coefficient a unless that is 0. Compiled loops and plain numpy use the same rules. A loop over samples returns the row
+it has reached, which is an earlier one than the last where the arrays must grow first.
+"""
+
+import math
+from dataclasses import dataclass
+
+from bgsub._numba import view_kernel
+from bgsub.learners._jit.losses import best_wrong, exact_step
+from bgsub.learners._jit.records import Array, State
+from bgsub.learners._jit.store import (
+    SMALLEST,
+    Expansion,
+    apply,
+    choose_slot,
+    diagonal,
+    evaluate,
+    evaluate_classes,
+    full,
+    place,
+)
+
+
+@dataclass
+class PerceptronParameters:
+    """The perceptron."""
+
+    margin: float
+    eta: float
+
+
+@dataclass
+class PassiveAggressiveParameters:
+    """PA-I."""
+
+    C: float  # largest step
+
+
+@dataclass
+class ALMAParameters:
+    """ALMA: thresholds (1 - alpha) B / sqrt(q), steps C / sqrt(q)."""
+
+    alpha: float
+    B: float
+    C: float
+
+
+@dataclass
+class ALMAState(State):
+    """State of ALMA."""
+
+    correction: float = 1.0  # q, the number of the next correction
+    norm2: float = 0.0  # |f|²
+
+
+@view_kernel
+def begin(s: State, f: float) -> None:
+    """Count a sample whose score is f."""
+    s.t += 1
+    s.last = f
+
+
+@view_kernel
+def perceptron(p: PerceptronParameters, s: State, f: float, y: float, k_tt: float) -> tuple[float, float]:
+    """Store where y f <= margin."""
+    begin(s, f)
+    z = y * f
+    if z <= 0.0:
+        s.mistakes += 1
+    if z > p.margin:
+        return 1.0, 0.0
+    s.violations += 1
+    return 1.0, p.eta * y
+
+
+@view_kernel
+def passive_aggressive(
+    p: PassiveAggressiveParameters, s: State, f: float, y: float, k_tt: float
+) -> tuple[float, float]:
+    """Take the smallest step that reaches margin 1, at most C."""
+    begin(s, f)
+    z = y * f
+    if z <= 0.0:
+        s.mistakes += 1
+    if z >= 1.0 or k_tt <= 0.0:
+        return 1.0, 0.0
+    s.violations += 1
+    return 1.0, y * exact_step(1.0 - z, k_tt, 0.0, p.C)
+
+
+@view_kernel
+def alma(p: ALMAParameters, s: ALMAState, f: float, y: float, k_tt: float) -> tuple[float, float]:
+    """Store where the margin in the unit ball is missed, then shrink back into the ball."""
+    begin(s, f)
+    z = y * f
+    if z <= 0.0:
+        s.mistakes += 1
+    if k_tt <= 0.0:
+        return 1.0, 0.0
+    length, root = math.sqrt(k_tt), math.sqrt(s.correction)
+    m = z / length
+    if m > (1.0 - p.alpha) * p.B / root:
+        return 1.0, 0.0
+    step = p.C / root
+    s.violations += 1
+    s.correction += 1
+    # Where a budget forgot vectors, the carried norm is not that of f and could fall below 0.
+    s.norm2 = max(s.norm2 + 2.0 * step * m + step * step, 0.0)
+    norm = max(1.0, math.sqrt(s.norm2))
+    s.norm2 /= norm * norm
+    return 1.0 / norm, y * step / length / norm
+
+
+@view_kernel
+def perceptron_rows(first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array) -> int:
+    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached."""
+    p, s = parameters[0], state[0]
+    for t in range(first, len(samples)):
+        if full(e):
+            return t
+        f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
+        factor, a = perceptron(p, s, f, targets[t], k_tt)
+        apply(e, samples[t], factor, a)
+    return len(samples)
+
+
+@view_kernel
+def passive_aggressive_rows(
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array
+) -> int:
+    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached."""
+    p, s = parameters[0], state[0]
+    for t in range(first, len(samples)):
+        if full(e):
+            return t
+        f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
+        factor, a = passive_aggressive(p, s, f, targets[t], k_tt)
+        apply(e, samples[t], factor, a)
+    return len(samples)
+
+
+@view_kernel
+def alma_rows(first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array) -> int:
+    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached."""
+    p, s = parameters[0], state[0]
+    for t in range(first, len(samples)):
+        if full(e):
+            return t
+        f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
+        factor, a = alma(p, s, f, targets[t], k_tt)
+        apply(e, samples[t], factor, a)
+    return len(samples)
+
+
+@view_kernel
+def count_lead(s: State, lead: float) -> None:
+    """Count a sample of many classes; lead = score of its class less that of the best other one."""
+    begin(s, lead)
+    if lead <= 0.0:
+        s.mistakes += 1
+
+
+@view_kernel
+def perceptron_pair(p: PerceptronParameters, s: State, lead: float, k_tt: float) -> float:
+    """Return the coefficient for the class, and with the other sign for its rival (Crammer and Singer)."""
+    count_lead(s, lead)
+    if lead > p.margin:
+        return 0.0
+    s.violations += 1
+    return p.eta
+
+
+@view_kernel
+def passive_aggressive_pair(p: PassiveAggressiveParameters, s: State, lead: float, k_tt: float) -> float:
+    """Return the coefficient of PA-I for the class, and with the other sign for its rival."""
+    count_lead(s, lead)
+    if lead >= 1.0 or k_tt <= 0.0:
+        return 0.0
+    s.violations += 1
+    return exact_step(1.0 - lead, 2.0 * k_tt, 0.0, p.C)
+
+
+@view_kernel
+def store_pair(e: Expansion, x: Array, right: int, rival: int, a: float) -> None:
+    """Store x (d,) with a for its class and -a for the rival unless a is 0, and count the step."""
+    store = e.store[0]
+    if a != 0.0:
+        if store.policy == SMALLEST and store.count == store.budget:
+            for i in range(store.count):
+                e.row[i] = 0.0
+                for q in range(e.stored.shape[1]):
+                    e.row[i] = max(e.row[i], abs(e.stored[i, q]))
+        slot = choose_slot(store, e.row)
+        place(e, slot, x)
+        e.stored[slot] = 0.0
+        e.stored[slot, right] = a / store.scale
+        e.stored[slot, rival] = -a / store.scale
+    store.scale_sum += store.scale
+
+
+@view_kernel
+def perceptron_class_rows(
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, scores: Array
+) -> int:
+    """Learn samples of Q classes, targets (m,) f8 = 0..Q-1; scores (Q,) f8 of the last sample are written."""
+    p, s = parameters[0], state[0]
+    for t in range(first, len(samples)):
+        if full(e):
+            return t
+        evaluate_classes(e, samples[t], scores)
+        right = int(targets[t])
+        rival = best_wrong(scores, right)
+        a = perceptron_pair(p, s, scores[right] - scores[rival], diagonal(e.store[0], samples[t]))
+        store_pair(e, samples[t], right, rival, a)
+    return len(samples)
+
+
+@view_kernel
+def passive_aggressive_class_rows(
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, scores: Array
+) -> int:
+    """Learn samples of Q classes, targets (m,) f8 = 0..Q-1; scores (Q,) f8 of the last sample are written."""
+    p, s = parameters[0], state[0]
+    for t in range(first, len(samples)):
+        if full(e):
+            return t
+        evaluate_classes(e, samples[t], scores)
+        right = int(targets[t])
+        rival = best_wrong(scores, right)
+        a = passive_aggressive_pair(p, s, scores[right] - scores[rival], diagonal(e.store[0], samples[t]))
+        store_pair(e, samples[t], right, rival, a)
+    return len(samples)
