@@ -12,6 +12,7 @@ import cv2
 
 import bgsub
 from bgsub.errors import SinkError
+from bgsub.video.sinks import SinkOption
 
 CLIP = Path(__file__).with_name("walkers.mp4")
 
@@ -20,6 +21,8 @@ class BoxLines(bgsub.Sink):
     """Writes ``{"frame": ..., "time_s": ..., "boxes": [[x, y, width, height], ...]}``."""
 
     any_thread = True  # write needs only the result, so it may run while the next frame is processed
+    option = SinkOption("boxes", "JSON lines with the boxes of each frame (.jsonl)")  # of `bgsub run`, if registered
+    suffixes = (".jsonl",)
 
     def __init__(self, path: str | Path, *, force: bool = False) -> None:
         self._path = Path(path)
