@@ -27,10 +27,8 @@ class BoxLines(bgsub.Sink):
     def __init__(self, path: str | Path, *, force: bool = False) -> None:
         self._path = Path(path)
         self._file: TextIO | None = None  # opened by the first result, so that a run that fails early leaves nothing
-        if self._path.exists() and not force:
-            raise SinkError(f"{path} exists; choose another name or force overwriting")
-        if not self._path.parent.is_dir():
-            raise SinkError(f"there is no folder {self._path.parent}; create it first")
+        if (self._path.exists() and not force) or not self._path.parent.is_dir():
+            raise SinkError(f"cannot write {path}: it exists, or its folder does not; choose another name")
 
     def write(self, result: bgsub.Result) -> None:
         """Append the line of one frame."""
