@@ -1,9 +1,9 @@
-"""What each mechanism of the adaptive detector is worth: F and milliseconds without it, and with more or fewer slots.
+"""Ablation of the adaptive detector: F and time without each of its mechanisms, and with more or fewer slots.
 
 python -m bench.detectors.ablation DATASET ...
 
-Takes each mechanism away in turn, runs `bgsub evaluate` over all sequences below the folders, and prints F a sequence,
-its mean, and milliseconds a frame at 640x480 on one thread as a share of MOG2's in the same turns.
+Takes each mechanism away in turn, runs `bgsub evaluate` over all sequences below the folders, and prints F per
+sequence, its mean, and milliseconds per frame at 640x480 on one thread as a share of MOG2's in the same turns.
 """
 
 import itertools
@@ -18,33 +18,35 @@ from unittest.mock import patch
 import numpy as np
 
 from bgsub._opencv import cv2
-from bgsub.bench import _frames
+from bgsub.bench import make_frames
 from bgsub.detectors.adaptive import detector as adaptive
-from bgsub.detectors.adaptive import final_mask as _cleaning
-from bgsub.detectors.adaptive import ghosts as _ghosts
+from bgsub.detectors.adaptive import final_mask, ghosts
+from bgsub.detectors.adaptive.detector import Adaptive
+from bgsub.detectors.base import Learning
 from bgsub.evaluation import evaluate, find_sequences
+from bgsub.frames import Mask
 
 _NEVER = 1e9
 
 
-class LearnsEverywhere(adaptive.Adaptive):
+class LearnsEverywhere(Adaptive):
     """Learns foreground, too."""
 
-    def _learn(self, rate: float, where: Any, final: Any, outlines: Any) -> None:
+    def _update(self, learning: Learning, final: Mask) -> None:
         kept = final.copy()
         final[:] = 0
-        super()._learn(rate, where, final, outlines[:0])
+        super()._update(learning, final)
         final[:] = kept
 
 
-def never_calm(factors: Any, restless: Any, side: int, threads: int, calm: Any) -> None:
-    """Leave everything to the large median."""
-    calm[:] = 0
+def nowhere_static(factors: Any, blink_rates: Any, side: int, threads: int, static: Any) -> None:
+    """Leave everything to the large majority."""
+    static[:] = 0
 
 
 # name, constants of modules to change, parameters, class
-Variant = tuple[str, dict[tuple[Any, str], Any], dict[str, Any], type[adaptive.Adaptive]]
-_PLAIN: type[adaptive.Adaptive] = adaptive.Adaptive
+Variant = tuple[str, dict[tuple[Any, str], Any], dict[str, Any], type[Adaptive]]
+_PLAIN: type[Adaptive] = Adaptive
 VARIANTS: list[Variant] = [
     ("all of it, 3 slots", {}, {}, _PLAIN),
     ("1 slot", {}, {"slots": 1}, _PLAIN),
@@ -54,14 +56,14 @@ VARIANTS: list[Variant] = [
     ("shadows found", {}, {"detect_shadows": True}, _PLAIN),
     ("no projection but of equals", {(adaptive, "_TAU"): np.float32(0.999)}, {}, _PLAIN),
     ("one width for all pixels", {(adaptive, "_FACTOR_RATE"): 0.0}, {}, _PLAIN),
-    ("widths not faster at the start", {(adaptive, "_YOUNG"): 0.0}, {}, _PLAIN),
+    ("widths not faster at the start", {(adaptive, "_EARLY"): 0.0}, {}, _PLAIN),
     ("old foreground may blink", {(adaptive, "_FLICKER_S"): _NEVER}, {}, _PLAIN),
-    ("raw mask", {}, {"median": 1, "fill": False, "ghosts": False}, _PLAIN),
-    ("large median only", {(adaptive, "find_calm"): never_calm}, {}, _PLAIN),
-    ("small median everywhere", {(_cleaning, "_CALM"): _NEVER}, {}, _PLAIN),
+    ("raw mask", {}, {"smoothing": 1, "fill": False, "ghosts": False}, _PLAIN),
+    ("large majority only", {(adaptive, "find_static"): nowhere_static}, {}, _PLAIN),
+    ("small majority everywhere", {(final_mask, "_STATIC"): _NEVER}, {}, _PLAIN),
     ("holes not filled", {}, {"fill": False}, _PLAIN),
     ("ghosts not looked for", {}, {"ghosts": False}, _PLAIN),
-    ("ghosts only whole", {(_ghosts, "_ARC"): 2.0}, {}, _PLAIN),
+    ("ghosts only whole", {(ghosts, "_ARC"): 2.0}, {}, _PLAIN),
     ("foreground is learned", {}, {}, LearnsEverywhere),
     ("no regions in another light", {(adaptive, "find_relit"): lambda *_: None}, {}, _PLAIN),
     ("no change of the whole scene", {(adaptive, "_FLOOD"): 2.0}, {}, _PLAIN),
@@ -79,7 +81,7 @@ def changed(constants: dict[tuple[Any, str], Any]) -> Iterator[None]:
 
 def share_of_mog2(make: Callable[[], Any]) -> float:
     """Time a detector beside MOG2, turn by turn."""
-    frames = list(itertools.islice(itertools.cycle(_frames((480, 640))), 120))
+    frames = list(itertools.islice(itertools.cycle(make_frames((480, 640))), 120))
     before = cv2.getNumThreads()
     cv2.setNumThreads(1)
     try:
@@ -104,7 +106,7 @@ def _seconds(model: Any, frames: list[Any]) -> float:
 
 
 def main() -> None:
-    """Measure and print, a line a variant."""
+    """Measure and print one line per variant."""
     sequences = [sequence for folder in sys.argv[1:] for sequence in find_sequences(folder)]
     if not sequences:
         sys.exit(__doc__)
