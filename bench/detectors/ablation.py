@@ -1,9 +1,9 @@
-"""Ablation of the adaptive detector: F and time without each of its mechanisms, and with more or fewer slots.
+"""Contribution of each mechanism of the adaptive detector: F and time without it, and with more or fewer slots.
 
 python -m bench.detectors.ablation DATASET ...
 
-Takes each mechanism away in turn, runs `bgsub evaluate` over all sequences below the folders, and prints F per
-sequence, its mean, and milliseconds per frame at 640x480 on one thread as a share of MOG2's in the same turns.
+Removes one mechanism at a time, evaluates all sequences below the folders, and prints F per sequence, its mean, and
+milliseconds per frame at 640x480 on one thread as a share of MOG2's on the same frames.
 """
 
 import itertools
@@ -21,58 +21,58 @@ from bgsub._opencv import cv2
 from bgsub.bench import make_frames
 from bgsub.detectors.adaptive import detector as adaptive
 from bgsub.detectors.adaptive import final_mask, ghosts
-from bgsub.detectors.adaptive.detector import Adaptive
-from bgsub.detectors.base import Learning
 from bgsub.evaluation import evaluate, find_sequences
-from bgsub.frames import Mask
 
 _NEVER = 1e9
 
 
-class LearnsEverywhere(Adaptive):
+class LearnsEverywhere(adaptive.Adaptive):
     """Learns foreground, too."""
 
-    def _update(self, learning: Learning, final: Mask) -> None:
+    def _find_forgotten(self, final: Any, outlines: Any) -> Iterator[Any]:
+        return iter(())
+
+    def _update(self, learning: Any, final: Any) -> None:
         kept = final.copy()
         final[:] = 0
         super()._update(learning, final)
         final[:] = kept
 
 
-def nowhere_static(factors: Any, blink_rates: Any, side: int, threads: int, static: Any) -> None:
-    """Leave everything to the large majority."""
+def never_static(factors: Any, blink_rates: Any, side: int, threads: int, static: Any) -> None:
+    """Use the large square everywhere."""
     static[:] = 0
 
 
 # name, constants of modules to change, parameters, class
-Variant = tuple[str, dict[tuple[Any, str], Any], dict[str, Any], type[Adaptive]]
-_PLAIN: type[Adaptive] = Adaptive
+Variant = tuple[str, dict[tuple[Any, str], Any], dict[str, Any], type[adaptive.Adaptive]]
+_PLAIN: type[adaptive.Adaptive] = adaptive.Adaptive
 VARIANTS: list[Variant] = [
     ("all of it, 3 slots", {}, {}, _PLAIN),
     ("1 slot", {}, {"slots": 1}, _PLAIN),
     ("2 slots", {}, {"slots": 2}, _PLAIN),
     ("4 slots", {}, {"slots": 4}, _PLAIN),
     ("8 slots", {}, {"slots": 8}, _PLAIN),
-    ("shadows found", {}, {"detect_shadows": True}, _PLAIN),
-    ("no projection but of equals", {(adaptive, "_TAU"): np.float32(0.999)}, {}, _PLAIN),
+    ("shadows detected", {}, {"detect_shadows": True}, _PLAIN),
+    ("only equal colours are projected", {(adaptive, "_TAU"): np.float32(0.999)}, {}, _PLAIN),
     ("one width for all pixels", {(adaptive, "_FACTOR_RATE"): 0.0}, {}, _PLAIN),
-    ("widths not faster at the start", {(adaptive, "_EARLY"): 0.0}, {}, _PLAIN),
-    ("old foreground may blink", {(adaptive, "_FLICKER_S"): _NEVER}, {}, _PLAIN),
-    ("raw mask", {}, {"smoothing": 1, "fill": False, "ghosts": False}, _PLAIN),
-    ("large majority only", {(adaptive, "find_static"): nowhere_static}, {}, _PLAIN),
-    ("small majority everywhere", {(final_mask, "_STATIC"): _NEVER}, {}, _PLAIN),
-    ("holes not filled", {}, {"fill": False}, _PLAIN),
-    ("ghosts not looked for", {}, {"ghosts": False}, _PLAIN),
-    ("ghosts only whole", {(ghosts, "_ARC"): 2.0}, {}, _PLAIN),
+    ("widths grow no faster at the start", {(adaptive, "_EARLY"): 0.0}, {}, _PLAIN),
+    ("blinking foreground is not widened", {(adaptive, "_FLICKER_S"): _NEVER}, {}, _PLAIN),
+    ("no smoothing, holes or ghosts", {}, {"smoothing": 1, "fill": False, "ghosts": False}, _PLAIN),
+    ("large square only", {(adaptive, "find_static"): never_static}, {}, _PLAIN),
+    ("small square everywhere", {(final_mask, "_STATIC"): _NEVER}, {}, _PLAIN),
+    ("holes are not filled", {}, {"fill": False}, _PLAIN),
+    ("ghosts are not searched for", {}, {"ghosts": False}, _PLAIN),
+    ("only whole regions can be ghosts", {(ghosts, "_ARC"): 2.0}, {}, _PLAIN),
     ("foreground is learned", {}, {}, LearnsEverywhere),
-    ("no regions in another light", {(adaptive, "find_relit"): lambda *_: None}, {}, _PLAIN),
-    ("no change of the whole scene", {(adaptive, "_FLOOD"): 2.0}, {}, _PLAIN),
+    ("no search for changed light", {(adaptive, "find_relit"): lambda *_: None}, {}, _PLAIN),
+    ("no restart after a flood", {(adaptive, "_FLOOD"): 2.0}, {}, _PLAIN),
 ]
 
 
 @contextmanager
 def changed(constants: dict[tuple[Any, str], Any]) -> Iterator[None]:
-    """Change constants of modules for a while."""
+    """Change constants of modules temporarily."""
     with ExitStack() as stack:
         for (module, name), value in constants.items():
             stack.enter_context(patch.object(module, name, value))
@@ -80,7 +80,7 @@ def changed(constants: dict[tuple[Any, str], Any]) -> Iterator[None]:
 
 
 def share_of_mog2(make: Callable[[], Any]) -> float:
-    """Time a detector beside MOG2, turn by turn."""
+    """Time a detector beside MOG2, taking turns."""
     frames = list(itertools.islice(itertools.cycle(make_frames((480, 640))), 120))
     before = cv2.getNumThreads()
     cv2.setNumThreads(1)
@@ -111,14 +111,14 @@ def main() -> None:
     if not sequences:
         sys.exit(__doc__)
     header = " ".join(f"{sequence.name[:9]:>9}" for sequence in sequences)
-    sys.stdout.write(f"{'':32}{header}      mean  of MOG2\n")
+    sys.stdout.write(f"{'':36}{header}      mean  of MOG2\n")
     for name, constants, parameters, kind in VARIANTS:
         with changed(constants):
             report = evaluate(sequences, lambda _, k=kind, p=parameters: k(**p))  # type: ignore[misc]
             cost = share_of_mog2(lambda k=kind, p=parameters: k(**p, threads=1))  # type: ignore[misc]
         scores = [row.counts.f_measure for row in report.rows]
         cells = " ".join(f"{score:9.3f}" for score in scores)
-        sys.stdout.write(f"{name:32}{cells} {statistics.fmean(scores):9.3f} {cost:8.2f}\n")
+        sys.stdout.write(f"{name:36}{cells} {statistics.fmean(scores):9.3f} {cost:8.2f}\n")
         sys.stdout.flush()
 
 

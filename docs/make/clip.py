@@ -1,4 +1,4 @@
-"""Render the bundled clip: walkers.mp4, and walkers_truth.mkv with its labels, frame by frame the same.
+"""Render the bundled clip: samples/walkers.mp4, and its labels frame by frame, samples/walkers_truth.mkv.
 
 Run from anywhere: python docs/make/clip.py
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from bgsub.video.sources.synthetic.scene import SyntheticScene
 
-FOLDER = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parents[2] / "samples"
 
 
 def write(path: Path, codec: str, pixels: str, frames: list[np.ndarray], rate: int, options: dict[str, str]) -> None:
@@ -27,7 +27,7 @@ def write(path: Path, codec: str, pixels: str, frames: list[np.ndarray], rate: i
 
 
 def main() -> None:
-    """Write both files beside this one."""
+    """Write both files."""
     scene = SyntheticScene(size=(240, 320), frames=300, rate_hz=25, seed=4, noise=2.0)
     images, labels = zip(*(scene.frame(index) for index in range(scene.frames)), strict=True)
     write(FOLDER / "walkers.mp4", "libx264", "yuv420p", list(images), 25, {"crf": "25", "preset": "slow"})

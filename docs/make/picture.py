@@ -1,4 +1,4 @@
-"""Render docs/triptych.png, the picture of the README: input, mask and overlay of the bundled clip.
+"""Render docs/triptych.png, the image of the README: input, mask and overlay of the bundled clip.
 
 Run from anywhere: python docs/make/picture.py
 """
