@@ -15,7 +15,7 @@ from bgsub.detectors import create
 from bgsub.frames import Frame
 from bgsub.video.sources.synthetic.scene import SyntheticScene
 
-__all__ = ["DEFAULT_SIZES", "Row", "bench", "table"]
+__all__ = ["DEFAULT_SIZES", "Row", "bench", "make_frames", "table"]
 
 DEFAULT_SIZES = ((240, 320), (480, 640), (720, 1280), (1080, 1920), (2160, 3840))
 """(height, width) of the frames."""
@@ -81,7 +81,7 @@ def bench(
     before = cv2.getNumThreads()
     try:
         for size in sizes:
-            frames = _frames(size)
+            frames = make_frames(size)
             for count in dict.fromkeys(number or available_threads() for number in threads):
                 cv2.setNumThreads(count)
                 for row in _measure(frames, count, rounds):
@@ -117,7 +117,7 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def _frames(size: tuple[int, int]) -> list[Frame]:
+def make_frames(size: tuple[int, int]) -> list[Frame]:
     """Make a scene with moving people, water and a tree once, and enlarge it, with new noise."""
     scene = SyntheticScene(size=(240, 320), frames=400)
     generator = np.random.default_rng(0)

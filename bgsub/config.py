@@ -20,7 +20,7 @@ __all__ = ["Config"]
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    r"""Everything that decides what a run computes; sources and outputs are not part of it.
+    r"""Everything that determines the results of a run; sources and outputs are not part of it.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Config:
     def to_toml(self) -> str:
         """Return the settings as TOML, with every parameter of the detector; `from_toml_text` reads it back.
 
-        The frame rate appears only where it was given: else it is the source's, whichever that will be.
+        The frame rate appears only if it was given; otherwise it is that of the source.
         """
         every = defaults(detector_class(self.detector))
         every.pop("rate_hz", None)
@@ -185,8 +185,8 @@ class Config:
         threads : int, optional
             Threads for detectors that ask for it.
         model : path, optional
-            A saved model; it brings its own detector and parameters. Only whether masks are raw belongs to the
-            run, as post-processing does.
+            A saved model; it brings its own detector and parameters. Only whether masks are raw is decided by
+            the run, as post-processing is.
 
         Returns
         -------

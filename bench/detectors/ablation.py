@@ -18,7 +18,7 @@ from unittest.mock import patch
 import numpy as np
 
 from bgsub._opencv import cv2
-from bgsub.bench import _frames
+from bgsub.bench import make_frames
 from bgsub.detectors.adaptive import detector as adaptive
 from bgsub.detectors.adaptive import final_mask, ghosts
 from bgsub.evaluation import evaluate, find_sequences
@@ -81,7 +81,7 @@ def changed(constants: dict[tuple[Any, str], Any]) -> Iterator[None]:
 
 def share_of_mog2(make: Callable[[], Any]) -> float:
     """Time a detector beside MOG2, taking turns."""
-    frames = list(itertools.islice(itertools.cycle(_frames((480, 640))), 120))
+    frames = list(itertools.islice(itertools.cycle(make_frames((480, 640))), 120))
     before = cv2.getNumThreads()
     cv2.setNumThreads(1)
     try:

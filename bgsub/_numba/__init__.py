@@ -1,4 +1,4 @@
-"""The only importer of numba: compiled kernels, what they may call, and rows run in bands over threads."""
+"""The only importer of numba: compiled kernels, functions for them, and bands of rows over threads."""
 
 from bgsub._numba.bands import available_threads, run_bands
 from bgsub._numba.compiler import JIT_ENABLED, inlined, kernel, view_kernel

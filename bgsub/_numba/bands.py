@@ -1,4 +1,4 @@
-"""Kernel calls split into bands of rows, which threads share."""
+"""Run kernels over bands of rows, on several threads."""
 
 import itertools
 import os
@@ -12,14 +12,14 @@ __all__ = ["available_threads", "run_bands"]
 
 
 def available_threads() -> int:
-    """Count the processors that this process may use."""
+    """Return the number of CPUs that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class _Work:
-    """Bands of one call, which its caller and some workers take until none is left."""
+    """The bands of one call, processed by its caller and by workers until none is left."""
 
     def __init__(self, call: Callable[[int, int], None], bands: Iterable[tuple[int, int]]) -> None:
         self.call, self.bands = call, deque(bands)
@@ -35,19 +35,19 @@ class _Work:
             self.call(first, last)
 
     def help(self) -> None:
-        self.begun.append(1)  # before a band is taken: who has none left to take knows all that are at work
+        self.begun.append(1)  # before a band is claimed: a thread that finds none left knows all that are at work
         error = None
         try:
             self.take()
-        except BaseException as caught:  # noqa: BLE001 - raised anew by the caller
+        except BaseException as caught:  # noqa: BLE001 - raised again by the caller
             error = caught
         self.ended.put(error)
 
     def wait(self) -> list[BaseException]:
-        """Wait until no thread is at work: the caller's arrays must not be written after that; return the errors."""
+        """Wait until no thread is at work, so that nothing writes the caller's arrays any more; return the errors."""
         self.bands.clear()
         errors: list[BaseException | None] = []
-        # Counted anew each time: one that begins only now finds nothing to do, and ends before one that is at work.
+        # Counted again each time: one that begins only now finds nothing to do, and ends before one that is at work.
         while len(errors) < len(self.begun):
             errors.append(self.ended.get())
         return [error for error in errors if error is not None]
@@ -59,7 +59,7 @@ _jobs_lock = threading.Lock()
 
 
 def _workers() -> SimpleQueue[_Work]:
-    """Return the queue that the workers, as many as processors, are served from; start them with the first call."""
+    """Return the job queue of the worker threads (one per CPU), which are started on first use."""
     global _jobs
     with _jobs_lock:
         if _jobs is None:
@@ -75,7 +75,7 @@ def _serve(jobs: SimpleQueue[_Work]) -> None:
 
 
 def _forget_workers() -> None:
-    """Let a forked child start its own workers: threads do not survive a fork."""
+    """Make a forked child start its own workers: threads do not survive a fork."""
     global _jobs, _jobs_lock
     _jobs, _jobs_lock = None, threading.Lock()
 
@@ -83,7 +83,7 @@ def _forget_workers() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_workers)
 
-_MIN_PIXELS_PER_BAND = 20_000  # below, waking another thread, some 50 microseconds, costs more than it saves
+_MIN_PIXELS_PER_BAND = 20_000  # with fewer, waking another thread (some 50 microseconds) costs more than it saves
 
 
 def run_bands(
@@ -106,13 +106,13 @@ def run_bands(
     shape : (height, width)
         Size of the frame.
     threads : int
-        Most threads to use; 0 for one a processor.
+        Most threads to use; 0 for one per CPU.
     *arguments
         Passed on.
     pieces : int
-        Bands a thread; more than one where rows differ in what they cost, for a thread that is done takes another.
+        Bands per thread; more than one where rows differ in cost, so that a thread that is done can start another.
     light : int
-        How many times cheaper than in most kernels a pixel is: how many times more of them wake another thread.
+        How many times cheaper a pixel is than in most kernels; that many times more of them justify another thread.
     """
     height, width = shape
     workers = min(threads or available_threads(), height, max(1, height * width // (_MIN_PIXELS_PER_BAND * light)))

@@ -1,4 +1,4 @@
-"""What kernels may call: a fast exp2 and a prefetch."""
+"""Functions for kernels: a fast exp2 and a prefetch."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from bgsub._numba.compiler import JIT_ENABLED, warn_of_plain_numba
 __all__ = ["exp2_nonpositive", "prefetch"]
 
 _ROUND = np.float32(1.5 * 2**23)  # adding it leaves round(y) in the low bits of a float32
-# A product of 2**-100 and a coefficient is still above 2**-126; numbers below take a processor a hundred times longer.
+# A product of 2**-100 and a coefficient is still above 2**-126; numbers below are a hundred times slower.
 _LOWEST = np.float32(-100.0)
 _TOP = np.int32(23)  # bits of the mantissa, below the exponent
 # Minimax polynomial of 2**f on [-0.5, 0.5], relative error 7.5e-8.
@@ -72,4 +72,4 @@ def _no_prefetch(row: Any) -> None:
 
 
 prefetch: Any = intrinsic(_prefetch) if JIT_ENABLED else _no_prefetch
-"""In a kernel: ask for the first 64 numbers of a contiguous row to be brought to the cache, as they are needed soon."""
+"""In a kernel: prefetch the first 64 numbers of a contiguous row into the cache."""

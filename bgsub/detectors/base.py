@@ -18,7 +18,7 @@ from bgsub.frames import Frame, Mask, Score, check_frame, check_mask
 __all__ = ["LOWEST_SCORE", "Detector", "Learning"]
 
 LOWEST_SCORE = np.float32(-1e6)
-"""Score where a pixel can only be background: its threshold is not positive, or it lies outside the region."""
+"""Score of pixels that can only be background: the threshold is not positive, or they lie outside the region."""
 
 _WHITE = {"B": 255.0, "H": 65535.0, "f": 1.0}  # by dtype.char, which is quicker to get than a name
 
@@ -62,7 +62,7 @@ class Detector(Parametrized, abc.ABC):
     repeatable: ClassVar[bool] = True
     """Whether the same frames give the same bits, whatever else runs."""
     own_postprocess: ClassVar[bool] = False
-    """Whether masks are final as they come, so that a pipeline need not clean them."""
+    """Whether masks are already post-processed, so that a pipeline need not do it."""
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)
@@ -75,7 +75,7 @@ class Detector(Parametrized, abc.ABC):
         return False
 
     def change(self, **parameters: Any) -> None:
-        """Change parameters of a running model; they count from the next frame on.
+        """Change parameters of a running model, from the next frame on.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Detector(Parametrized, abc.ABC):
                 )
         self._parameters = checked
 
-    # What was seen
+    # State
 
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -136,7 +136,7 @@ class Detector(Parametrized, abc.ABC):
         shape = self._shape[:2] if self._shape is not None else np.shape(region)[:2]
         self._roi = check_mask(region, (shape[0], shape[1]) if len(shape) == 2 else (0, 0), "roi")
 
-    # Frames in, masks out
+    # Detection and learning
 
     def apply(
         self,
@@ -242,7 +242,7 @@ class Detector(Parametrized, abc.ABC):
         self._run(frame, None, None, Learning(None, self._allowed(chosen)))
 
     def inspect(self, frame: Frame, row: int, column: int) -> PixelState:
-        """Return what the model knows of one pixel and how it judges the pixel's colour; reads only.
+        """Return the model's state at one pixel and how it judges the pixel's colour; reads only.
 
         Parameters
         ----------
@@ -259,13 +259,13 @@ class Detector(Parametrized, abc.ABC):
         Raises
         ------
         UnsupportedError
-            If the detector does not give away what it has learned, such as OpenCV's.
+            If the detector does not expose its model, such as OpenCV's.
         BgsubError
             If no frame was seen yet.
         ValueError
             If the frame is of another shape or dtype than those learned, or there is no such pixel.
         """
-        raise UnsupportedError(f"{self.name} does not show what it has learned of a pixel; use adaptive, norma or olk")
+        raise UnsupportedError(f"{self.name} does not expose its model of a pixel; use adaptive, norma or olk")
 
     @abc.abstractmethod
     def background_image(self) -> Frame:

@@ -1,4 +1,4 @@
-"""What detectors have in common that keep one kernel expansion per pixel: coefficients, inspection, background."""
+"""Base of the detectors that keep one kernel expansion per pixel: coefficients, inspection, background."""
 
 import abc
 import math
@@ -24,14 +24,14 @@ _SMALLEST_SCALE = 1e-6
 
 
 class Judgement(NamedTuple):
-    """What decides whether a pixel is foreground."""
+    """The comparison that makes a pixel foreground or background."""
 
     symbol: Literal["f", "g"]
-    """What is compared: f(x), or the density g(x), which is f(x) divided by the sum of all coefficients."""
+    """The value compared: f(x), or the density g(x), which is f(x) divided by the sum of all coefficients."""
     threshold: float
     """Below it the colour is foreground."""
     threshold_symbol: str
-    """How the threshold is called."""
+    """Name of the threshold."""
 
 
 class KernelBank(Detector):
@@ -106,7 +106,7 @@ class KernelBank(Detector):
 
     @abc.abstractmethod
     def _judgement(self, row: int, column: int) -> Judgement:
-        """Return what decides at a pixel."""
+        """Return the comparison made at a pixel."""
 
     def _width_factor(self, row: int, column: int) -> float:
         """Return the factor that the width is multiplied by at a pixel."""
@@ -115,7 +115,7 @@ class KernelBank(Detector):
     def background_image(self) -> Frame:
         """Return per pixel the support vector s_i with the largest f(s_i), the densest colour; black where none is.
 
-        A single coefficient tells little here: in a ring it only says how old a support vector is.
+        A single coefficient means little: in a ring it only depends on the age of its support vector.
 
         Returns
         -------

@@ -134,7 +134,7 @@ class Norma(RingBank):
             self._boxes_known = False
 
     def _write_mask_by_boxes(self, frame: Frame, mask: Mask) -> None:
-        """Write the mask of a frame that is not learned; boxes are a cache, which masks do not depend on."""
+        """Write the mask of a frame that is not learned; boxes are only a cache: masks do not depend on them."""
         if self._boxes is None:
             self._boxes = Boxes(np.empty_like(frame), np.empty_like(frame))
         arrays = self._arrays

@@ -18,7 +18,7 @@ WHITE = template("value of white of uint16 and float32 frames, by default 65535 
 
 
 class _OpenCvDetector(Detector):
-    """What MOG2 and KNN share: frames become uint8, shadows (127) become background."""
+    """Base of MOG2 and KNN: frames are converted to uint8, and shadows (127) become background."""
 
     can_save = False
     can_score = False  # at a rate of 0 MOG2 still reorders its Gaussians, and KNN learns as ever
@@ -53,7 +53,7 @@ class _OpenCvDetector(Detector):
         return np.clip(frame * (255.0 / self._white(frame.dtype)) + 0.5, 0, 255).astype(np.uint8)
 
     def change(self, **parameters: Any) -> None:
-        """Change parameters of a running model; they count from the next frame on. See `Detector.change`."""
+        """Change parameters of a running model; see `Detector.change`."""
         super().change(**parameters)
         if self._model is not None:
             self._set_parameters(self._model)

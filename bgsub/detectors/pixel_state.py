@@ -1,4 +1,4 @@
-"""What a detector knows of one pixel, for people who want to see why it is foreground."""
+"""The state of one pixel, which explains why it is foreground."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,13 +25,13 @@ class PixelState:
     kernel: NDArray[np.float64]
     """(n,) kernel value of each support vector with the colour, in [0, 1]."""
     value: float
-    """What is compared with the threshold: f(x), or the density f(x) / sum of all coefficients."""
+    """The value compared with the threshold: f(x), or the density f(x) / sum of all coefficients."""
     symbol: str
-    """How `value` is called: "f" or "g" for a density."""
+    """Name of `value`: "f", or "g" for a density."""
     threshold: float
     """Below it the colour is raw foreground; where it is not positive, no colour is."""
     threshold_symbol: str
-    """How the threshold is called, such as "theta" or "kappa rho"."""
+    """Name of the threshold, such as "theta" or "kappa rho"."""
     width: float
     """Kernel width in grey levels over all channels, on a scale where white is 255."""
     white: float

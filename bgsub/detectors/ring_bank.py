@@ -1,4 +1,4 @@
-"""What the detectors have in common that keep a ring of support vectors per pixel and learn every n-th frame."""
+"""Base of the detectors that keep a ring of support vectors per pixel and learn every n-th frame."""
 
 import abc
 import math

@@ -31,7 +31,7 @@ from bgsub.gui.widgets.pane_grid import PaneGrid
 from bgsub.gui.widgets.record_dialog import RecordDialog
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
 from bgsub.roi import Region, open_region
-from bgsub.video.sources.list_cameras import FoundCamera
+from bgsub.video.list_cameras import FoundCamera
 from bgsub.video.sources.synthetic import SyntheticScene, write_sample
 from tests.gui.conftest import EASY
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bgsub.video.sources.list_cameras import FoundCamera, list_cameras
+from bgsub.video.list_cameras import FoundCamera, list_cameras
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems do not list their cameras")
 

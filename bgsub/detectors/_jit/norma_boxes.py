@@ -116,7 +116,7 @@ def _list_all(first_row, last_row, width, positions):
 
 @inlined
 def _fetch(frame, expansion, position):
-    """Ask for what a segment needs: segments follow no pattern that the processor would foresee."""
+    """Prefetch the data of a segment: the hardware cannot predict which segments are computed."""
     width = expansion.rho.shape[1]
     y, left = position // width, position % width
     colours_row, coefficients_row = expansion.colours[y], expansion.coefficients[y]

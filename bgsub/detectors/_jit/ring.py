@@ -1,4 +1,4 @@
-"""What the kernels of NORMA and OLK_N share: rings of support vectors, one per pixel, and rows of frames.
+"""Shared by the kernels of NORMA and OLK_N: rings of support vectors, one per pixel, and rows of frames.
 
 Inner loops run over contiguous pixels of a row through one-dimensional views, and load what they choose from before
 they choose: in this form LLVM vectorises all of them. Support vectors lie channel by channel, then slot by slot, so
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 NO_SLOT = np.uint8(255)
-"""In place of a slot: none takes this pixel's colour."""
+"""Stands for a slot: none stores this pixel's colour."""
 _LOWEST_SCORE = np.float32(-1e6)
 
 

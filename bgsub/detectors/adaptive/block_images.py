@@ -1,4 +1,4 @@
-"""Images as arrays of blocks: pixels that follow each other in memory, the last block filled up."""
+"""Convert images to arrays of blocks, pixels in the order of memory with the last block filled up, and back."""
 
 from typing import TypeVar
 

@@ -65,7 +65,7 @@ class Adaptive(KernelBank):
 
         g(x) = sum_j a_j exp(-|s_j - x|^2 / (R width)^2) / sum_j a_j,
 
-    in [0, 1]; the raw mask is g < threshold. What makes it accurate:
+    in [0, 1]; the raw mask is g < threshold. Its mechanisms:
 
     1. *Projection* (Projectron; Orabona, Keshet, Caputo 2008, on one support vector): a learned colour with kernel
        value k above 0.5 to the heaviest s_j, else to the nearest, adds k to a_j and draws s_j towards it; any other
@@ -233,7 +233,7 @@ class Adaptive(KernelBank):
             return
         final, outlines = self._final_mask(raw)
         if learning is not None:
-            # Where nothing stands, or the light has changed, is background: in this mask, and in what is learned.
+            # Ghosts and regions under another light are background, in this mask and for learning.
             for forgotten in self._find_forgotten(final, outlines):
                 self._forget_pixels(forgotten, learning.where, final)
             self._update(learning, final)
@@ -276,7 +276,10 @@ class Adaptive(KernelBank):
         return final, outlines
 
     def _find_forgotten(self, final: Mask, outlines: Outlines) -> Iterator[Mask]:
-        """Find foreground that is to be learned at once; each mask is to be taken out of `final` before the next."""
+        """Find foreground to be learned at once: everything, ghosts, or regions under another light.
+
+        The caller makes each mask background in `final` before it asks for the next.
+        """
         frames, white = self._scalars["frames"], self._white(self._seen.planes.dtype)
         if self._is_flooded(final):
             yield np.full(final.shape, 255, np.uint8)

@@ -1,4 +1,4 @@
-"""Ghosts: foreground where nothing is, because what stood there while the model was young has gone."""
+"""Ghosts: foreground where nothing is, because an object that was learned as background has gone."""
 
 from collections.abc import Callable
 from typing import Any
@@ -111,7 +111,7 @@ def _find_part(
     markers[np.asarray(cv2.dilate(region, square)) == 0] = 1
     cv2.watershed(_colour(now, white), markers)
     part = np.where((markers == 1) & (region != 0), np.uint8(255), np.uint8(0))
-    # A shadow that reaches another looks like its surroundings, too: only its outline tells that it is there.
+    # A shadow that touches another looks like its surroundings, too: only its outline reveals it.
     if excess[part[points[:, 1] + origin[1], points[:, 0] + origin[0]] != 0].sum() <= 0:
         return None
     ring = cv2.dilate(part, np.ones((_RING_PX, _RING_PX), np.uint8))

@@ -17,7 +17,7 @@ _CHROMATICITY = 0.04  # largest change of a channel's share of the brightness in
 _TEXTURE = 8.0  # grey levels, the largest standard deviation of what the darkened background does not explain
 _REACH_PX = 5  # side of the square where the texture is compared
 _MARGIN_PX = 8
-_RELIT_SHARE = 0.02  # of the frame: smaller regions are never taken for relit ones
+_RELIT_SHARE = 0.02  # of the frame: smaller regions are never regarded as relit
 _SAMPLES = 6_000  # pixels of a region's box that are looked at
 _EXPLAINED = 0.8  # share of a relit region that the background explains,
 _CORRELATION = 0.7  # and the least correlation of its texture with the background's
@@ -49,8 +49,8 @@ class _Comparison:
 def find_shadows(mask: Mask, frame: NDArray[Any], background: NDArray[Any], white: float) -> Mask:
     """Find foreground whose colour and texture are those of the background, darkened by one factor.
 
-    A pixel may be in shadow where brightness fell to between 40 and 97 % and chromaticity stayed. That alone takes
-    grey cars for shadows on grey roads; so around the pixel the frame's brightness must also equal the
+    A pixel may be in shadow where brightness fell to between 40 and 97 % and chromaticity stayed. That alone confuses
+    grey cars with shadows on grey roads; so around the pixel the frame's brightness must also equal the
     background's times the ratio of their local means, up to 8 grey levels (least squares in a 5x5 square). The
     result is smoothed by a median.
 
@@ -86,7 +86,7 @@ def find_relit(
     """Find large regions that are the background under another light: clouds, lamps, automatic exposure.
 
     A region of more than 2 % of the frame is relit if its texture is explained, as in a shadow, on 80 % of its
-    area, and correlates with the background's: a plain object before a plain wall is explained, too.
+    area, and correlates with the background's: the texture of a plain object before a plain wall is explained, too.
 
     Parameters
     ----------

@@ -8,8 +8,8 @@ from PyQt6.QtCore import QSettings, QUrl, pyqtSignal
 from PyQt6.QtWidgets import QInputDialog, QLineEdit, QMenu, QWidget
 
 from bgsub.gui.widgets.dialogs import ask_folder, ask_open
+from bgsub.video.list_cameras import FoundCamera, list_cameras
 from bgsub.video.sources import public_name
-from bgsub.video.sources.list_cameras import FoundCamera, list_cameras
 
 __all__ = [
     "CameraMenu",

@@ -1,4 +1,4 @@
-"""The adaptive detector's state in blocks, its units, and what its kernels share.
+"""The adaptive detector's state in blocks, its units, and code shared by its kernels.
 
 Pixels are processed in blocks of 64 that follow each other in memory, slot by slot, because most blocks of most
 frames need little. In a *settled* block every pixel matches a first slot that outweighs the rest: the other slots are
@@ -36,7 +36,7 @@ DITHERS = 61
 SETTLED, FORGOTTEN = np.uint8(1), np.uint8(2)
 """States of a block: near to its first slots, or due to learn at once; 0 is neither."""
 NONE = np.uint8(255)
-"""In place of a slot: there is none."""
+"""Stands for a slot: there is none."""
 
 # State in small integers: each unit is less than what a frame changes.
 FACTOR_ONE = np.float32(8000.0)  # a width factor of 1
@@ -71,7 +71,7 @@ class State(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """What `score` sees in one frame and `update` learns from; every step writes it before reading it."""
+    """Results of `score` for one frame, from which `update` learns; every step writes them before reading them."""
 
     planes: Any
     """(D, N, BLOCK) of the frame's dtype: the frame, channel by channel."""

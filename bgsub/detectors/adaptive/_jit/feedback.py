@@ -20,7 +20,7 @@ __all__ = ["NEAR", "feed_back", "rescore_settled", "rescore_touched", "spread"]
 _DISTANCE_UNIT = np.float32(1.0 / 65535.0)
 _BLINK = np.int32(40)  # what a blink adds to v, in its units: 1
 _FREE = np.int32(40)  # how much of v widens nothing, for a passing object blinks, too
-_CALMING_IN_FOREGROUND = np.int32(1)  # what a frame without a blink takes from v where the pixel is foreground
+_DECAY_IN_FOREGROUND = np.int32(1)  # what a frame without a blink takes from v where the pixel is foreground
 _DISTANCE_RATE = np.float32(0.02)  # of the running mean of the distance
 _DISTANCE_SCALE = np.float32(4.0)
 _SHRINK = np.float32(0.01)  # rate at which width factors shrink, divided by v
@@ -148,7 +148,7 @@ def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
         before = previous_raw[x]
         blinks = (raw[x] != before) & ((near_row[x] == 0) | (np.int32(ages[x]) > flicker))
         v = np.int32(blink_rates[x])
-        change = _BLINK if blinks else -(_CALMING_IN_FOREGROUND if foreground else LOWEST_BLINK_RATE)
+        change = _BLINK if blinks else -(_DECAY_IN_FOREGROUND if foreground else LOWEST_BLINK_RATE)
         v_new = min(max(v + change, LOWEST_BLINK_RATE), np.int32(65535))
         mean = np.int32(distances[x])
         # Truncation makes a mean of small distances end at 0.

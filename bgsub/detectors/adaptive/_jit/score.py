@@ -104,7 +104,7 @@ def _is_inside(y, planes, colours, box, outside):
 
 @inlined
 def _fetch(y, state, seen):
-    """Ask for what an unsettled block needs: these blocks follow no pattern that the processor would foresee."""
+    """Prefetch the data of an unsettled block: the hardware cannot predict which blocks these are."""
     slots, channels = state.coefficients.shape[0], seen.planes.shape[0]
     prefetch(state.width_factors[y])
     for j in range(slots):
@@ -179,7 +179,7 @@ def _weigh_slot(slot, a, scratch):
 
 @inlined
 def _judge(y, seen, rule, scratch):
-    """Write what follows from the sums."""
+    """Write density, raw mask, distance and nearest slot from the sums."""
     zero, one = np.float32(0.0), np.float32(1.0)
     f, mass, index = scratch.f, scratch.mass, scratch.index
     first, to_beat, infinite = scratch.first, scratch.to_beat, np.float32(np.inf)
