@@ -29,10 +29,11 @@ class FrameDifference(TwoStepDetector):
         gap = np.abs(frame.astype(np.float32) - self._arrays["last"])
         gap = gap if frame.ndim == 2 else gap.max(axis=2)
         threshold = np.float32(self.threshold * self._white(frame.dtype) / 255)
-        return 1 - threshold / np.maximum(gap, np.float32(1e-6))  # positive is foreground
+        score: Score = 1 - threshold / np.maximum(gap, np.float32(1e-6))  # positive is foreground
+        return score
 
     def _learn(self, frame: Frame, learning: Learning) -> None:
-        chosen = ... if learning.where is None else learning.where != 0
+        chosen = slice(None) if learning.where is None else learning.where != 0
         self._arrays["last"][chosen] = frame[chosen]
 
     def background_image(self) -> Frame:
