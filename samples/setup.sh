@@ -38,7 +38,7 @@ setup() {
         "$base" -c 'import ensurepip' 2>/dev/null || need_packages python3-venv
         "$base" -m venv --clear "$root/.venv"
     fi
-    # What is installed is noted with the file that decides on it; a change of either installs anew.
+    # What is installed is noted with the file that decides on it; a change of either installs again.
     stamp="$root/.venv/installed-${1:-plain}"
     if ! cmp -s "$root/pyproject.toml" "$stamp"; then
         say "Installing bgsub and what it needs (a few minutes the first time)"

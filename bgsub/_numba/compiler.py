@@ -33,7 +33,7 @@ def warn_of_plain_numba(missing: str) -> None:
 
 
 def _make_fast_compiler() -> Any:
-    """Return a compiler class whose lowering tells LLVM two things that Python code cannot say.
+    """Return a compiler class whose lowering makes LLVM two promises that Python code cannot express.
 
     Arrays that are written overlap no other argument: without the promise every short loop begins with a comparison
     of all its arrays' addresses (10 to 25 % of the detectors' time). And vectors may have all bits of a register:

@@ -1,5 +1,6 @@
 """Kernels run as plain Python with one function in them replaced by a wrong one, which a test must notice."""
 
+import importlib
 import importlib.util
 from collections.abc import Callable
 from types import ModuleType
@@ -22,6 +23,7 @@ def plain(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def _load(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    importlib.import_module(_KERNELS + name)  # so that the modules it imports are compiled ones
     spec = importlib.util.find_spec(_KERNELS + name)
     assert spec is not None
     assert spec.loader is not None

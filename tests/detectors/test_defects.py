@@ -29,12 +29,6 @@ def alarm_decides(learn):
     return learn_row
 
 
-def unscaled(expand):
-    return lambda colours, coefficients, values, gain, scale, f: expand(
-        colours, coefficients, values, gain, np.float32(1), f
-    )
-
-
 def channel_forgotten(separate):
     def forget(part, planes, values):
         separate(part, planes, values)
@@ -46,7 +40,7 @@ def channel_forgotten(separate):
 NORMA = {
     "wrong sign of rho": ("_learn_row", wrong_sign),
     "alarm decides on learning": ("_learn_row", alarm_decides),
-    "no decay": ("_expand", unscaled),
+    "no decay": ("_scale", lambda _: lambda f, scale: None),
     "a channel forgotten": ("separate", channel_forgotten),
     "colour of the wrong channel stored": (
         "store_colours",
@@ -89,20 +83,15 @@ def scaled_density(normalise):
     return wrong
 
 
-def mass_without_one_slot(expand):
-    def wrong(colours, coefficients, values, gain, f, mass):
-        expand(colours, coefficients, values, gain, f, mass)
-        mass -= coefficients[0]
-
-    return wrong
-
-
 OLK = {
     "no upper bound": ("_new_coefficients", bounds(C=1e9)),
     "no lower bound": ("_new_coefficients", bounds(v=-1e9)),
     "bounds swapped": ("_new_coefficients", bounds(v="C", C="v")),
     "density of f under another scale": ("_normalise", scaled_density),
-    "mass without one slot": ("_expand", mass_without_one_slot),
+    "mass without one slot": (
+        "_sum_coefficients",
+        lambda sum_up: lambda coefficients, mass: sum_up(coefficients[1:], mass),
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""The list of cameras, from a copy of what Linux tells."""
+"""The list of cameras, from a copy of the files in which Linux lists them."""
 
 import sys
 from pathlib import Path

@@ -4,9 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import exp2_nonpositive, inlined, kernel
+from bgsub._numba import inlined, kernel
 from bgsub.detectors._jit.ring import (
     NO_SLOT,
+    expand,
     next_slot,
     separate,
     store_coefficients,
@@ -40,25 +41,8 @@ class Rule(NamedTuple):
 
 
 @inlined
-def _expand(colours, coefficients, values, gain, scale, f):
-    """Compute f, (W,), of a row: the sums of `norma_boxes`, bit by bit."""
-    zero = np.float32(0.0)
-    x0 = values[0]
-    for x in range(f.shape[0]):
-        f[x] = zero
-    for j in range(coefficients.shape[0]):
-        a, s0 = coefficients[j], colours[0, j]
-        if values.shape[0] == 3:
-            s1, s2, x1, x2 = colours[1, j], colours[2, j], values[1], values[2]
-            for x in range(f.shape[0]):
-                d0 = np.float32(s0[x]) - x0[x]
-                d1 = np.float32(s1[x]) - x1[x]
-                d2 = np.float32(s2[x]) - x2[x]
-                f[x] += a[x] * exp2_nonpositive((d0 * d0 + d1 * d1 + d2 * d2) * gain)
-        else:
-            for x in range(f.shape[0]):
-                d0 = np.float32(s0[x]) - x0[x]
-                f[x] += a[x] * exp2_nonpositive(d0 * d0 * gain)
+def _scale(f, scale):
+    """Multiply f by the common scale of the coefficients."""
     for x in range(f.shape[0]):
         f[x] *= scale
 
@@ -132,7 +116,8 @@ def step(first_row, last_row, frame, ring, rho, where, rule, outputs):
     for y in range(first_row, last_row):
         colours, coefficients = ring.colours[y], ring.coefficients[y]
         separate(frame[y].reshape(-1), pixels, values)
-        _expand(colours, coefficients, values, rule.gain, rule.scale, f)
+        expand(colours, coefficients, values, rule.gain, f)
+        _scale(f, rule.scale)
         _decision_threshold(rho[y], rule.kappa, threshold)
         if outputs.mask.shape[0] > 0:
             write_mask(f, threshold, outputs.mask[y])

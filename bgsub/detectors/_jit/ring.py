@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import inlined
+from bgsub._numba import exp2_nonpositive, inlined
 
 __all__ = [
     "NO_SLOT",
     "Outputs",
     "Ring",
+    "expand",
     "next_slot",
     "separate",
     "store_coefficients",
@@ -62,6 +63,31 @@ def separate(part, planes, values):
                 plane[x] = part[x]
         for x in range(part.size // channels):
             row[x] = np.float32(plane[x])
+
+
+@inlined
+def expand(colours, coefficients, values, gain, f):
+    """Compute f, (W,) f4, of a row without the common scale: the sums of `norma_boxes`, bit by bit.
+
+    `values` are the planes of the row, (D, W) f4.
+    """
+    zero = np.float32(0.0)
+    x0 = values[0]
+    for x in range(f.shape[0]):
+        f[x] = zero
+    for j in range(coefficients.shape[0]):
+        a, s0 = coefficients[j], colours[0, j]
+        if values.shape[0] == 3:
+            s1, s2, x1, x2 = colours[1, j], colours[2, j], values[1], values[2]
+            for x in range(f.shape[0]):
+                d0 = np.float32(s0[x]) - x0[x]
+                d1 = np.float32(s1[x]) - x1[x]
+                d2 = np.float32(s2[x]) - x2[x]
+                f[x] += a[x] * exp2_nonpositive((d0 * d0 + d1 * d1 + d2 * d2) * gain)
+        else:
+            for x in range(f.shape[0]):
+                d0 = np.float32(s0[x]) - x0[x]
+                f[x] += a[x] * exp2_nonpositive(d0 * d0 * gain)
 
 
 @inlined

@@ -122,7 +122,7 @@ class Walker:
         return self._frames[0] <= i <= self._frames[-1]
 
     def draw(self, i: int) -> Sprite:
-        """Draw the person at frame i."""
+        """Draw the walker in frame i."""
         column = self.column(i)
         ahead, behind = self.column(i + 2), self.column(i - 2)
         effort = min(1.0, abs(ahead - behind) / 4 / self._natural)
