@@ -20,9 +20,9 @@ def write(path: Path, codec: str, pixels: str, frames: list[np.ndarray], rate: i
         stream = container.add_stream(codec, rate=Fraction(rate), options=options)
         stream.height, stream.width, stream.pix_fmt = *frames[0].shape[:2], pixels
         for index, frame in enumerate(frames):
-            picture = av.VideoFrame.from_ndarray(frame, format="bgr24" if frame.ndim == 3 else "gray")
-            picture.pts, picture.time_base = index, Fraction(1, rate)
-            container.mux(stream.encode(picture))
+            image = av.VideoFrame.from_ndarray(frame, format="bgr24" if frame.ndim == 3 else "gray")
+            image.pts, image.time_base = index, Fraction(1, rate)
+            container.mux(stream.encode(image))
         container.mux(stream.encode())
 
 

@@ -24,8 +24,8 @@ def main() -> None:
     frame, mask = result.packet.frame, result.mask
     views = [frame, cv2.cvtColor(mask, cv2.COLOR_GRAY2BGR), draw_overlay(frame, mask, style="tint")]
     gap = np.full((frame.shape[0], 6, 3), 255, np.uint8)
-    picture = np.hstack([views[0], gap, views[1], gap, views[2]])
-    cv2.imwrite(str(ROOT / "docs" / "triptych.png"), picture, [cv2.IMWRITE_PNG_COMPRESSION, 9])
+    image = np.hstack([views[0], gap, views[1], gap, views[2]])
+    cv2.imwrite(str(ROOT / "docs" / "triptych.png"), image, [cv2.IMWRITE_PNG_COMPRESSION, 9])
 
 
 if __name__ == "__main__":
