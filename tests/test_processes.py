@@ -57,6 +57,7 @@ def test_signal_closes_the_outputs(tmp_path: Path, number: signal.Signals) -> No
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
     )
     deadline = time.monotonic() + 40
     while not (stats.exists() and stats.stat().st_size > 2000) and time.monotonic() < deadline:
