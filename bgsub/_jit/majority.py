@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import kernel, view_kernel
+from bgsub._numba import inlined, kernel, part
 
 __all__ = ["LARGEST", "Square", "Votes", "make_square", "median", "vote_twice"]
 
@@ -51,20 +51,20 @@ def make_square(side: int) -> Square:
     return Square(side // 2, side * side // 2 + 1)
 
 
-@view_kernel
+@inlined
 def _clamp(row, height):
     """Return the row of the mask that stands for a row inside or beyond it."""
     return min(max(row, 0), height - 1)
 
 
-@view_kernel
+@inlined
 def _update_columns(columns, row, sign):
     """Add (sign 1) a row of the mask to the counts of its columns, or remove it (sign -1)."""
     for x in range(columns.shape[0]):
         columns[x] = columns[x] + sign * np.int64(row[x] & np.uint8(1))
 
 
-@view_kernel
+@inlined
 def _repeat_border(columns, reach):
     """Set the first and last `reach` counts to those of the outermost columns of the mask."""
     last = columns.shape[0] - reach - 1
@@ -103,7 +103,7 @@ def median(
         _update_columns(inner, mask[_clamp(y - reach, height)], -1)
 
 
-@view_kernel
+@inlined
 def _count_foreground(row, length):
     count = 0
     for x in range(length):
@@ -111,7 +111,7 @@ def _count_foreground(row, length):
     return count
 
 
-@view_kernel
+@part
 def _count_segments(mask, first, counts):
     """Count the foreground of the rows from `first` on.
 
@@ -131,7 +131,7 @@ def _count_segments(mask, first, counts):
         counts_row[segments] = total
 
 
-@view_kernel
+@inlined
 def _update_sums(sums, reach, row, counts_row, sign):
     """Add (sign 1) or remove (sign -1) a row of the mask whose foreground is counted."""
     segments = sums.segments.shape[0]
@@ -142,7 +142,7 @@ def _update_sums(sums, reach, row, counts_row, sign):
     _update_columns(sums.columns[reach : reach + row.shape[0]], row, sign)
 
 
-@view_kernel
+@inlined
 def _vote_segment(near, square, voted):
     """Vote for the pixels of a segment from the columns in reach of them; return whether any can have a majority."""
     total = np.int64(0)
@@ -161,7 +161,7 @@ def _vote_segment(near, square, voted):
     return True
 
 
-@view_kernel
+@inlined
 def _vote_row(square, sums, voted):
     """Vote for a row, only in segments with enough foreground in reach; return whether there is any such segment."""
     width, reach = voted.shape[0], square.reach
@@ -187,7 +187,7 @@ def _vote_row(square, sums, voted):
     return filled
 
 
-@view_kernel
+@part
 def _vote(first_row, last_row, mask, counts, square, sums, votes):
     """Vote in one size of squares; the rows of `counts` are those of the mask from first_row - reach on."""
     height, reach = mask.shape[0], square.reach
@@ -200,7 +200,7 @@ def _vote(first_row, last_row, mask, counts, square, sums, votes):
         _update_sums(sums, reach, mask[above], counts[y - first_row], -1)
 
 
-@view_kernel
+@inlined
 def _spread_cells(cells, allowed):
     """Write the value of each cell of 4 pixels to all of them."""
     for cell in range(cells.shape[0]):

@@ -1,7 +1,7 @@
 """The only importer of numba: compiled kernels, functions for them, and bands of rows over threads."""
 
 from bgsub._numba.bands import available_threads, run_bands
-from bgsub._numba.compiler import JIT_ENABLED, inlined, kernel, view_kernel
+from bgsub._numba.compiler import JIT_ENABLED, inlined, kernel, part, view_kernel
 from bgsub._numba.intrinsics import exp2_nonpositive, prefetch
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "exp2_nonpositive",
     "inlined",
     "kernel",
+    "part",
     "prefetch",
     "run_bands",
     "view_kernel",

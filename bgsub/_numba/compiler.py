@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["JIT_ENABLED", "inlined", "kernel", "view_kernel", "warn_of_plain_numba"]
+__all__ = ["JIT_ENABLED", "inlined", "kernel", "part", "view_kernel", "warn_of_plain_numba"]
 
 logger = logging.getLogger(__name__)
 
@@ -78,8 +78,13 @@ def _make_fast_compiler() -> Any:
 
 
 def _choose_options() -> dict[str, Any]:
-    """Return the options of `njit` that every kernel has."""
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+    """Return the options of `njit` that every kernel has; wrappers for calls from C would only be compiled."""
+    options: dict[str, Any] = {
+        "nogil": True,
+        "error_model": "numpy",
+        "fastmath": {"contract"},
+        "no_cfunc_wrapper": True,
+    }
     if os.environ.get("BGSUB_PLAIN_NUMBA", "0") != "0":
         return options
     try:
@@ -128,12 +133,20 @@ def view_kernel(function: _Function) -> _Function:
     return _compile(function, _nrt=False)
 
 
-def inlined(function: _Function) -> _Function:
-    """Compile as `view_kernel` does, for a part of a kernel that is always inlined.
+def part(function: _Function) -> _Function:
+    """Compile a part of kernels, as `view_kernel` does, that Python itself never calls.
 
-    A call that passes arrays in named tuples takes longer than some blocks of pixels.
+    The wrapper through which Python calls a kernel takes a tenth of a second to compile.
     """
-    return _compile(function, _nrt=False, forceinline=True)
+    return _compile(function, _nrt=False, no_cpython_wrapper=True)
+
+
+def inlined(function: _Function) -> _Function:
+    """Compile a small part into each kernel that calls it, where the call would cost more than what it does.
+
+    This is so for blocks of pixels, since a call passes every array of a named tuple.
+    """
+    return _compile(function, _nrt=False, inline="always")
 
 
 def _compile(function: _Function, **more: Any) -> _Function:

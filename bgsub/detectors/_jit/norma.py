@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import inlined, kernel
+from bgsub._numba import kernel, part
 from bgsub.detectors._jit.ring import (
     NO_SLOT,
     expand,
@@ -40,21 +40,21 @@ class Rule(NamedTuple):
     """eta / (scale * decay): what eta is under the next scale."""
 
 
-@inlined
+@part
 def _scale(f, scale):
     """Multiply f by the common scale of the coefficients."""
     for x in range(f.shape[0]):
         f[x] *= scale
 
 
-@inlined
+@part
 def _decision_threshold(rho, kappa, threshold):
     """Compute what f is compared with for the mask."""
     for x in range(rho.shape[0]):
         threshold[x] = kappa * rho[x]
 
 
-@inlined
+@part
 def _learn_row(f, rho, heads, slots, eta, nu, insert):
     """Choose the slot of each novel colour and move rho towards the share nu of novel ones."""
     zero, one = np.float32(0.0), np.float32(1.0)
@@ -67,7 +67,7 @@ def _learn_row(f, rho, heads, slots, eta, nu, insert):
         heads[x] = following if novel else head
 
 
-@inlined
+@part
 def _learn_row_where(f, rho, heads, slots, eta, nu, insert, where):
     """Do what `_learn_row` does, only where `where`, (W,) u1, is not 0."""
     zero, one = np.float32(0.0), np.float32(1.0)
@@ -82,7 +82,7 @@ def _learn_row_where(f, rho, heads, slots, eta, nu, insert, where):
         heads[x] = following if novel and learns else head
 
 
-@inlined
+@part
 def _undo_decay(coefficients, where, decay):
     """Keep coefficients (B, W) as they are under the common scale where pixels do not learn."""
     for j in range(coefficients.shape[0]):
@@ -112,7 +112,9 @@ def step(first_row, last_row, frame, ring, rho, where, rule, outputs):
     pixels, values = np.empty((channels, width), frame.dtype), np.empty((channels, width), np.float32)
     f, threshold = np.empty(width, np.float32), np.empty(width, np.float32)
     insert = np.empty(width, np.uint8)  # the slot that takes this pixel's colour now
-    new = np.full(width, rule.new_coefficient, np.float32)
+    new = np.empty(width, np.float32)
+    for x in range(width):
+        new[x] = rule.new_coefficient
     for y in range(first_row, last_row):
         colours, coefficients = ring.colours[y], ring.coefficients[y]
         separate(frame[y].reshape(-1), pixels, values)

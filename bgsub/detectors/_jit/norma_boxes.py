@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import exp2_nonpositive, inlined, kernel, prefetch, view_kernel
+from bgsub._numba import exp2_nonpositive, inlined, kernel, part, prefetch
 
 __all__ = ["SEGMENT", "BoxRule", "Boxes", "Expansion", "write_mask_by_boxes"]
 
@@ -287,7 +287,7 @@ def _decide(frame, expansion, boxes, rule, position, mask, scratch):
         _enclose(part_rho, rule, boxes.low[y, first:last], boxes.high[y, first:last], scratch)
 
 
-@view_kernel
+@part
 def _write_mask(first_row, last_row, frame, expansion, boxes, rule, mask, scratch):
     """Write the mask of one band; arrays have one row of numbers per row of pixels."""
     if rule.known:

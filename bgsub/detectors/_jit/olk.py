@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import inlined, kernel
+from bgsub._numba import kernel, part
 from bgsub.detectors._jit.ring import (
     NO_SLOT,
     expand,
@@ -62,7 +62,7 @@ class Rule(NamedTuple):
     """i4; QUANTILE: samples before a threshold."""
 
 
-@inlined
+@part
 def _sum_coefficients(coefficients, mass):
     """Compute the sum of the coefficients, (W,), of a row."""
     for x in range(mass.shape[0]):
@@ -73,7 +73,7 @@ def _sum_coefficients(coefficients, mass):
             mass[x] += a[x]
 
 
-@inlined
+@part
 def _normalise(f, mass, scale, density):
     """Compute the density, 1 where there is no coefficient, and multiply f by the common scale."""
     zero, one = np.float32(0.0), np.float32(1.0)
@@ -83,7 +83,7 @@ def _normalise(f, mass, scale, density):
         f[x] *= scale
 
 
-@inlined
+@part
 def _warm_thresholds(theta, counts, warmup, threshold):
     """Write the thresholds of QUANTILE, 0 for pixels in the warm-up."""
     zero = np.float32(0.0)
@@ -92,7 +92,7 @@ def _warm_thresholds(theta, counts, warmup, threshold):
         threshold[x] = warm if counts[x] >= warmup else zero
 
 
-@inlined
+@part
 def _new_coefficients(f, rule, new):
     """Compute the coefficient of a new support vector, eq. 67, under the scale after the step."""
     one = np.float32(1.0)
@@ -100,7 +100,7 @@ def _new_coefficients(f, rule, new):
         new[x] = min(max(one + rule.r - f[x], rule.v), rule.C) * rule.stored
 
 
-@inlined
+@part
 def _choose_slots(heads, slots, everywhere, where, insert):
     """Note the slot that takes each pixel's colour, and advance the heads."""
     for x in range(heads.shape[0]):
@@ -111,7 +111,7 @@ def _choose_slots(heads, slots, everywhere, where, insert):
         heads[x] = following if learns else head
 
 
-@inlined
+@part
 def _move_thresholds(density, theta, counts, everywhere, where, rule):
     """Let theta follow the quantile nu of the densities: half of their mean at first, then in smaller steps."""
     one = np.float32(1.0)
@@ -131,7 +131,7 @@ def _move_thresholds(density, theta, counts, everywhere, where, rule):
             theta[x] *= np.float32(np.exp(eta * (rule.nu - novel)))
 
 
-@inlined
+@part
 def _undo_shrinking(coefficients, where, shrink):
     """Keep coefficients (B, W) as they are under the common scale where pixels do not learn."""
     for j in range(coefficients.shape[0]):
@@ -159,9 +159,11 @@ def step(first_row, last_row, frame, ring, thresholds, where, rule, outputs):
     width, channels, slots = frame.shape[1], frame.shape[2], ring.coefficients.shape[1]
     pixels, values = np.empty((channels, width), frame.dtype), np.empty((channels, width), np.float32)
     f, mass, density = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
-    threshold, new = np.full(width, rule.level, np.float32), np.empty(width, np.float32)
+    threshold, new = np.empty(width, np.float32), np.empty(width, np.float32)
     insert = np.empty(width, np.uint8)  # the slot that takes this pixel's colour now
     everywhere, unread = where.shape[0] == 0, np.empty(width, np.uint8)
+    for x in range(width):
+        threshold[x] = rule.level
     for y in range(first_row, last_row):
         colours, coefficients, heads = ring.colours[y], ring.coefficients[y], ring.heads[y]
         separate(frame[y].reshape(-1), pixels, values)

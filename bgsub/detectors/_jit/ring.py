@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import exp2_nonpositive, inlined
+from bgsub._numba import exp2_nonpositive, inlined, part
 
 __all__ = [
     "NO_SLOT",
@@ -49,7 +49,7 @@ class Outputs(NamedTuple):
     """(H, W) f4: 1 - value / threshold."""
 
 
-@inlined
+@part
 def separate(part, planes, values):
     """Copy a row, pixels in turn, into planes of its dtype and of f4, (D, W)."""
     channels = planes.shape[0]
@@ -65,7 +65,7 @@ def separate(part, planes, values):
             row[x] = np.float32(plane[x])
 
 
-@inlined
+@part
 def expand(colours, coefficients, values, gain, f):
     """Compute f, (W,) f4, of a row without the common scale: the sums of `norma_boxes`, bit by bit.
 
@@ -96,14 +96,14 @@ def next_slot(head, slots):
     return np.uint8(head + np.uint8(1) if head + np.uint8(1) < slots else np.uint8(0))
 
 
-@inlined
+@part
 def write_mask(value, threshold, mask):
     """Write 255 where the value is below the threshold; (W,) each."""
     for x in range(mask.shape[0]):
         mask[x] = np.uint8(255) if value[x] < threshold[x] else np.uint8(0)
 
 
-@inlined
+@part
 def write_score(value, threshold, score):
     """Write 1 - value / threshold, and the lowest score where the threshold is not positive; (W,) each."""
     zero, one = np.float32(0.0), np.float32(1.0)
@@ -113,7 +113,7 @@ def write_score(value, threshold, score):
         score[x] = one - ratio if level > zero else _LOWEST_SCORE
 
 
-@inlined
+@part
 def store_coefficients(slot, insert, new, coefficients):
     """Give a slot (W,) the new coefficients where it is the one that takes the colour."""
     for x in range(coefficients.shape[0]):
@@ -121,7 +121,7 @@ def store_coefficients(slot, insert, new, coefficients):
         coefficients[x] = following if insert[x] == slot else old
 
 
-@inlined
+@part
 def store_colours(slot, insert, pixels, colours):
     """Give a slot, (D, B, W), the colours (D, W) where it is the one that takes them."""
     for c in range(colours.shape[0]):

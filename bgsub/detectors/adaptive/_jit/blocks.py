@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import exp2_nonpositive, inlined
+from bgsub._numba import exp2_nonpositive, inlined, part
 
 __all__ = [
     "BLINK_RATE_UNIT",
@@ -98,7 +98,7 @@ def exponent_unit(gain, channels):
     return np.float32((gain if channels == 3 else np.float32(3.0) * gain) * (FACTOR_ONE * FACTOR_ONE))
 
 
-@inlined
+@part
 def first_kernel_values(planes, colours, factors_row, unit, y, k):
     """Compute the kernel values (BLOCK,) f4 of the first slots of a block."""
     s0, p0 = colours[0, 0, y], planes[0, y]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bgsub._numba import inlined, kernel, view_kernel
+from bgsub._numba import inlined, kernel, part
 from bgsub.detectors.adaptive._jit.blocks import (
     BLINK_RATE_UNIT,
     BLOCK,
@@ -29,7 +29,7 @@ NEAR = 3
 """Pixels round foreground where nothing blinks: its outline moves; outlines do not grow with frames."""
 
 
-@inlined
+@part
 def _rescore(y, state, seen, unit, k):
     """Fill in the per-pixel results that `score` skipped in a settled block; k, (BLOCK,) f4, is scratch."""
     distance, nearest, kernel_value = seen.distance[y], seen.nearest[y], seen.kernel_value[y]
@@ -50,7 +50,7 @@ def _count_nonzero(row):
     return found
 
 
-@view_kernel
+@part
 def rescore_settled(first, last, state, seen, final, where, rule, k):
     """Fill in what `score` skipped in settled blocks with a pixel that is foreground or may not change."""
     unit = exponent_unit(rule.gain, seen.planes.shape[0])
@@ -95,7 +95,7 @@ def _spread_row(columns, line, part, left):
         part[x] = here[x] | shifted[x]
 
 
-@view_kernel
+@part
 def spread(first, last, masks, near, columns, line):
     """Dilate the union of the final masks of this frame and the one before.
 
@@ -174,7 +174,7 @@ def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
     return active, due
 
 
-@view_kernel
+@part
 def feed_back(first, last, state, seen, final, near, where, rule):
     """Feed the final mask back into width factors and blink rates.
 

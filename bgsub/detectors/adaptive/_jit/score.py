@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import exp2_nonpositive, inlined, kernel, prefetch, view_kernel
+from bgsub._numba import exp2_nonpositive, inlined, kernel, part, prefetch
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, BYTES, NONE, SETTLED, exponent_unit
 
 __all__ = ["ScoreRule", "score"]
@@ -199,7 +199,7 @@ def _judge(y, seen, rule, scratch):
         kernel_value[x] = np.int32(min(k, one) * BYTES + np.float32(0.5))
 
 
-@view_kernel
+@part
 def _score(first, last, frame, state, seen, rule, scratch):
     """Score a band of blocks."""
     channels, slots = seen.planes.shape[0], state.coefficients.shape[0]

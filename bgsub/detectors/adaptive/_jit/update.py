@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import inlined, kernel, view_kernel
+from bgsub._numba import inlined, kernel, part
 from bgsub.detectors.adaptive._jit.blocks import (
     BLOCK,
     BYTE,
@@ -196,7 +196,7 @@ def _store(y, state, planes, noise, scratch):
                     s[x] = after if chosen[x] == slot else old
 
 
-@view_kernel
+@part
 def _learn(first, last, state, seen, final, where, rule, scratch):
     """Project the colours of background on support vectors, or start new ones."""
     planes, coefficients, dither, step = seen.planes, state.coefficients, rule.dither, np.int64(rule.step)
@@ -224,7 +224,7 @@ def _learn(first, last, state, seen, final, where, rule, scratch):
         _store(y, state, planes, noise, scratch)
 
 
-@view_kernel
+@part
 def sort_slots(first, last, state, share, step, swapped, mass):
     """Bring the heaviest support vector to the first slot, in a share of the blocks.
 
