@@ -93,7 +93,8 @@ def test_reworded_labels_break_no_command_statistic_or_saved_choice(make_window,
     reword()
     second = make_window()
     assert words.isdisjoint(action.text() for action in second.menus.actions.values())
-    assert second.grid.boxes[0].currentText() == panes.all_panes()[4].label == reworded(4)
+    number = [pane.id for pane in panes.all_panes()].index(panes.SCORE.id)
+    assert second.grid.boxes[0].currentText() == panes.all_panes()[number].label == reworded(number)
     assert second.docks[PanelId.COMPARE].windowTitle() == reworded(1)
     assert second.grid.panes == (panes.SCORE, panes.BACKGROUND)
     assert second.docks[PanelId.PLOTS].isHidden()
@@ -150,7 +151,8 @@ def test_a_registered_pane_is_offered_drawn_saved_and_restored(make_window, regi
     session = played(window, qtbot).session
     window.activateWindow()
     window.setFocus()
-    qtbot.keyClick(window, Qt.Key.Key_6)
+    digit = next(key for key, shown in panes.first_pane_keys() if shown is pane)
+    qtbot.keyClick(window, getattr(Qt.Key, f"Key_{digit}"))
     assert window.grid.panes == (pane, panes.MASK)
     qtbot.waitUntil(lambda: pane in session.view.images)
     frame, mask = session.view.result.packet.frame, session.view.result.mask
