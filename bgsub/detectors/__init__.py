@@ -5,7 +5,8 @@ from typing import Any
 
 from bgsub._plugins import Registry
 from bgsub.detectors import model_file
-from bgsub.detectors.base import Detector, Learning
+from bgsub.detectors.base import Detector
+from bgsub.detectors.learning import Learning
 from bgsub.detectors.parameters import Parameter, param
 from bgsub.detectors.two_step import TwoStepDetector
 from bgsub.errors import DependencyError, ModelFileError
@@ -109,17 +110,13 @@ def load(path: str | Path, **changed: Any) -> Detector:
         If a changed parameter is out of range.
     """
     path = Path(path)
-    header, arrays = model_file.read(path)
+    model = model_file.read(path)
     try:
-        detector = create(header["detector"], **header["parameters"])
+        detector = create(model.detector, **model.parameters)
+        if not detector.can_save:
+            raise ValueError(f"{detector.name} cannot be saved")
+        detector.restore(model)
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(f"{path} is not a valid model ({error}); learn and save it again") from error
-    if not detector.can_save:
-        raise ModelFileError(f"{path} is not a valid model: {detector.name} cannot be saved; learn and save it again")
-    if changed:
-        detector = create(header["detector"], **(header["parameters"] | changed))
-    try:
-        model_file.restore(detector, path, header, arrays)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path} is not a valid model ({error}); learn and save it again") from error
+    detector.change(**changed)
     return detector

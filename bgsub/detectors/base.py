@@ -2,7 +2,6 @@
 
 import abc
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,27 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub.detectors import model_file
+from bgsub.detectors.learning import Learning, check_rate
 from bgsub.detectors.parameters import Parametrized
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.errors import BgsubError, UnsupportedError
 from bgsub.frames import Frame, Mask, Score, check_frame, check_mask
 
-__all__ = ["LOWEST_SCORE", "Detector", "Learning"]
+__all__ = ["LOWEST_SCORE", "Detector"]
 
 LOWEST_SCORE = np.float32(-1e6)
 """Score of pixels that can only be background: the threshold is not positive, or they lie outside the region."""
 
 _WHITE = {"B": 255.0, "H": 65535.0, "f": 1.0}  # by dtype.char, which is quicker to get than a name
-
-
-@dataclass(frozen=True, slots=True)
-class Learning:
-    """How a frame is to be learned."""
-
-    rate: float | None = None
-    """Share of the model that this frame replaces, in (0, 1); None for the detector's own pace."""
-    where: Mask | None = None
-    """(H, W) uint8, 255 at pixels that may learn; None for all. The region of interest is taken into account."""
 
 
 class Detector(Parametrized, abc.ABC):
@@ -172,7 +162,7 @@ class Detector(Parametrized, abc.ABC):
         UnsupportedError
             If the rate is 0 and the detector cannot be frozen.
         """
-        rate = _check_rate(learningRate)
+        rate = check_rate(learningRate)
         if rate == 0 and not self.can_freeze:
             raise UnsupportedError(f"{self.name} cannot be frozen; use adaptive, norma or olk")
         if rate == 1.0:
@@ -306,8 +296,33 @@ class Detector(Parametrized, abc.ABC):
         """
         if not self.can_save:
             raise UnsupportedError(f"{self.name} cannot save what it learned; use adaptive, norma or olk")
-        self._need_state()
-        model_file.save(self, Path(path))
+        shape, dtype = self._need_state()
+        arrays, scalars, roi = self._arrays, self._scalars, self._roi
+        model = model_file.Snapshot(self.name, self._parameters, shape, dtype, arrays, scalars, roi)
+        model_file.write(Path(path), model)
+
+    def restore(self, model: model_file.Snapshot) -> None:
+        """Take over the state of a saved model of the same parameters; `bgsub.load` is the way from a file.
+
+        Raises
+        ------
+        ValueError
+            If the state is not that of such a model.
+        """
+        # A file may claim any size. Every model has an array with a number for each pixel, so no more is allocated
+        # here than the file itself holds, times the bytes that a pixel takes.
+        if math.prod(model.shape[:2]) > max((array.size for array in model.arrays.values()), default=0):
+            raise ValueError("its arrays do not fit its header")
+        self._accept(np.zeros(model.shape, model.dtype), "frame")
+        for name, array in self._arrays.items():
+            saved = model.arrays.get(name)
+            if saved is None or saved.shape != array.shape or saved.dtype != array.dtype:
+                raise ValueError(f"the array {name!r} is missing or wrong")
+            array[...] = saved  # keeps where the array lies in memory
+        if set(model.scalars) != set(self._scalars):
+            raise ValueError("its scalars are incomplete")
+        self._scalars.update(model.scalars)
+        self.roi = model.roi
 
     # For subclasses to implement
 
@@ -393,9 +408,3 @@ class Detector(Parametrized, abc.ABC):
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in self._parameters.items())
         return f"{type(self).__name__}({values})"
-
-
-def _check_rate(rate: Any) -> float:
-    if isinstance(rate, bool) or not isinstance(rate, int | float | np.number) or math.isnan(rate) or rate > 1:
-        raise ValueError(f"learningRate must be -1 (automatic) or a number in [0, 1], got {rate!r}")
-    return -1.0 if rate < 0 else float(rate)

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from bgsub._opencv import cv2
-from bgsub.detectors.base import Detector, Learning
+from bgsub.detectors.base import Detector
+from bgsub.detectors.learning import Learning
 from bgsub.detectors.parameters import param, template
 from bgsub.frames import Frame, Mask, Score
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
-from bgsub.detectors.base import Learning
 from bgsub.detectors.kernel_bank import RATE, WIDTH, KernelBank
+from bgsub.detectors.learning import Learning
 from bgsub.detectors.parameters import param, template
 from bgsub.frames import Frame, Mask, Score
 

@@ -4,7 +4,8 @@ import abc
 
 import numpy as np
 
-from bgsub.detectors.base import Detector, Learning
+from bgsub.detectors.base import Detector
+from bgsub.detectors.learning import Learning
 from bgsub.frames import Frame, Mask, Score
 
 __all__ = ["TwoStepDetector"]

@@ -282,10 +282,10 @@ def _check_saved(make: Make) -> None:
                     model.save(path)
                 return
             model.save(path)
-            header, arrays = model_file.read(path)
-        require(header["detector"] == model.name, "a saved model must name its detector")
-        resumed = type(model)(**header["parameters"])
-        model_file.restore(resumed, path, header, arrays)
+            saved = model_file.read(path)
+        require(saved.detector == model.name, "a saved model must name its detector")
+        resumed = type(model)(**saved.parameters)
+        resumed.restore(saved)
         for frame in video[23:]:
             require(
                 np.array_equal(resumed.apply(frame), model.apply(frame)), f"{form}: a loaded model must go on alike"

@@ -34,8 +34,8 @@ from bgsub.detectors.adaptive.final_mask import (
 )
 from bgsub.detectors.adaptive.ghosts import find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit, find_shadows
-from bgsub.detectors.base import Learning
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank
+from bgsub.detectors.learning import Learning
 from bgsub.detectors.parameters import param
 from bgsub.frames import Frame, Mask, Score
 
