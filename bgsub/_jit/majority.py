@@ -94,9 +94,9 @@ def median(
         for x in range(width):
             sums[x] = columns[x]
         for i in range(1, side):
-            part = columns[i : i + width]
+            shifted = columns[i : i + width]
             for x in range(width):
-                sums[x] = np.uint8(sums[x] + part[x])
+                sums[x] = np.uint8(sums[x] + shifted[x])
         row = voted[y]
         for x in range(width):
             row[x] = np.uint8(255) if sums[x] >= least else np.uint8(0)
@@ -150,6 +150,7 @@ def _vote_segment(near, square, voted):
         total += np.int64(near[x])
     if total < square.least:
         return False
+    # A sliding sum depends on the pixel before and cannot be vectorised, which is why segments are skipped.
     count = np.int64(0)
     for x in range(2 * square.reach):
         count += np.int64(near[x])
@@ -168,6 +169,7 @@ def _vote_row(square, sums, voted):
     columns, segments = sums.columns, sums.segments.shape[0]
     for x in range(width):
         voted[x] = np.uint8(0)
+    # Upper bounds first, on the row and then on each segment: most rows and segments have no majority anywhere.
     border = reach * (np.int64(columns[reach]) + np.int64(columns[reach + width - 1]))
     total = border
     for segment in range(segments):
@@ -191,6 +193,7 @@ def _vote_row(square, sums, voted):
 def _vote(first_row, last_row, mask, counts, square, sums, votes):
     """Vote in one size of squares; the rows of `counts` are those of the mask from first_row - reach on."""
     height, reach = mask.shape[0], square.reach
+    # All rows in reach of the first one but the lowest, which the loop below adds.
     for row in range(first_row - reach, first_row + reach):
         _update_sums(sums, reach, mask[_clamp(row, height)], counts[row - first_row + reach], 1)
     for y in range(first_row, last_row):

@@ -92,7 +92,7 @@ def _find_outside(first_row, last_row, frame, boxes, mask, scratch):
         for x in range(width):
             mask_row[x] = np.uint8(0)
         for i in range(frame_row.shape[0]):
-            value = frame_row[i]
+            value = frame_row[i]  # all channels alike: a box is a cube in the order of the frame's bytes
             outside[i] = np.uint8((value < low_row[i]) | (value > high_row[i]))
         for segment in range(segments):
             part, found = words[segment * each : (segment + 1) * each], np.uint64(0)
@@ -295,7 +295,7 @@ def _write_mask(first_row, last_row, frame, expansion, boxes, rule, mask, scratc
     else:
         count = _list_all(first_row, last_row, mask.shape[1], scratch.positions)
     for i in range(count):
-        if i + 1 < count:
+        if i + 1 < count:  # while this segment is computed, the next one's data arrive
             _fetch(frame, expansion, scratch.positions[i + 1])
         _decide(frame, expansion, boxes, rule, scratch.positions[i], mask, scratch)
 

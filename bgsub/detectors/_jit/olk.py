@@ -121,7 +121,7 @@ def _move_thresholds(density, theta, counts, everywhere, where, rule):
         counts[x] += np.int32(1)
         n = counts[x]
         if n <= rule.warmup:
-            if n >= 2:  # the first sample meets an empty expansion
+            if n >= 2:  # the first sample meets an empty expansion, whose density says nothing
                 theta[x] += density[x]
             if n == rule.warmup:
                 theta[x] *= np.float32(0.5) / np.float32(rule.warmup - np.int32(1))

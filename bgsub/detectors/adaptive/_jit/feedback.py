@@ -86,6 +86,7 @@ def _spread_row(columns, line, part, left):
     """Dilate a row of columns over NEAR neighbours to either side; write it from column `left` on."""
     span = line.shape[0]
     one_on, two_on, three_on = columns[1:], line[2:], columns[3:]
+    # Three disjunctions instead of six: a span of seven is two overlapping spans of four.
     for x in range(span - 1):  # spans of two columns, of four, of seven
         line[x] = columns[x] | one_on[x]
     for x in range(span - 3):
@@ -146,6 +147,7 @@ def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
         ok = everywhere | (where_row[x] != 0)
         foreground = final_row[x] != 0
         before = previous_raw[x]
+        # Outlines of moving objects change the raw mask, too; only changes away from foreground are the background's.
         blinks = (raw[x] != before) & ((near_row[x] == 0) | (np.int32(ages[x]) > flicker))
         v = np.int32(blink_rates[x])
         change = _BLINK if blinks else -(_DECAY_IN_FOREGROUND if foreground else LOWEST_BLINK_RATE)
@@ -155,6 +157,8 @@ def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
         mean_new = np.int32(
             np.float32(mean) + _DISTANCE_RATE * (np.float32(distance[x]) * np.float32(257.0) - np.float32(mean))
         )
+        # R grows with v while it is below (1 + 4 d)^2, d the running mean of the distance, and shrinks slowly otherwise:
+        # after the feedback of R in SuBSENSE.
         limit = one + _DISTANCE_SCALE * (np.float32(mean_new) * _DISTANCE_UNIT)
         limit = limit * limit * FACTOR_ONE
         r = np.float32(factors[x])
@@ -170,6 +174,7 @@ def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
         ages[x] = age_new if ok else age
         previous_raw[x] = raw[x] if ok else before
         due += 1 if (age_new == absorb) & foreground else 0
+        # At these values the next frame without foreground would change nothing: the block need not be visited.
         active += 0 if (v_new == LOWEST_BLINK_RATE) & (mean_new == 0) & (r_new <= lowest + half) else 1
     return active, due
 

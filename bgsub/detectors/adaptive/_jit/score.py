@@ -191,7 +191,7 @@ def _judge(y, seen, rule, scratch):
         m, near, best = mass[x], first[x], to_beat[x]
         k = near if best == infinite else best
         q = f[x] / (m if m > zero else one)
-        q = q if m > zero else one
+        q = q if m > zero else one  # an empty expansion finds nothing novel
         density[x] = q
         raw[x] = np.uint8(255) if q < threshold else np.uint8(0)
         distance[x] = np.int32(max(one - q * inverse, zero) * BYTES + np.float32(0.5))
@@ -209,8 +209,10 @@ def _score(first, last, frame, state, seen, rule, scratch):
     for y in range(first, last):
         _separate(frame, y, planes, whole)
         raw_row, leads = seen.raw[y], state.dominant[y] != 0
+        # Most blocks of most frames end here, after a comparison of bytes: a box around each first slot, small enough
+        # for k > tau at the smallest width, proves them background without an exponential.
         if leads and not rule.exact and _is_inside(y, planes, state.colours, rule.box, scratch.outside):
-            if settled[y] != SETTLED:
+            if settled[y] != SETTLED:  # else the raw mask of the frame before is empty, too
                 for x in range(BLOCK):
                     raw_row[x] = np.uint8(0)
             settled[y] = SETTLED
@@ -220,6 +222,7 @@ def _score(first, last, frame, state, seen, rule, scratch):
         far = _first_slot(state.width_factors[y], unit, rule.tau, scratch)
         for x in range(BLOCK):
             raw_row[x] = np.uint8(0)
+        # With k > tau everywhere and first coefficients of at least threshold / tau of the sum, g >= threshold.
         certain = far == 0 and leads
         settled[y] = SETTLED if certain else np.uint8(0)
         if certain and not rule.exact:

@@ -161,7 +161,7 @@ def _grow(first_coefficients, ages, kernel_value, rule, heavier, drift, scratch)
         index, weak, projected = chosen[x], weakest[x], own[x] + heavier * (np.float32(kernel_value[x]) * BYTE)
         grown = start if fresh[x] != 0 else projected
         index = weak if fresh[x] != 0 else index
-        total += grown - (lowest[x] if fresh[x] != 0 else own[x])
+        total += grown - (lowest[x] if fresh[x] != 0 else own[x])  # the sum after learning
         chosen[x] = index
         rate = min(max(heavier / max(grown, np.float32(1e-30)), drift), one)
         rates[x] = one if fresh[x] != 0 else rate
@@ -176,7 +176,7 @@ def _store(y, state, planes, noise, scratch):
     """Store the new coefficients, and move support vectors to the colours or replace them."""
     chosen, fresh, lowest, own, rates = scratch.chosen, scratch.fresh, scratch.lowest, scratch.own, scratch.rates
     zero = np.float32(0.0)
-    for x in range(BLOCK):
+    for x in range(BLOCK):  # from here on `lowest` holds the dither; a colour that is stored as it is needs none
         lowest[x] = zero if fresh[x] != 0 else noise[x]
     for j in range(state.coefficients.shape[0]):
         slot = np.uint8(j)
@@ -203,11 +203,14 @@ def _learn(first, last, state, seen, final, where, rule, scratch):
     unit, early = exponent_unit(rule.gain, planes.shape[0]), rule.step < _EARLY
     for y in range(first, last):
         settled = seen.settled[y] == SETTLED
+        # One block in eight learns each frame, with eight times the weight: a colour that stays ends up with the same
+        # coefficient, at an eighth of the memory traffic. Blocks that must adapt at once do not wait.
         every = np.int64(1) if early or seen.settled[y] == FORGOTTEN else np.int64(_SELDOM)
         waits = (np.int64(y) + step) % every != 0
         if waits and (rule.everywhere or settled):
             continue
         heavier, drift = np.float32(rule.one_new * np.float32(every)), np.float32(_DRIFT * np.float32(every))
+        # Integers would never move by less than half a level; truncation after dither moves them right on average.
         noise = dither[(np.int64(y) * np.int64(37) + step * np.int64(23)) % np.int64(DITHERS)]
         if settled:
             _learn_settled(y, state, planes, unit, heavier, drift, noise, scratch)
@@ -260,6 +263,7 @@ def sort_slots(first, last, state, share, step, swapped, mass):
                         s[x] = low if swapped[x] != 0 else high
                         t[x] = high if swapped[x] != 0 else low
         heaviest = coefficients[0, y]
+        # Sorting may have made the first slot dominant, and only this pass would notice.
         for x in range(BLOCK):
             mass[x] = np.float32(0.0)
         for j in range(slots):
