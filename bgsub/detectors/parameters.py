@@ -45,7 +45,7 @@ class Parameter:
     """Where a form shows it: among the first things to try, or for experts."""
 
     def __get__(self, detector: Any, owner: type | None = None) -> Any:
-        return self if detector is None else detector.parameters[self.name]
+        return self if detector is None else detector._parameters[self.name]
 
     def __set__(self, detector: Any, value: Any) -> None:
         raise AttributeError(f"{self.name} is changed by change({self.name}={value!r}), which checks the value")
