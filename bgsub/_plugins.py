@@ -5,6 +5,7 @@ The groups are `bgsub.detectors`, `bgsub.sources` and `bgsub.sinks`.
 
 import functools
 import importlib
+import inspect
 import logging
 from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
@@ -49,7 +50,7 @@ def load_plugin(entry: EntryPoint) -> Any:
     """
     try:
         return entry.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _broken(entry, str(error) or type(error).__name__) from error
 
 
@@ -89,8 +90,13 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Return the names, those of this package first; nothing is imported."""
-        others = (name for name in find_plugins(self.group) if name not in self.built_in)
-        return [*self.built_in, *others]
+        others = find_plugins(self.group)
+        for name in self.built_in:
+            if name in others:
+                warn_once(
+                    f"{others[name].value} is not used: {name} of {self.group} is built in; rename that entry point"
+                )
+        return [*self.built_in, *(name for name in others if name not in self.built_in)]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
@@ -124,6 +130,13 @@ class Registry(Generic[T]):
         found = load_plugin(entry)
         if not (isinstance(found, type) and issubclass(found, self._base)):
             raise _broken(entry, f"it is not a subclass of {self._base.__name__}")
+        if inspect.isabstract(found):
+            raise _broken(
+                entry, f"it does not implement {', '.join(sorted(getattr(found, '__abstractmethods__', ())))}"
+            )
+        own = getattr(found, "name", name)
+        if isinstance(own, str) and own != name:
+            raise _broken(entry, f"it calls itself {own}")
         return found
 
     def items(self) -> Iterator[tuple[str, type[T]]]:

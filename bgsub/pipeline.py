@@ -58,6 +58,8 @@ class Pipeline:
         warmup: int = 0,
         want_score: bool = False,
     ) -> None:
+        if isinstance(detector, str | type):
+            raise ValueError(f"detector must be one that bgsub.create makes, got {detector!r}")
         self.detector = detector
         self.postprocess = postprocess or default_postprocess(type(detector))
         self.learning_rate = learning_rate
@@ -168,6 +170,8 @@ def run(
     BgsubError
         If the source, the detector or a sink fails.
     """
+    if isinstance(source, str):
+        raise ValueError(f"source must be one that bgsub.open_source opens, got {source!r}")
     begin = time.perf_counter()
     frames, foreground, detect_ms, postprocess_ms = 0, 0.0, 0.0, 0.0
     first_mask_s: float | None = None

@@ -54,9 +54,9 @@ from bgsub.video.sources import Grab, LazySource
 
 
 class NpyStack(LazySource):
-    """Frames of a (frames, H, W) array in a .npy file."""
+    """Frames of a (frames, H, W) array in a .stack file."""
 
-    text_form = "an array of frames in a .npy file"
+    text_form = "an array of frames in a .stack file"
 
     def __init__(self, text):
         try:
@@ -67,7 +67,7 @@ class NpyStack(LazySource):
 
     @classmethod
     def accepts(cls, text):
-        return text.endswith(".npy")
+        return text.endswith(".stack")
 
     @property
     def info(self):
@@ -95,6 +95,11 @@ class Fails(FrameSource):
     @classmethod
     def accepts(cls, text):
         raise ZeroDivisionError("division by zero")
+
+    info = None
+
+    def read(self):
+        return None
 '''
 
 ENTRY_POINTS = """
@@ -137,8 +142,9 @@ def stack(tmp_path: Path) -> Path:
     frames = np.full((30, 24, 32), 60, np.uint8)
     for index in range(10, 30):
         frames[index, 8:16, index : index + 8] = 220
-    np.save(tmp_path / "stack.npy", frames)
-    return tmp_path / "stack.npy"
+    with (tmp_path / "frames.stack").open("wb") as file:
+        np.save(file, frames)
+    return tmp_path / "frames.stack"
 
 
 @pytest.mark.usefixtures("stranger")
@@ -166,8 +172,8 @@ class TestStranger:
         assert bgsub("run", "synthetic:easy") == 2
         assert " or --lines\n" in capsys.readouterr().err
         assert bgsub("sources") == 0
-        assert "stack: an array of frames in a .npy file" in capsys.readouterr().out
-        with pytest.raises(SourceError, match=r"an array of frames in a \.npy file"):
+        assert "stack: an array of frames in a .stack file" in capsys.readouterr().out
+        with pytest.raises(SourceError, match=r"an array of frames in a \.stack file"):
             open_source("ftp://host/x.mp4")
 
     def test_broken_ones_are_named_once_and_the_rest_works(
@@ -180,6 +186,7 @@ class TestStranger:
             "update or uninstall that package",
             "bgsub: cannot load nothing of the package stranger (it is not a subclass of Sink); "
             "update or uninstall that package",
+            "bgsub: stranger_broken:Sink is not used: mask of bgsub.sinks is built in; rename that entry point",
         ]
         with open_source(tmp_path / "mask.mkv") as written:
             assert len(list(written)) == 3
@@ -230,7 +237,7 @@ from bgsub.detectors import TwoStepDetector, param
 class Difference(TwoStepDetector):
     """Foreground differs from the last frame."""
 
-    name = "difference"
+    name = "elsewhere"
     threshold: float = param(40.0, "difference of foreground, where 255 is white", "(0, inf)")
 
     def _start(self, frame):
@@ -262,7 +269,7 @@ class TestDetector:
         info.mkdir()
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: difference-package\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text(
-            "[bgsub.detectors]\ndifference = difference_package:Difference\nmisnamed = difference_package:Difference\n"
+            "[bgsub.detectors]\nelsewhere = difference_package:Difference\nmisnamed = difference_package:Difference\n"
             "gone = difference_package:Gone\n"
         )
         monkeypatch.syspath_prepend(str(tmp_path))
@@ -273,36 +280,36 @@ class TestDetector:
         sys.modules.pop("difference_package", None)
 
     def test_it_is_made_checked_saved_and_loaded(self, tmp_path: Path) -> None:
-        kind = detector_class("difference")
+        kind = detector_class("elsewhere")
         check_detector(kind)
-        model = library.create("difference", threshold=9.0)
+        model = library.create("elsewhere", threshold=9.0)
         model.apply(np.zeros((4, 5), np.uint8))
         model.save(tmp_path / "model.npz")
         assert library.load(tmp_path / "model.npz").parameters == {"threshold": 9.0}
-        with pytest.raises(ValueError, match="difference has no parameter 'slots'; it has threshold"):
-            library.create("difference", slots=3)
+        with pytest.raises(ValueError, match="elsewhere has no parameter 'slots'; it has threshold"):
+            library.create("elsewhere", slots=3)
 
     def test_command_line_settings_and_evaluation_know_it(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert bgsub("detectors") == 0
-        assert "difference: Foreground differs from the last frame." in capsys.readouterr().out
-        assert bgsub("config", "-d", "difference", "--set", "threshold=7") == 0
+        assert "elsewhere: Foreground differs from the last frame." in capsys.readouterr().out
+        assert bgsub("config", "-d", "elsewhere", "--set", "threshold=7") == 0
         settings = tmp_path / "settings.toml"
         settings.write_text(capsys.readouterr().out)
         mask = tmp_path / "mask.mkv"
         assert bgsub("run", "synthetic:easy?frames=8", "-o", mask, "--config", settings, "--json") == 0
-        assert json.loads(capsys.readouterr().out)["detector"] == "difference"
+        assert json.loads(capsys.readouterr().out)["detector"] == "elsewhere"
         assert bgsub("sample", tmp_path / "clip", "--frames", 30, "--size", "64x48") == 0
         capsys.readouterr()
-        assert bgsub("evaluate", tmp_path / "clip", "-d", "difference") == 0
-        assert "difference" in capsys.readouterr().out
+        assert bgsub("evaluate", tmp_path / "clip", "-d", "elsewhere") == 0
+        assert "elsewhere" in capsys.readouterr().out
 
     def test_broken_ones_are_named_and_the_rest_works(self, caplog: pytest.LogCaptureFixture) -> None:
-        with pytest.raises(DependencyError, match="misnamed of another package calls itself difference"):
+        with pytest.raises(DependencyError, match="misnamed of the package difference-package"):
             detector_class("misnamed")
         with pytest.raises(DependencyError, match="cannot load gone of the package difference-package"):
             library.create("gone")
-        assert {"adaptive", "difference"} <= set(library.DETECTORS.available())
+        assert {"adaptive", "elsewhere"} <= set(library.DETECTORS.available())
         assert "gone" not in library.DETECTORS.available()
         assert sum("cannot load gone" in record.message for record in caplog.records) == 1

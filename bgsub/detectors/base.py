@@ -2,6 +2,7 @@
 
 import abc
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -55,6 +56,8 @@ class Detector(Parametrized, abc.ABC):
     """Whether masks are already post-processed, so that a pipeline need not do it."""
 
     def __init__(self, **parameters: Any) -> None:
+        if not isinstance(getattr(self, "name", None), str):
+            raise TypeError(f"{type(self).__name__} must have a class attribute name, as it is called on command lines")
         super().__init__(**parameters)
         self._roi: Mask | None = None
         self._forget()
@@ -398,7 +401,10 @@ class Detector(Parametrized, abc.ABC):
 
     def _run(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         """Do one step within the region of interest, and count it."""
-        self._step(frame, mask, score, learning)
+        step: Callable[..., object] = self._step
+        returned = step(frame, mask, score, learning)
+        if returned is not None:
+            raise TypeError(f"{type(self).__name__}._step must write to mask and score and return nothing")
         if mask is not None and self.frames_seen < self._parameters.get("warmup", 0):
             mask[:] = 0
         self._confine(mask, score)

@@ -91,7 +91,10 @@ class Parameter:
             return value
         if isinstance(value, bool) or not hasattr(value, "__float__"):
             raise self._error(value)
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            raise self._error(value) from None
         above = number > self.low if self.low_open else number >= self.low
         below = number < self.high if self.high_open else number <= self.high
         if not (above and below and math.isfinite(number)) or (self.kind is int and number != int(number)):
@@ -183,7 +186,7 @@ def template(meaning: str, interval: str = "", **options: Any) -> Callable[[Any]
     return lambda default: replace(shared, default=default)
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(param,))
+@dataclass_transform(kw_only_default=True, frozen_default=True)  # each declaration is a default, whatever made it
 class Parametrized:
     """A class whose constructor takes the parameters that its body declares with `param`.
 
@@ -251,6 +254,12 @@ def _collect(owner: type) -> tuple[Parameter, ...]:
         If a declaration's annotation is missing or of no kind that a parameter can have.
     """
     own = [name for name, value in vars(owner).items() if isinstance(value, _Declaration)]
+    for name, value in vars(owner).items():
+        hidden = next((vars(base)[name] for base in owner.__mro__[1:] if name in vars(base)), None)
+        if isinstance(hidden, Parameter) and not isinstance(value, _Declaration):
+            raise TypeError(f"{owner.__name__}.{name} hides a parameter; declare it again with param(...)")
+        if isinstance(value, _Declaration) and hidden is not None and not isinstance(hidden, Parameter):
+            raise TypeError(f"{owner.__name__}.{name} cannot be a parameter: every detector has a {name} of its own")
     if own:
         annotations = inspect.get_annotations(owner, eval_str=True)
         for name in own:
@@ -320,9 +329,16 @@ def _make(owner: type, name: str, declaration: _Declaration, annotation: Any) ->
             f"{owner.__name__}.{name} must be annotated as int, float, bool, str or Literal of texts, "
             f"each with or without None, got {annotation!r}"
         )
-    return Parameter(
+    parameter = Parameter(
         name, kind, declaration.meaning, declaration.default, choices=choices, optional=optional, **declaration.options
     )
+    if not declaration.meaning:
+        raise TypeError(f"{owner.__name__}.{name} must have a meaning, for help and forms")
+    try:
+        parameter.check(declaration.default)
+    except ValueError as error:
+        raise TypeError(f"{owner.__name__}: the default of {error}") from error
+    return parameter
 
 
 def _parse_interval(text: str) -> tuple[float, float, bool, bool]:
@@ -331,7 +347,13 @@ def _parse_interval(text: str) -> tuple[float, float, bool, bool]:
     match = _INTERVAL.fullmatch(text)
     if match is None:
         raise ValueError(f"interval must be like '(0, 1]' or '[1, inf)', got {text!r}")
-    return float(match[2]), float(match[3]), match[1] == "(", match[4] == ")"
+    try:
+        low, high = float(match[2]), float(match[3])
+    except ValueError:
+        raise ValueError(f"interval must hold two numbers, got {text!r}") from None
+    if not low < high:
+        raise ValueError(f"interval must begin below its end, got {text!r}")
+    return low, high, match[1] == "(", match[4] == ")"
 
 
 def _number(value: float) -> str:

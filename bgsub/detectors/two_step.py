@@ -55,6 +55,9 @@ class TwoStepDetector(Detector):
     def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         if mask is not None or score is not None:
             found = self._score(frame)
+            if getattr(found, "shape", None) != frame.shape[:2]:
+                got = getattr(found, "shape", type(found).__name__)
+                raise TypeError(f"{type(self).__name__}._score must return an array {frame.shape[:2]}, got {got}")
             if mask is not None:
                 np.multiply(found > 0, np.uint8(255), out=mask)
             if score is not None:

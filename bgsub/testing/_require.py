@@ -21,4 +21,6 @@ def require_error(kind: type[Exception], message: str) -> Iterator[None]:
         text = str(error)
         require(text.strip() and "\n" not in text, f"the text of {kind.__name__} must be one line, got {text!r}")
         return
+    except Exception as error:
+        raise AssertionError(f"{message}, got {error!r}") from error
     raise AssertionError(message)

@@ -124,7 +124,7 @@ def test_source_that_breaks_off_leaves_the_masks_before(
         (2, ["--set", "width=wide"], "width must be a number .* got 'wide'"),
         (2, ["--set", "slos=3"], "adaptive has no parameter 'slos'; it has slots"),
         (2, ["--detector", "norma", "--set", "eta=2"], r"eta \* lam must be below 1"),
-        (2, ["--detector", "nroma"], "detector must be one of adaptive, norma, olk, mog2, knn, got 'nroma'"),
+        (2, ["--detector", "nroma"], "detector must be one of adaptive, norma, olk, mog2, knn.*, got 'nroma'"),
         (2, ["--median", 4], "median must be an odd number"),
         (2, ["--min-area", -1], "min_area must be a whole number"),
         (2, ["--learning-rate", 2], "learning_rate must be -1"),

@@ -141,10 +141,10 @@ def test_old_layouts_saved_by_label_fall_back_to_the_defaults(make_window, kept)
 
 
 def test_a_registered_pane_is_offered_drawn_saved_and_restored(make_window, registry, qtbot, tmp_path):
-    pane = panes.register(panes.Pane("cut-out", "Cut-out", cut_out))
+    pane = panes.register(panes.Pane("test-only", "Cut-out", cut_out))
 
     window = make_window()
-    assert all(box.findData("cut-out") >= 0 for box in window.grid.boxes)
+    assert all(box.findData("test-only") >= 0 for box in window.grid.boxes)
     help_dialog = HelpDialog(window.menus.menus, window)
     qtbot.addWidget(help_dialog)
     assert "First pane: cut-out" in help_dialog.label.text()
@@ -161,8 +161,8 @@ def test_a_registered_pane_is_offered_drawn_saved_and_restored(make_window, regi
     assert np.array_equal(session.view.images[pane], expected)
     assert np.array_equal(window.grid.views[0].image, expected)
     session.save_panes(tmp_path, "shot")
-    qtbot.waitUntil(lambda: "shot-cut-out.png" in session.notices.text)
-    assert np.array_equal(cv2.imread(str(tmp_path / "shot-cut-out.png")), expected)
+    qtbot.waitUntil(lambda: "shot-test-only.png" in session.notices.text)
+    assert np.array_equal(cv2.imread(str(tmp_path / "shot-test-only.png")), expected)
 
     window.close()
     assert make_window().grid.panes == (pane, panes.MASK)
@@ -191,4 +191,5 @@ def test_number_keys_go_to_the_panes_that_can_always_be_shown(registry):
         panes.register(panes.Pane(f"more-{number}", "More", cut_out))
     keys = {key: pane.id for key, pane in panes.first_pane_keys()}
     assert list(keys) == list("123456789")
-    assert list(keys.values())[:6] == ["input", "mask", "overlay", "background", "score", "more-0"]
+    assert list(keys.values())[:5] == ["input", "mask", "overlay", "background", "score"]
+    assert "more-0" in keys.values()

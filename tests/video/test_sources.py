@@ -45,11 +45,14 @@ KINDS = ["mkv", "avi", "mp4", "grey", "images", "pattern", "glob", "camera"]
 
 def example(name: str, folder: Path) -> str:
     """Return text that a registered kind of source accepts."""
-    if name == "images":
-        return str(write_images(folder / "images", COUNT))
-    if name == "synthetic":
-        return "synthetic:easy?frames=12&size=40x32"
-    return {"file": str(write_video(folder / "v.mkv", COUNT)), "camera": "camera:0"}[name]
+    examples = {
+        "camera": lambda: "camera:0",
+        "file": lambda: str(write_video(folder / "v.mkv", COUNT)),
+        "images": lambda: str(write_images(folder / "images", COUNT)),
+        "synthetic": lambda: "synthetic:easy?frames=12&size=40x32",
+    }
+    assert name in examples, f"add an example of {name} here, so that the contract of sources is checked for it"
+    return examples[name]()
 
 
 def deliver(source: FrameSource, live: bool = False) -> list:

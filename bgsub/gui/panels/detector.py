@@ -91,7 +91,7 @@ class ConfigEditor(QWidget):
         kind = detector_class(config.detector)
         with QSignalBlocker(self.detector):
             self.detector.setCurrentIndex(self.detector.findData(config.detector))
-        self.summary.setText((kind.__doc__ or "").strip().splitlines()[0])
+        self.summary.setText((kind.__doc__ or "").strip().partition("\n")[0])
         measured = {} if self._rate_hz is None else {"rate_hz": self._rate_hz}
         self.form.show_parameters(kind, {**measured, **config.parameters})
         post = config.with_postprocess().postprocess or RAW
