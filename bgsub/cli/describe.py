@@ -15,12 +15,13 @@ __all__ = ["detectors", "sample", "show_config", "sources"]
 
 
 @click.command()
+@click.argument("names", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def detectors(as_json: bool) -> None:
-    """List the detectors, each with its parameters, their ranges and defaults."""
-    from bgsub.detectors import DETECTORS
+def detectors(names: tuple[str, ...], as_json: bool) -> None:
+    """List all detectors, or those NAMES, with their parameters, ranges and defaults."""
+    from bgsub.detectors import DETECTORS, detector_class
 
-    kinds = dict(DETECTORS.items())
+    kinds = {name: detector_class(name) for name in names} or dict(DETECTORS.items())
     if as_json:
         click.echo(json.dumps({name: _describe(kind) for name, kind in kinds.items()}))
         return

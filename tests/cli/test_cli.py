@@ -311,6 +311,10 @@ class TestOtherCommands:
         found = json.loads(capsys.readouterr().out)
         assert list(found) == list(library.DETECTORS)
         assert found["mog2"]["parameters"]["history"]["default"] == 500
+        assert bgsub("detectors", "olk", "--json") == 0
+        assert list(json.loads(capsys.readouterr().out)) == ["olk"]
+        assert bgsub("detectors", "lok") == 2
+        assert "detector must be one of adaptive, norma" in capsys.readouterr().err
 
     def test_sample_has_the_layout_and_is_refused_without_force(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
