@@ -20,7 +20,8 @@ __all__ = ["VideoFile"]
 
 logger = logging.getLogger(__name__)
 
-_REORDER = 64  # packets; the standards let at most 16 frames stand before a later one in the file
+_REORDER = 64  # packets read beyond the start; none of them is shown before it
+_MOST_REORDERED = 16  # frames that stand before an earlier one in the file, by the standards
 _HIDDEN_FRAMES = ("vp8",)  # codecs with packets that show no frame: packets cannot be counted as frames
 
 
@@ -109,7 +110,7 @@ class VideoFile(Decoded):
         try:
             if self._path.stat().st_size == 0:
                 raise SourceError(f"{self._name} is empty; record or copy it again")
-            self._container = container = av.open(self._address)
+            self._container = container = av.open(self._address, metadata_errors="replace")
             stream = video_stream(container)
         except FileNotFoundError:
             raise SourceError(f"cannot open {self._name}: no such file; check the path") from None
@@ -121,6 +122,8 @@ class VideoFile(Decoded):
             self._refuse_truncated()
             raise SourceError(f"{self._name} has no video stream; it may be a sound recording")
         self._stream = stream
+        # AVI stores no times: what FFmpeg calls presentation times of H.264 are positions in the file.
+        self._unordered = container.format.name == "avi" and bool(stream.codec_context.has_b_frames)
         self._frames = self._decode(container)
         return container
 
@@ -198,7 +201,7 @@ class VideoFile(Decoded):
         stamps: list[int] = []
         keys: list[int] = []
         beyond = 0
-        with av.open(self._address) as container:
+        with av.open(self._address, metadata_errors="replace") as container:
             stream = container.streams.video[0]
             base = stream.time_base
             if base is None or stream.codec_context.name in _HIDDEN_FRAMES:
@@ -221,5 +224,9 @@ class VideoFile(Decoded):
         if not order or keys[0] != order[0] or len(set(order)) != len(order):
             return None
         by_pts = {pts: number for number, pts in enumerate(order, 1)}
+        if self._unordered and order == stamps:
+            return None
+        if any(abs(by_pts[pts] - position) > _MOST_REORDERED for position, pts in enumerate(stamps, 1)):
+            return None  # the times go back: two recordings in one file
         reached = [key for key in keys if not start.is_before(by_pts[key], float(key * base))]
         return (max(reached), by_pts) if reached and max(reached) > order[0] else None

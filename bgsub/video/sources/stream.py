@@ -135,7 +135,9 @@ class NetworkStream(Decoded):
         self._disconnect()
         try:
             options = {"rtsp_transport": "tcp"} if self._url.lower().startswith("rtsp") else {}
-            self._container = av.open(self._url, timeout=self._stall_timeout_s, options=options)
+            self._container = av.open(
+                self._url, timeout=self._stall_timeout_s, options=options, metadata_errors="replace"
+            )
             stream = video_stream(self._container)
             if stream is not None:
                 self._stream = stream
