@@ -111,7 +111,7 @@ class VideoFile(Decoded):
             if self._path.stat().st_size == 0:
                 raise SourceError(f"{self._name} is empty; record or copy it again")
             self._container = container = av.open(self._address, metadata_errors="replace")
-            stream = video_stream(container)
+            stream = video_stream(container, self._name)
         except FileNotFoundError:
             raise SourceError(f"cannot open {self._name}: no such file; check the path") from None
         except (av.FFmpegError, OSError) as error:

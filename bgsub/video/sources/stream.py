@@ -184,7 +184,7 @@ class NetworkStream(Decoded):
             self._container = av.open(
                 self._url, timeout=self._stall_timeout_s, options=options, metadata_errors="replace"
             )
-            stream = video_stream(self._container)
+            stream = video_stream(self._container, self._name)
             if stream is not None:
                 self._stream = stream
                 # Cameras that send images one by one state any length, which they never mean.
