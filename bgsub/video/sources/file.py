@@ -1,6 +1,7 @@
 """Video files through PyAV: exact times, exact seeking, and damage reported instead of passed over."""
 
 import logging
+import stat
 from collections import deque
 from collections.abc import Iterator
 from fractions import Fraction
@@ -28,10 +29,12 @@ _HIDDEN_FRAMES = ("vp8",)  # codecs with packets that show no frame: packets can
 class VideoFile(Decoded):
     """A video file, decoded by PyAV.
 
+    A pipe is read once, from its start: it cannot be seeked, and damage at its end is not noticed.
+
     Parameters
     ----------
     path : Path
-        The file.
+        The file, or a pipe such as /dev/stdin.
 
     Raises
     ------
@@ -79,7 +82,7 @@ class VideoFile(Decoded):
 
     def seek(self, start: Position) -> None:
         """Go to the keyframe before `start`, if its number follows from the times in the container."""
-        numbers = self._number_frames(start)
+        numbers = None if self._piped else self._number_frames(start)
         if numbers is None:
             return
         key, by_pts = numbers
@@ -108,8 +111,7 @@ class VideoFile(Decoded):
 
     def _open(self) -> InputContainer:
         try:
-            if self._path.stat().st_size == 0:
-                raise SourceError(f"{self._name} is empty; record or copy it again")
+            self._check_kind()
             self._container = container = av.open(self._address, metadata_errors="replace")
             stream = video_stream(container, self._name)
         except FileNotFoundError:
@@ -127,10 +129,22 @@ class VideoFile(Decoded):
         self._frames = self._decode(container)
         return container
 
+    def _check_kind(self) -> None:
+        """Refuse an empty file, and what is neither a file nor a pipe."""
+        status = self._path.stat()
+        self._piped = stat.S_ISFIFO(status.st_mode)
+        if not self._piped and not stat.S_ISREG(status.st_mode):
+            raise SourceError(f"{self._name} is neither a file nor a pipe; a camera is camera:0")
+        if not self._piped and status.st_size == 0:
+            raise SourceError(f"{self._name} is empty; record or copy it again")
+
+    def _missing_bytes(self) -> int:
+        return 0 if self._piped else missing_bytes(self._path)
+
     def _refuse_truncated(self) -> None:
         """Report missing bytes where the rest of the file cannot even be opened."""
         try:
-            missing = missing_bytes(self._path)
+            missing = self._missing_bytes()
         except OSError:
             return  # the caller raises the reason
         if missing:
@@ -159,7 +173,7 @@ class VideoFile(Decoded):
                 seen = seen or bool(frames)
                 yield from frames
             else:
-                missing = missing_bytes(self._path)
+                missing = self._missing_bytes()
                 if not missing:
                     return
                 raise SourceError(self._damage(f"{missing} bytes are missing at its end"))
