@@ -14,6 +14,7 @@ import pytest
 from bgsub.errors import SourceError
 from bgsub.video.sources import NetworkStream
 from tests.video.moving_square import write_video
+from tests.video.test_sources import serve as serve_folder
 
 H264 = {"codec": "libx264", "pixels": "yuv420p"}
 CLIPS = {
@@ -123,6 +124,19 @@ def test_a_live_stream_is_opened_again_after_each_end(tmp_path: Path, caplog: py
         numbers, reason = read(url, 200, reconnects=2)
     assert numbers == list(range(1, 81))
     assert "2 attempts to connect again failed" in reason
+
+
+def test_the_length_of_a_playlist_does_not_make_its_stream_finite(tmp_path: Path) -> None:
+    lines = ["#EXTM3U", "#EXT-X-VERSION:3", "#EXT-X-TARGETDURATION:1", "#EXT-X-MEDIA-SEQUENCE:0"]
+    for part in range(4):
+        times_ms = [1000 * part + 40 * index for index in range(25)]
+        write_video(tmp_path / f"{part}.ts", 25, **H264, times_ms=times_ms)
+        lines += ["#EXTINF:1.0,", f"{part}.ts"]
+    path = tmp_path / "live.m3u8"
+    path.write_text("\n".join(lines) + "\n")
+    with serve_folder(path) as url, NetworkStream(url) as source:
+        assert source.info.live
+        assert source.read() is not None
 
 
 @pytest.mark.parametrize("scheme", ["rtsp", "http"])

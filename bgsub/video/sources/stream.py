@@ -23,6 +23,9 @@ logger = logging.getLogger(__name__)
 
 SCHEMES = ("rtsp", "rtsps", "http", "https", "rtmp", "rtmps", "udp")
 
+_OTHER_LENGTH = ("mpjpeg", "hls", "dash")
+"""Formats of live streams: cameras that send single images state any length, playlists their own."""
+
 
 class NetworkStream(Decoded):
     """A live stream, or a file served over HTTP, decoded by PyAV.
@@ -167,7 +170,8 @@ class NetworkStream(Decoded):
 
     def _resume(self, frame: av.VideoFrame) -> None:
         """Continue a file after the last frame delivered, and the times of a live stream by the wall clock."""
-        if not self._finite and self._url.lower().startswith("http") and _fingerprint(frame) == self._first:
+        by_http = self._url.lower().startswith("http")
+        if by_http and not self._finite and not self._offset_s and _fingerprint(frame) == self._first:
             self._finite = self._replayed = True
         if self._finite:
             self._skipped = self._number
@@ -187,8 +191,7 @@ class NetworkStream(Decoded):
             stream = video_stream(self._container, self._name)
             if stream is not None:
                 self._stream = stream
-                # Cameras that send images one by one state any length, which they never mean.
-                self._sized = self._container.size > 0 and self._container.format.name != "mpjpeg"
+                self._sized = self._container.size > 0 and self._container.format.name not in _OTHER_LENGTH
                 self._finite = self._sized or self._replayed or self._container.duration is not None
                 self._frames = self._decode(self._container)
                 if (first := next(self._frames, None)) is not None:
