@@ -4,6 +4,8 @@ import av
 from av.container import InputContainer
 from av.video.stream import VideoStream
 
+from bgsub.video._frame_limit import check_frame_size, most_pixels
+
 __all__ = ["describe", "video_stream"]
 
 
@@ -12,10 +14,18 @@ def describe(error: av.FFmpegError) -> str:
     return (error.strerror or type(error).__name__).rstrip(". ")
 
 
-def video_stream(container: InputContainer) -> VideoStream | None:
-    """Return the first video stream, set to decode on all cores; None without one."""
+def video_stream(container: InputContainer, name: str) -> VideoStream | None:
+    """Return the first video stream, set to decode on all cores; None without one.
+
+    Raises
+    ------
+    SourceError
+        If its frames are too large; `name` is that of the source for the message.
+    """
     if not container.streams.video:
         return None
     stream = container.streams.video[0]
+    check_frame_size(name, (stream.height, stream.width))
+    stream.codec_context.options = {"max_pixels": str(most_pixels())}  # the size may change later
     stream.thread_type = "AUTO"
     return stream

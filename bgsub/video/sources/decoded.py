@@ -1,9 +1,12 @@
 """The common part of files and network streams: numbers, times and sizes of frames decoded by PyAV."""
 
+import logging
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
 import av
+from av.video.stream import VideoStream
 
 from bgsub.errors import SourceError
 from bgsub.frames import Frame, VideoInfo
@@ -13,16 +16,26 @@ from bgsub.video.sources.convert import FrameConverter
 
 __all__ = ["Decoded"]
 
+logger = logging.getLogger(__name__)
+
 DEFAULT_RATE_HZ = 25.0
 
 
 class Decoded(LazySource):
-    """A source that PyAV decodes; a subclass calls `_begin` once and `_deliver` for each frame."""
+    """A source that PyAV decodes.
+
+    A subclass sets `_stream`, calls `_begin` once and `_deliver` for each frame.
+    """
+
+    _stream: VideoStream
+    _unordered = False
+    """Whether the container numbers frames as they are stored, not as they are shown, and the codec reorders them."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._number = 0
         self._time_s: float | None = None
+        self._warned = False
 
     @property
     def info(self) -> VideoInfo:
@@ -50,7 +63,7 @@ class Decoded(LazySource):
                 f"the frame size of {self._name} changes from {text_size(self._size)} to {text_size(size)} "
                 f"at frame {self._number}; cut it there with ffmpeg and run the parts one by one"
             )
-        self._time_s = self._time_of(frame) + offset_s
+        self._time_s = self._after_last(self._time_of(frame) + offset_s)
         return Grab(self._number, self._time_s, self._conversion(frame))
 
     def _conversion(self, frame: av.VideoFrame) -> Callable[[], Frame]:
@@ -58,8 +71,32 @@ class Decoded(LazySource):
 
     def _time_of(self, frame: av.VideoFrame) -> float:
         """Return the presentation time, or one frame after the last where the container has none."""
-        if frame.time is not None:
+        if not self._unordered and frame.time is not None and math.isfinite(frame.time):
             return float(frame.time)
-        if frame.dts is not None and frame.time_base is not None:
-            return float(frame.dts * frame.time_base)
-        return 0.0 if self._time_s is None else self._time_s + 1 / (self._info.rate_hz or DEFAULT_RATE_HZ)
+        stamp = frame.dts if self._unordered or frame.pts is None else frame.pts
+        base = frame.time_base or self._stream.time_base  # a frame flushed after damage has no time base
+        if stamp is not None and base:
+            return float(stamp * base)
+        return 0.0 if self._time_s is None else self._next_time_s(self._time_s)
+
+    def _after_last(self, time_s: float) -> float:
+        """Return the time, or one frame after the last where the stream goes back in time.
+
+        Joined recordings, looped streams and encoders that restart do so. Sinks and detectors rely on times that rise.
+        """
+        if self._time_s is None or time_s > self._time_s:
+            return time_s
+        if not self._warned:
+            self._warned = True
+            logger.warning(
+                "the times of %s go back from %g s to %g s at frame %d; from there on, such frames follow each other "
+                "at the frame rate",
+                self._name,
+                self._time_s,
+                time_s,
+                self._number,
+            )
+        return self._next_time_s(self._time_s)
+
+    def _next_time_s(self, time_s: float) -> float:
+        return time_s + 1 / (self._info.rate_hz or DEFAULT_RATE_HZ)

@@ -1,6 +1,7 @@
 """Video files through PyAV: exact times, exact seeking, and damage reported instead of passed over."""
 
 import logging
+import stat
 from collections import deque
 from collections.abc import Iterator
 from fractions import Fraction
@@ -20,17 +21,20 @@ __all__ = ["VideoFile"]
 
 logger = logging.getLogger(__name__)
 
-_REORDER = 64  # packets; the standards let at most 16 frames stand before a later one in the file
+_REORDER = 64  # packets read beyond the start; none of them is shown before it
+_MOST_REORDERED = 16  # frames that stand before an earlier one in the file, by the standards
 _HIDDEN_FRAMES = ("vp8",)  # codecs with packets that show no frame: packets cannot be counted as frames
 
 
 class VideoFile(Decoded):
     """A video file, decoded by PyAV.
 
+    A pipe is read once, from its start: it cannot be seeked, and damage at its end is not noticed.
+
     Parameters
     ----------
     path : Path
-        The file.
+        The file, or a pipe such as /dev/stdin.
 
     Raises
     ------
@@ -78,7 +82,7 @@ class VideoFile(Decoded):
 
     def seek(self, start: Position) -> None:
         """Go to the keyframe before `start`, if its number follows from the times in the container."""
-        numbers = self._number_frames(start)
+        numbers = None if self._piped else self._number_frames(start)
         if numbers is None:
             return
         key, by_pts = numbers
@@ -107,10 +111,9 @@ class VideoFile(Decoded):
 
     def _open(self) -> InputContainer:
         try:
-            if self._path.stat().st_size == 0:
-                raise SourceError(f"{self._name} is empty; record or copy it again")
-            self._container = container = av.open(self._address)
-            stream = video_stream(container)
+            self._check_kind()
+            self._container = container = av.open(self._address, metadata_errors="replace")
+            stream = video_stream(container, self._name)
         except FileNotFoundError:
             raise SourceError(f"cannot open {self._name}: no such file; check the path") from None
         except (av.FFmpegError, OSError) as error:
@@ -121,13 +124,27 @@ class VideoFile(Decoded):
             self._refuse_truncated()
             raise SourceError(f"{self._name} has no video stream; it may be a sound recording")
         self._stream = stream
+        # AVI stores no times: what FFmpeg calls presentation times of H.264 are positions in the file.
+        self._unordered = container.format.name == "avi" and bool(stream.codec_context.has_b_frames)
         self._frames = self._decode(container)
         return container
+
+    def _check_kind(self) -> None:
+        """Refuse an empty file, and what is neither a file nor a pipe."""
+        status = self._path.stat()
+        self._piped = stat.S_ISFIFO(status.st_mode)
+        if not self._piped and not stat.S_ISREG(status.st_mode):
+            raise SourceError(f"{self._name} is neither a file nor a pipe; a camera is camera:0")
+        if not self._piped and status.st_size == 0:
+            raise SourceError(f"{self._name} is empty; record or copy it again")
+
+    def _missing_bytes(self) -> int:
+        return 0 if self._piped else missing_bytes(self._path)
 
     def _refuse_truncated(self) -> None:
         """Report missing bytes where the rest of the file cannot even be opened."""
         try:
-            missing = missing_bytes(self._path)
+            missing = self._missing_bytes()
         except OSError:
             return  # the caller raises the reason
         if missing:
@@ -156,7 +173,7 @@ class VideoFile(Decoded):
                 seen = seen or bool(frames)
                 yield from frames
             else:
-                missing = missing_bytes(self._path)
+                missing = self._missing_bytes()
                 if not missing:
                     return
                 raise SourceError(self._damage(f"{missing} bytes are missing at its end"))
@@ -198,7 +215,7 @@ class VideoFile(Decoded):
         stamps: list[int] = []
         keys: list[int] = []
         beyond = 0
-        with av.open(self._address) as container:
+        with av.open(self._address, metadata_errors="replace") as container:
             stream = container.streams.video[0]
             base = stream.time_base
             if base is None or stream.codec_context.name in _HIDDEN_FRAMES:
@@ -221,5 +238,9 @@ class VideoFile(Decoded):
         if not order or keys[0] != order[0] or len(set(order)) != len(order):
             return None
         by_pts = {pts: number for number, pts in enumerate(order, 1)}
+        if self._unordered and order == stamps:
+            return None
+        if any(abs(by_pts[pts] - position) > _MOST_REORDERED for position, pts in enumerate(stamps, 1)):
+            return None  # the times go back: two recordings in one file
         reached = [key for key in keys if not start.is_before(by_pts[key], float(key * base))]
         return (max(reached), by_pts) if reached and max(reached) > order[0] else None

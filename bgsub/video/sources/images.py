@@ -2,6 +2,7 @@
 
 import glob
 import itertools
+import logging
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
@@ -12,11 +13,14 @@ import numpy as np
 from bgsub._opencv import cv2
 from bgsub.errors import SourceError
 from bgsub.frames import FRAME_DTYPES, Frame, VideoInfo
+from bgsub.video._frame_limit import check_frame_size, image_size
 from bgsub.video._text import text_size
 from bgsub.video.sources.base import Grab, LazySource, SourceOptions
 from bgsub.video.sources.position import Position
 
 __all__ = ["ImageSequence", "find_images", "is_pattern"]
+
+logger = logging.getLogger(__name__)
 
 _SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"})
 _PRINTF = re.compile(r"%(0?)(\d*)d")
@@ -186,11 +190,16 @@ class ImageSequence(LazySource):
     @staticmethod
     def _load(path: Path) -> Frame:
         try:
-            data = np.frombuffer(path.read_bytes(), np.uint8)
+            data = path.read_bytes()
         except OSError as error:
             raise SourceError(f"cannot read {path}: {error.strerror}; check the file") from error
-        # ANYCOLOR and ANYDEPTH keep grey grey and 16 bits, and drop alpha
-        image = cv2.imdecode(data, cv2.IMREAD_ANYCOLOR | cv2.IMREAD_ANYDEPTH) if data.size else None
+        check_frame_size(str(path), image_size(data))
+        try:
+            # ANYCOLOR and ANYDEPTH keep grey grey and 16 bits, and drop alpha
+            image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_ANYCOLOR | cv2.IMREAD_ANYDEPTH)
+        except cv2.error as error:  # of an empty file, or with a size that OpenCV refuses
+            logger.debug("%s: %s", path, error)
+            image = None
         if image is None:
             raise SourceError(f"{path} is not a readable image; replace it or move it elsewhere")
         if image.dtype not in FRAME_DTYPES:

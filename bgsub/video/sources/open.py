@@ -42,7 +42,7 @@ def open_source(
     Parameters
     ----------
     text : str or path
-        A video file; a folder of images, a pattern like ``in%06d.jpg`` or a glob like ``"*.png"``;
+        A video file or a pipe; a folder of images, a pattern like ``in%06d.jpg`` or a glob like ``"*.png"``;
         ``camera:0`` or ``0``; an rtsp, http, https, rtmp or udp address;
         ``synthetic:NAME?seed=3&frames=200``; or a text that a source of another package accepts.
     start, end : int, float or str, optional
@@ -70,7 +70,8 @@ def open_source(
     Raises
     ------
     SourceError
-        If it cannot be opened.
+        If it cannot be opened, or a frame of a file, stream or image has more than 2**27 pixels; the environment
+        variable BGSUB_MAX_FRAME_PIXELS sets another limit.
     ValueError
         If a parameter is out of range, or does not apply to this kind of source.
 

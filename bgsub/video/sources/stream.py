@@ -1,6 +1,7 @@
 """Network streams through PyAV: stall timeout, reconnection, and names without credentials."""
 
 import errno
+import hashlib
 import logging
 import threading
 import time
@@ -22,12 +23,18 @@ logger = logging.getLogger(__name__)
 
 SCHEMES = ("rtsp", "rtsps", "http", "https", "rtmp", "rtmps", "udp")
 
+_OTHER_LENGTH = ("mpjpeg", "hls", "dash")
+"""Formats of live streams: cameras that send single images state any length, playlists their own."""
+
 
 class NetworkStream(Decoded):
     """A live stream, or a file served over HTTP, decoded by PyAV.
 
-    A stream that stalls, breaks off or ends is opened again, and its times continue by the wall clock. A file
-    has a duration, so its end is final; after a break it continues after the last frame delivered.
+    A stream that stalls, breaks off or ends is opened again, and its times continue by the wall clock. A file has a
+    duration or a length in bytes, so its end is final; after a break it continues after the last frame delivered.
+
+    Some servers state neither. What comes from such a server by HTTP is a file, too, if it begins with the same frame
+    when it is opened again; it has ended when it breaks off twice at the same frame.
 
     Parameters
     ----------
@@ -63,13 +70,21 @@ class NetworkStream(Decoded):
         self._stall_timeout_s = stall_timeout_s
         self._stop = threading.Event()
         self._link = Reconnector(self._name, self._connect, reconnects, self._stop, wait)
+        self._sized = False  # its length in bytes is known
+        self._finite = False  # its end is the end, not the loss of a live stream
+        self._replayed = False  # a file of unknown length: it began again with its first frame
+        self._silent = False
+        self._skipped = 0  # frames still to pass over, delivered before the connection broke
+        self._broken_after: int | None = None
         self._offset_s = 0.0
         self._seen_s = time.monotonic()
         self._container: InputContainer | None = None
         self._frames: Iterator[av.VideoFrame] = iter(())
         self._ahead: av.VideoFrame | None = None
+        self._heard_s = time.monotonic()
         first = self._connect()
         self._ahead = first
+        self._first = _fingerprint(first)
         rate = self._stream.average_rate or self._stream.guessed_rate
         self._begin(first, rate, self._stream.frames or None, live=not self._finite)
 
@@ -93,12 +108,17 @@ class NetworkStream(Decoded):
         """Decode the next frame, reconnecting as often as necessary."""
         while not self._stop.is_set():
             frame, loss = self._next()
-            if loss is not None and (frame := self._link.reopen(loss)) is not None:
-                self._resume(frame)
+            if loss is not None:
+                if self._has_ended():
+                    self._flush()
+                    continue
+                if (frame := self._link.reopen(loss)) is not None:
+                    self._resume(frame)
             if frame is None:
                 return None
-            if self._finite and self._time_s is not None and self._time_of(frame) <= self._time_s:
-                continue  # delivered before the connection broke
+            if self._skipped:
+                self._skipped -= 1
+                continue
             self._link.succeeded()
             self._seen_s = time.monotonic()
             return self._deliver(frame, self._offset_s)
@@ -118,28 +138,61 @@ class NetworkStream(Decoded):
         frame, self._ahead = self._ahead, None
         if frame is not None:
             return frame, None
+        self._silent, self._heard_s = False, time.monotonic()
         try:
             frame = next(self._frames, None)
         except av.FFmpegError as error:
             return None, self._reason(error)
         return (frame, None) if frame is not None or self._finite else (None, "the stream ended")
 
+    def _has_ended(self) -> bool:
+        """Return whether a file of unknown length broke off at the frame where it did before."""
+        again = self._broken_after == self._number and not self._skipped
+        self._broken_after = self._number
+        return again and self._finite and not (self._sized or self._silent or self._is_short())
+
+    def _is_short(self) -> bool:
+        """Return whether a second or more is missing of the duration that the container states."""
+        if self._container is None or self._container.duration is None or self._time_s is None:
+            return False
+        end_s = ((self._container.start_time or 0) + self._container.duration) / av.time_base
+        return self._time_s + 1 < end_s
+
+    def _flush(self) -> None:
+        """Let the decoder deliver the frames that it still holds, and then end."""
+        logger.warning(
+            "%s broke off twice after frame %d, which counts as its end, because the server states no length",
+            self._name,
+            self._number,
+        )
+        self._frames = iter(self._stream.decode(None))
+        self._sized = True
+
     def _resume(self, frame: av.VideoFrame) -> None:
-        """Continue the times of a live stream by the wall clock: a new connection counts from its own start."""
-        if self._time_s is not None and not self._finite:
+        """Continue a file after the last frame delivered, and the times of a live stream by the wall clock."""
+        by_http = self._url.lower().startswith("http")
+        if by_http and not self._finite and not self._offset_s and _fingerprint(frame) == self._first:
+            self._finite = self._replayed = True
+        if self._finite:
+            self._skipped = self._number
+        elif self._time_s is not None:  # a new connection counts from its own start
             silence_s = time.monotonic() - self._seen_s
             self._offset_s = self._time_s + silence_s - self._time_of(frame)
 
     def _connect(self) -> av.VideoFrame:
         """Open the stream and return its first frame."""
         self._disconnect()
+        self._heard_s = time.monotonic()
         try:
             options = {"rtsp_transport": "tcp"} if self._url.lower().startswith("rtsp") else {}
-            self._container = av.open(self._url, timeout=self._stall_timeout_s, options=options)
-            stream = video_stream(self._container)
+            self._container = av.open(
+                self._url, timeout=self._stall_timeout_s, options=options, metadata_errors="replace"
+            )
+            stream = video_stream(self._container, self._name)
             if stream is not None:
                 self._stream = stream
-                self._finite = self._container.duration is not None
+                self._sized = self._container.size > 0 and self._container.format.name not in _OTHER_LENGTH
+                self._finite = self._sized or self._replayed or self._container.duration is not None
                 self._frames = self._decode(self._container)
                 if (first := next(self._frames, None)) is not None:
                     return first
@@ -159,6 +212,7 @@ class NetworkStream(Decoded):
     def _decode(self, container: InputContainer) -> Iterator[av.VideoFrame]:
         """Yield every frame that can be decoded: on a network damaged packets are normal."""
         for packet in container.demux(self._stream):
+            self._heard_s = time.monotonic()
             if packet.is_corrupt and self._finite:
                 raise av.InvalidDataError(errno.EIO, "a packet is incomplete")
             if packet.size == 0 and packet.dts is not None:
@@ -169,6 +223,11 @@ class NetworkStream(Decoded):
                 logger.debug("%s: packet dropped: %s", self._name, describe(error))
 
     def _reason(self, error: av.FFmpegError) -> str:
-        if isinstance(error, av.ExitError):
-            return f"silent for {self._stall_timeout_s:g} s"
-        return describe(error)
+        # Some protocols report a timeout as a failure of another kind.
+        self._silent = isinstance(error, av.ExitError) or time.monotonic() - self._heard_s >= self._stall_timeout_s
+        return f"silent for {self._stall_timeout_s:g} s" if self._silent else describe(error)
+
+
+def _fingerprint(frame: av.VideoFrame) -> tuple[int | None, bytes]:
+    """Return the time stamp and a digest of the pixels of a frame, to recognise it when it comes again."""
+    return frame.pts, hashlib.sha256(memoryview(frame.planes[0])).digest()
