@@ -260,6 +260,25 @@ def test_defect_of_ours_is_still_one_line(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("error", "reason"), [(EOFError(), "a file ends too early"), (EOFError("Ran out of input"), "Ran out of input")]
+)
+def test_end_of_a_file_is_no_interrupt(
+    bad: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    error: EOFError,
+    reason: str,
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("bgsub.pipeline.Pipeline.step", fail)
+    assert bgsub("run", bad / "square.mkv", "-o", tmp_path / "mask.mkv") == 1
+    assert capsys.readouterr().err == f"bgsub: error: unexpected EOFError: {reason}\n"
+
+
 def test_interrupt_keeps_what_was_written(
     bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
