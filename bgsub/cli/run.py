@@ -125,13 +125,21 @@ def _find_outputs(source: str, options: Mapping[str, Any]) -> dict[str, Path]:
     names = [option.name for option in sink_options()]
     outputs = {name: options[_key(name)] for name in names if options.get(_key(name)) is not None}
     origin = Path(source)
-    used = {(origin.parent if any(sign in origin.name for sign in "%*") else origin).resolve()}
+    used = [origin.parent if any(sign in origin.name for sign in "%*") else origin]
     for path in outputs.values():
         file = path.parent if "%" in path.name else path
-        if file.resolve() in used:
+        if any(_are_same(file, other) for other in used):
             raise ConfigError(f"cannot write {file}: it is the input or another output; choose another name")
-        used.add(file.resolve())
+        used.append(file)
     return outputs
+
+
+def _are_same(one: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file, also by links; neither need exist."""
+    try:
+        return one.resolve() == other.resolve() or one.samefile(other)
+    except (OSError, RuntimeError, ValueError):  # one is missing, a loop of links, or no path at all
+        return False
 
 
 def _make_detector(config: "Config", options: dict[str, Any], rate_hz: float | None) -> tuple["Config", "Detector"]:
