@@ -20,6 +20,7 @@ __all__ = ["LOWEST_SCORE", "Detector"]
 LOWEST_SCORE = np.float32(-1e6)
 """Score of pixels that can only be background: the threshold is not positive, or they lie outside the region."""
 
+_FRAMES = {"frames": model_file.Span(0, 2**53, 1)}
 _WHITE = {"B": 255.0, "H": 65535.0, "f": 1.0}  # by dtype.char, which is quicker to get than a name
 
 
@@ -314,15 +315,11 @@ class Detector(Parametrized, abc.ABC):
         if math.prod(model.shape[:2]) > max((array.size for array in model.arrays.values()), default=0):
             raise ValueError("its arrays do not fit its header")
         self._accept(np.zeros(model.shape, model.dtype), "frame")
-        for name, array in self._arrays.items():
-            saved = model.arrays.get(name)
-            if saved is None or saved.shape != array.shape or saved.dtype != array.dtype:
-                raise ValueError(f"the array {name!r} is missing or wrong")
-            array[...] = saved  # keeps where the array lies in memory
-        if set(model.scalars) != set(self._scalars):
-            raise ValueError("its scalars are incomplete")
-        self._scalars.update(model.scalars)
+        model_file.check_state(model, self._arrays, self._scalars, _FRAMES | self._spans())
         self.roi = model.roi
+        for name, array in self._arrays.items():
+            array[...] = model.arrays[name]  # keeps where the array lies in memory
+        self._scalars.update(model.scalars)
 
     # For subclasses to implement
 
@@ -345,6 +342,10 @@ class Detector(Parametrized, abc.ABC):
         learning : Learning or None
             How to learn; None keeps the state as it is.
         """
+
+    def _spans(self) -> dict[str, model_file.Span]:
+        """Return the values that arrays and scalars may have, by name; a model file with others is refused."""
+        return {}
 
     def _forget(self) -> None:
         """Drop the state; called by the constructor, too."""
