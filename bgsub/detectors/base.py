@@ -13,7 +13,7 @@ from bgsub.detectors.learning import Learning, check_rate
 from bgsub.detectors.parameters import Parametrized
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.errors import BgsubError, UnsupportedError
-from bgsub.frames import Frame, Mask, Score, check_frame, check_mask
+from bgsub.frames import Frame, Mask, Score, check_frame, check_mask, check_output
 
 __all__ = ["LOWEST_SCORE", "Detector"]
 
@@ -159,7 +159,8 @@ class Detector(Parametrized, abc.ABC):
         Raises
         ------
         ValueError
-            If the frame is of another shape or dtype than the first, is not finite, or the rate is above 1.
+            If the frame is of another shape or dtype than the first, is not finite, or the rate is above 1; or if
+            `score` does not fit, or one of the arrays to be filled is read-only.
         UnsupportedError
             If the rate is 0 and the detector cannot be frozen.
         """
@@ -169,11 +170,11 @@ class Detector(Parametrized, abc.ABC):
         if rate == 1.0:
             self.reset()
         frame = self._accept(image, "image")
-        if score is not None and (score.shape != frame.shape[:2] or score.dtype != np.float32):
-            raise ValueError(
-                f"score must be a float32 array of shape {frame.shape[:2]}, got {score.dtype} {score.shape}"
-            )
+        if score is not None:
+            check_output(score, frame.shape[:2], np.float32, "score")
         fits = isinstance(fgmask, np.ndarray) and fgmask.shape == frame.shape[:2] and fgmask.dtype == np.uint8
+        if fits:
+            check_output(fgmask, frame.shape[:2], np.uint8, "fgmask")
         mask = fgmask if fgmask is not None and fits else np.empty(frame.shape[:2], np.uint8)
         if any(out is not None and np.may_share_memory(frame, out) for out in (mask, score)):
             frame = frame.copy()  # kernels write results while they still read the frame
