@@ -30,7 +30,7 @@ _REPORTS: dict[str, tuple[str, ...]] = {
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path))
 @detector_options
 @click.option("--compare", default="", help="More detectors to run, such as mog2,knn.")
-@click.option("--threads", type=click.IntRange(0), help="Threads of the detectors, 0 for one per CPU.")
+@click.option("--threads", type=click.IntRange(0, 1024), help="Threads of the detectors, 0 for one per CPU.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the report as JSON.")
 @click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write the report as CSV.")
 @click.option("--roc", "roc_path", type=click.Path(path_type=Path), help="Draw ROC curves of the scores (.png).")

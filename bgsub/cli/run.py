@@ -79,7 +79,7 @@ def _key(*names: str) -> str:
 @click.option("--rate", type=float, help="Frames per second of an image sequence, or to ask a camera for.")
 @click.option("--load-model", type=click.Path(path_type=Path), help="Start from a saved model.")
 @click.option("--two-pass", is_flag=True, help="Learn from all of a file first, then make its masks from the start.")
-@click.option("--threads", type=click.IntRange(0), help="Threads of the detector, 0 for one per CPU.")
+@click.option("--threads", type=click.IntRange(0, 1024), help="Threads of the detector, 0 for one per CPU.")
 @click.option("--force", "-f", is_flag=True, help="Overwrite existing outputs.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
