@@ -24,12 +24,14 @@ def failure(
 def check_file(path: Path, suffixes: tuple[str, ...], force: bool) -> None:
     """Refuse a file that could not or should not be written, before any work is done.
 
+    Its suffix must be one of `suffixes`, unless there are none.
+
     Raises
     ------
     SinkError
         If the suffix is another, the file exists (without `force`), or its folder is missing or read-only.
     """
-    if path.suffix.lower() not in suffixes:
+    if suffixes and path.suffix.lower() not in suffixes:
         raise SinkError(f"cannot write {path}: the name must end in {' or '.join(suffixes)}")
     if path.is_dir():
         raise SinkError(f"cannot write {path}: it is a folder; give the name of a file in it")

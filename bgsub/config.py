@@ -95,7 +95,10 @@ class Config:
         ValueError
             If the text is no TOML, or names or values are wrong.
         """
-        values = tomllib.loads(text)
+        try:
+            values = tomllib.loads(text)
+        except RecursionError:
+            raise ValueError("its values are nested too deeply") from None
         _only_known("settings", values, {item.name for item in fields(cls)})
         post = values.pop("postprocess", None)
         if not isinstance(post, dict | None) or not isinstance(values.get("parameters", {}), dict):

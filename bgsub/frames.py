@@ -17,6 +17,7 @@ __all__ = [
     "VideoInfo",
     "check_frame",
     "check_mask",
+    "check_output",
 ]
 
 Frame = NDArray[Any]
@@ -133,3 +134,22 @@ def check_mask(mask: object, shape: tuple[int, int], name: str) -> Mask:
     if mask.shape != shape:
         raise ValueError(f"{name} must have the frame's shape {shape}, got {mask.shape}")
     return np.ascontiguousarray(np.where(mask, np.uint8(255), np.uint8(0)))
+
+
+def check_output(array: object, shape: tuple[int, ...], dtype: type[np.generic], name: str) -> None:
+    """Check an array that is to be filled.
+
+    Raises
+    ------
+    ValueError
+        If it has another shape or dtype, or is read-only.
+    """
+    if not isinstance(array, np.ndarray):
+        got = type(array).__name__
+    elif array.shape != shape or array.dtype != dtype:
+        got = f"{array.dtype} {array.shape}"
+    elif not array.flags.writeable:
+        got = "a read-only one"
+    else:
+        return
+    raise ValueError(f"{name} must be a writable {np.dtype(dtype)} array of shape {shape}, got {got}")

@@ -159,7 +159,7 @@ def open_region(text: str) -> Region:
 def _from_json(path: Path) -> Region:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"cannot read the region {path}: {error}; {_JSON_REMEDY}") from error
     if not isinstance(content, dict) or not content or content.keys() - {"include", "exclude"}:
         raise ConfigError(f"{path} is not a region file; {_JSON_REMEDY}")

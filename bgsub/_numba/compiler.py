@@ -14,6 +14,8 @@ from typing import Any, TypeVar, cast
 
 import numba
 
+from bgsub._numba.cache import enable_cache
+
 __all__ = ["JIT_ENABLED", "inlined", "kernel", "part", "view_kernel", "warn_of_plain_numba"]
 
 logger = logging.getLogger(__name__)
@@ -151,8 +153,7 @@ def inlined(function: _Function) -> _Function:
 
 def _compile(function: _Function, **more: Any) -> _Function:
     function.__qualname__ = f"{function.__qualname__}-{_digest(Path(function.__code__.co_filename).parent)}"
-    try:
-        compiled = numba.njit(cache=True, **_OPTIONS, **more)(function)
-    except RuntimeError:  # no writable cache folder: the kernel works and is compiled again in each process
-        compiled = numba.njit(**_OPTIONS, **more)(function)
+    compiled = numba.njit(**_OPTIONS, **more)(function)
+    if JIT_ENABLED:
+        enable_cache(compiled)
     return cast("_Function", compiled)

@@ -25,7 +25,16 @@ DONE, FAILED, BAD_USAGE, INTERRUPTED = 0, 1, 2, 130
 """Exit codes."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; click would take an EOFError, such as of a damaged file, for the end of the user's input."""
+        try:
+            return super().invoke(ctx)
+        except EOFError as error:
+            raise BgsubError(f"unexpected {type(error).__name__}: {str(error) or 'a file ends too early'}") from error
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="bgsub")
 @click.option("-v", "--verbose", count=True, help="Report more; twice for tracebacks.")
 def cli(verbose: int) -> None:
@@ -45,6 +54,13 @@ def _on_terminate(_number: int, _frame: Any) -> None:
     raise KeyboardInterrupt
 
 
+def _occupy_closed_streams() -> None:
+    """Open the null device in place of closed standard streams, else an output would receive what libraries print."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -60,6 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     if argv is None:
+        _occupy_closed_streams()
         signal.signal(signal.SIGTERM, _on_terminate)  # outputs are closed as on Ctrl-C
     try:
         status = cli.main(arguments, prog_name="bgsub", standalone_mode=False)

@@ -115,6 +115,6 @@ def progress_bar(total: int | None, *, quiet: bool, unit: str = "frame") -> Prog
     """Return a progress bar, visible only on a terminal."""
     from tqdm import tqdm
 
-    hidden = quiet or not sys.stderr.isatty()
+    hidden = quiet or sys.stderr is None or not sys.stderr.isatty()
     bar = tqdm(total=total, unit=unit, disable=hidden, file=sys.stderr, dynamic_ncols=True)
     return cast(ProgressBar, bar)

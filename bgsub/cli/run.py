@@ -79,7 +79,7 @@ def _key(*names: str) -> str:
 @click.option("--rate", type=float, help="Frames per second of an image sequence, or to ask a camera for.")
 @click.option("--load-model", type=click.Path(path_type=Path), help="Start from a saved model.")
 @click.option("--two-pass", is_flag=True, help="Learn from all of a file first, then make its masks from the start.")
-@click.option("--threads", type=click.IntRange(0), help="Threads of the detector, 0 for one per CPU.")
+@click.option("--threads", type=click.IntRange(0, 1024), help="Threads of the detector, 0 for one per CPU.")
 @click.option("--force", "-f", is_flag=True, help="Overwrite existing outputs.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -125,13 +125,21 @@ def _find_outputs(source: str, options: Mapping[str, Any]) -> dict[str, Path]:
     names = [option.name for option in sink_options()]
     outputs = {name: options[_key(name)] for name in names if options.get(_key(name)) is not None}
     origin = Path(source)
-    used = {(origin.parent if any(sign in origin.name for sign in "%*") else origin).resolve()}
+    used = [origin.parent if any(sign in origin.name for sign in "%*") else origin]
     for path in outputs.values():
         file = path.parent if "%" in path.name else path
-        if file.resolve() in used:
+        if any(_are_same(file, other) for other in used):
             raise ConfigError(f"cannot write {file}: it is the input or another output; choose another name")
-        used.add(file.resolve())
+        used.append(file)
     return outputs
+
+
+def _are_same(one: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file, also by links; neither need exist."""
+    try:
+        return one.resolve() == other.resolve() or one.samefile(other)
+    except (OSError, RuntimeError, ValueError):  # one is missing, a loop of links, or no path at all
+        return False
 
 
 def _make_detector(config: "Config", options: dict[str, Any], rate_hz: float | None) -> tuple["Config", "Detector"]:

@@ -14,13 +14,14 @@ from bgsub.detectors.learning import Learning, check_rate
 from bgsub.detectors.parameters import Parametrized
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.errors import BgsubError, UnsupportedError
-from bgsub.frames import Frame, Mask, Score, check_frame, check_mask
+from bgsub.frames import Frame, Mask, Score, check_frame, check_mask, check_output
 
 __all__ = ["LOWEST_SCORE", "Detector"]
 
 LOWEST_SCORE = np.float32(-1e6)
 """Score of pixels that can only be background: the threshold is not positive, or they lie outside the region."""
 
+_FRAMES = {"frames": model_file.Span(0, 2**53, 1)}
 _WHITE = {"B": 255.0, "H": 65535.0, "f": 1.0}  # by dtype.char, which is quicker to get than a name
 
 
@@ -161,7 +162,8 @@ class Detector(Parametrized, abc.ABC):
         Raises
         ------
         ValueError
-            If the frame is of another shape or dtype than the first, is not finite, or the rate is above 1.
+            If the frame is of another shape or dtype than the first, is not finite, or the rate is above 1; or if
+            `score` does not fit, or one of the arrays to be filled is read-only.
         UnsupportedError
             If the rate is 0 and the detector cannot be frozen.
         """
@@ -171,11 +173,11 @@ class Detector(Parametrized, abc.ABC):
         if rate == 1.0:
             self.reset()
         frame = self._accept(image, "image")
-        if score is not None and (score.shape != frame.shape[:2] or score.dtype != np.float32):
-            raise ValueError(
-                f"score must be a float32 array of shape {frame.shape[:2]}, got {score.dtype} {score.shape}"
-            )
+        if score is not None:
+            check_output(score, frame.shape[:2], np.float32, "score")
         fits = isinstance(fgmask, np.ndarray) and fgmask.shape == frame.shape[:2] and fgmask.dtype == np.uint8
+        if fits:
+            check_output(fgmask, frame.shape[:2], np.uint8, "fgmask")
         mask = fgmask if fgmask is not None and fits else np.empty(frame.shape[:2], np.uint8)
         if any(out is not None and np.may_share_memory(frame, out) for out in (mask, score)):
             frame = frame.copy()  # kernels write results while they still read the frame
@@ -317,15 +319,11 @@ class Detector(Parametrized, abc.ABC):
         if math.prod(model.shape[:2]) > max((array.size for array in model.arrays.values()), default=0):
             raise ValueError("its arrays do not fit its header")
         self._accept(np.zeros(model.shape, model.dtype), "frame")
-        for name, array in self._arrays.items():
-            saved = model.arrays.get(name)
-            if saved is None or saved.shape != array.shape or saved.dtype != array.dtype:
-                raise ValueError(f"the array {name!r} is missing or wrong")
-            array[...] = saved  # keeps where the array lies in memory
-        if set(model.scalars) != set(self._scalars):
-            raise ValueError("its scalars are incomplete")
-        self._scalars.update(model.scalars)
+        model_file.check_state(model, self._arrays, self._scalars, _FRAMES | self._spans())
         self.roi = model.roi
+        for name, array in self._arrays.items():
+            array[...] = model.arrays[name]  # keeps where the array lies in memory
+        self._scalars.update(model.scalars)
 
     # For subclasses to implement
 
@@ -348,6 +346,10 @@ class Detector(Parametrized, abc.ABC):
         learning : Learning or None
             How to learn; None keeps the state as it is.
         """
+
+    def _spans(self) -> dict[str, model_file.Span]:
+        """Return the values that arrays and scalars may have, by name; a model file with others is refused."""
+        return {}
 
     def _forget(self) -> None:
         """Drop the state; called by the constructor, too."""

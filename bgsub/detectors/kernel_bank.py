@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bgsub._numba import run_bands
 from bgsub.detectors._jit.background import densest_colours
 from bgsub.detectors.base import Detector
+from bgsub.detectors.model_file import FINITE, NOT_NEGATIVE, Span
 from bgsub.detectors.parameters import param, template
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.frames import Frame
@@ -51,6 +52,9 @@ class KernelBank(Detector):
     threads: int = param(
         0, "threads to use, 0 for one per CPU", "[0, 1024]", note="Results do not depend on it.", group="expert"
     )
+
+    def _spans(self) -> dict[str, Span]:
+        return {"colours": FINITE, "coefficients": NOT_NEGATIVE, "scale": Span(_SMALLEST_SCALE, 1)}
 
     def _fade(self, factor: float) -> None:
         """Multiply all coefficients by a factor: in the common scale, folded in before it gets small."""

@@ -2,9 +2,10 @@
 
 import json
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from bgsub._files import open_whole
 from bgsub.errors import ModelFileError
 from bgsub.frames import Mask
 
-__all__ = ["FORMAT", "Snapshot", "read", "write"]
+__all__ = ["BIT", "FINITE", "FORMAT", "MASK", "NOT_NEGATIVE", "Snapshot", "Span", "check_state", "read", "write"]
 
 FORMAT = 2
 """Version of the file layout; a reader refuses every other."""
@@ -36,6 +37,59 @@ class Snapshot:
     scalars: dict[str, float]
     roi: Mask | None
     """Region of interest, (H, W) uint8."""
+
+
+class Span(NamedTuple):
+    """The values that an array or a scalar of a model may have."""
+
+    least: float
+    most: float
+    step: float = 0.0
+    """Values are multiples of it; 0 for any between least and most."""
+
+
+_LARGEST = float(np.finfo(np.float32).max)
+FINITE, NOT_NEGATIVE = Span(-_LARGEST, _LARGEST), Span(0, _LARGEST)
+BIT, MASK = Span(0, 1, 1), Span(0, 255, 255)
+
+
+def check_state(
+    model: Snapshot, arrays: Mapping[str, NDArray[Any]], scalars: Mapping[str, float], spans: Mapping[str, Span]
+) -> None:
+    """Check that a model from elsewhere has the arrays and scalars of a detector, with values that it may have.
+
+    Kernels do not check what they find: an index that is too large would let them write anywhere.
+
+    Parameters
+    ----------
+    model : Snapshot
+        The model to check.
+    arrays, scalars
+        The state of the detector, of which shapes and types count.
+    spans
+        Values by the name of an array or scalar; others may have any.
+
+    Raises
+    ------
+    ValueError
+        If the model does not fit; the message names the array or scalar.
+    """
+    if set(model.arrays) != set(arrays):
+        raise ValueError(f"its arrays are {', '.join(sorted(model.arrays))}, not {', '.join(sorted(arrays))}")
+    if set(model.scalars) != set(scalars):
+        raise ValueError("its scalars are incomplete")
+    for name, array in arrays.items():
+        if model.arrays[name].shape != array.shape or model.arrays[name].dtype != array.dtype:
+            raise ValueError(f"the array {name!r} has another shape or type")
+    for name, value in model.scalars.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(f"the scalar {name!r} is no number")
+    for name, span in spans.items():
+        values: Any = model.arrays[name] if name in arrays else model.scalars[name]
+        low, high = (values.min(), values.max()) if name in arrays else (values, values)  # NaN where any value is
+        fits = span.least <= low and high <= span.most
+        if not fits or (span.step and np.any(np.remainder(values, span.step))):
+            raise ValueError(f"values of {name!r} are out of range")
 
 
 def write(path: Path, model: Snapshot) -> None:
@@ -79,6 +133,10 @@ def read(path: Path) -> Snapshot:
         raise ModelFileError(f"cannot read the model {path}: no such file") from None
     except ModelFileError:
         raise
+    except MemoryError as error:
+        raise ModelFileError(f"the model {path} needs more memory than there is; check where it comes from") from error
+    except RecursionError as error:
+        raise ModelFileError(f"{path} is not a bgsub model: its header is wrong; learn and save it again") from error
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, AttributeError) as error:
         raise ModelFileError(f"{path} is not a readable bgsub model ({error}); learn and save it again") from error
 

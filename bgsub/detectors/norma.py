@@ -9,6 +9,7 @@ from bgsub.detectors._jit.norma import Rule, step
 from bgsub.detectors._jit.norma_boxes import SEGMENT, Boxes, BoxRule, Expansion, write_mask_by_boxes
 from bgsub.detectors._jit.ring import Outputs, Ring
 from bgsub.detectors.kernel_bank import SLOTS, WIDTH, Judgement
+from bgsub.detectors.model_file import FINITE, Span
 from bgsub.detectors.parameters import param
 from bgsub.detectors.ring_bank import LEARN_EVERY, RingBank
 from bgsub.frames import Frame, Mask, Score
@@ -99,6 +100,9 @@ class Norma(RingBank):
     def _initial_arrays(self, size: tuple[int, int]) -> dict[str, NDArray[Any]]:
         # rho starts between two values it can take, so that no decision is a tie (f of an unseen colour is 0).
         return {"rho": np.full(size, self._parameters["eta"] * self._parameters["nu"] / 2, np.float32)}
+
+    def _spans(self) -> dict[str, Span]:
+        return super()._spans() | {"rho": FINITE}
 
     def _judgement(self, row: int, column: int) -> Judgement:
         return Judgement("f", self._parameters["kappa"] * float(self._arrays["rho"][row, column]), "kappa rho")

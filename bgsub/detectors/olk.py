@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from bgsub.detectors._jit.olk import FIXED, POOLED, PUBLISHED, QUANTILE, Rule, Thresholds, step
 from bgsub.detectors._jit.ring import Outputs, Ring
 from bgsub.detectors.kernel_bank import SLOTS, WIDTH, Judgement
+from bgsub.detectors.model_file import BIT, NOT_NEGATIVE, Snapshot, Span
 from bgsub.detectors.parameters import param
 from bgsub.detectors.ring_bank import LEARN_EVERY, RingBank
 from bgsub.frames import Frame, Mask, Score
@@ -87,6 +88,17 @@ class Olk(RingBank):
     def _initial_scalars(self) -> dict[str, float]:
         # 1 while all pixels have learned the same frames, so that one slot is next everywhere
         return {"pooled_theta": self._parameters["level"], "uniform": 1}
+
+    def _spans(self) -> dict[str, Span]:
+        spans = super()._spans() | {"pooled_theta": NOT_NEGATIVE, "uniform": BIT}
+        return spans | dict.fromkeys(self._initial_arrays((0, 0)), NOT_NEGATIVE)
+
+    def restore(self, model: Snapshot) -> None:
+        """Take over the state of a saved model; see `Detector.restore`."""
+        heads = model.arrays.get("heads")
+        if model.scalars.get("uniform") and heads is not None and np.ptp(heads) > 0:
+            raise ValueError("the next slots of its pixels differ, but are said not to")
+        super().restore(model)
 
     def _judgement(self, row: int, column: int) -> Judgement:
         rule = self._parameters["rho_rule"]

@@ -16,6 +16,9 @@ Group = Literal["basic", "expert"]
 _INTERVAL = re.compile(r"([\[(])\s*(\S+)\s*,\s*(\S+)\s*([\])])")
 _SECTION = re.compile(r"^[ ]*(?=(Raises|Attributes|Notes|Examples)\n[ ]*-+$)", re.MULTILINE)
 
+_LEAST_SIZE = 1e-15  # so that squares, reciprocals and products of two parameters are finite
+_MOST_WHOLE = 2**31 - 1  # OpenCV takes no larger integers
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -99,6 +102,9 @@ class Parameter:
         below = number < self.high if self.high_open else number <= self.high
         if not (above and below and math.isfinite(number)) or (self.kind is int and number != int(number)):
             raise self._error(value)
+        least, most = (1, _MOST_WHOLE) if self.kind is int else (_LEAST_SIZE, 1 / _LEAST_SIZE)
+        if number != 0 and not least <= abs(number) <= most:
+            raise ValueError(f"{self.name} must be 0 or from {least:g} to {most:.10g} in size, got {value!r}")
         return self.kind(value)
 
     def parse(self, text: str) -> Any:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bgsub._numba import run_bands
 from bgsub.detectors.kernel_bank import RATE, WIDTH, KernelBank
 from bgsub.detectors.learning import Learning
+from bgsub.detectors.model_file import Span
 from bgsub.detectors.parameters import param, template
 from bgsub.frames import Frame, Mask, Score
 
@@ -52,6 +53,9 @@ class RingBank(KernelBank):
             **self._initial_arrays((height, width)),
         }
         self._scalars |= {"scale": 1.0, **self._initial_scalars()}
+
+    def _spans(self) -> dict[str, Span]:
+        return super()._spans() | {"heads": Span(0, self._parameters["slots"] - 1)}
 
     def _initial_arrays(self, size: tuple[int, int]) -> dict[str, NDArray[Any]]:
         """Return the initial arrays beyond colours, coefficients and heads, for frames of (height, width)."""

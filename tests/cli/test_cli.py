@@ -351,7 +351,7 @@ class TestOtherCommands:
             alone.update(counts(path))
         assert len(alone) == 3
         for command in (("-d", "norma", "--compare", "mog2,adaptive"), ("--compare", "norma,mog2")):
-            assert bgsub("evaluate", tmp_path / "street", *command, *options, "--json", table) == 0
+            assert bgsub("evaluate", tmp_path / "street", *command, *options, "--json", table, "--force") == 0
             assert counts(table) == alone
 
     @pytest.mark.slow

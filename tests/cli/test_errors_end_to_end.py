@@ -36,6 +36,8 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "torn images" / "in000002.png").write_bytes(picture[:300])
     cv2.imwrite(str(folder / "small.png"), square_frame(0, (40, 40)))
     (folder / "torn.json").write_text('{"include": [[1, 2]')
+    (folder / "deep.toml").write_text("a = " + "[" * 100_000)
+    (folder / "deep.json").write_text("[" * 100_000)
     (folder / "torn.toml").write_text("median = = 3")
     (folder / "unknown.toml").write_text("[postprocess]\nmedain = 3\n")
     (folder / "garbage.npz").write_bytes(b"garbage" * 99)
@@ -122,6 +124,16 @@ def test_source_that_breaks_off_leaves_the_masks_before(
     [
         (2, ["--set", "slots=0"], r"slots must be a whole number in \[1, 254\], got 0"),
         (2, ["--set", "width=wide"], "width must be a number .* got 'wide'"),
+        (2, ["--set", "width=1e-300"], "width must be 0 or from 1e-15 to 1e[+]15 in size, got 1e-300"),
+        (2, ["--set", "width=1e300"], "width must be 0 or from"),
+        (2, ["--set", "white=1e-300"], "white must be 0 or from"),
+        (2, ["--set", "absorb_s=1e308"], "absorb_s must be 0 or from"),
+        (2, ["--set", "rate_hz=1e308"], "rate_hz must be 0 or from"),
+        (2, ["--detector", "norma", "--set", "memory_s=1e308"], "memory_s must be 0 or from"),
+        (2, ["--detector", "norma", "--set", f"warmup={10**400}"], "warmup must be a whole number"),
+        (2, ["--detector", "mog2", "--set", "history=99999999999"], "history must be 0 or from 1 to 2147483647"),
+        (1, ["--config", "deep.toml"], "deep.toml is not a valid settings file.*nested too deeply"),
+        (1, ["--roi", "deep.json"], "cannot read the region deep.json: maximum recursion depth"),
         (2, ["--set", "slos=3"], "adaptive has no parameter 'slos'; it has slots"),
         (2, ["--detector", "norma", "--set", "eta=2"], r"eta \* lam must be below 1"),
         (2, ["--detector", "nroma"], "detector must be one of adaptive, norma, olk, mog2, knn.*, got 'nroma'"),
@@ -219,6 +231,7 @@ def test_wrong_sample(complaint: Callable[..., str], code: int, options: list[st
         (["run", "square.mkv", "-o", "m.mkv", "--medain", "3"], "No such option '?--medain"),
         (["run", "square.mkv", "-o", "m.mkv", "--set", "slots"], "is not of the form name=value"),
         (["run", "square.mkv", "-o", "m.mkv", "--raw", "--median", "3"], "--raw excludes --median"),
+        (["run", "square.mkv", "-o", "m.mkv", "--threads", "9" * 20], "Invalid value for '--threads'"),
         (["run", "square.mkv", "-o", "m.mkv", "--skip", "often"], "Invalid value for '--skip'"),
         (["sample", "street", "--size", "64"], "is not of the form 640x480"),
         (["sample", "street", "--size", "0x9"], "is not of the form 640x480"),
@@ -258,6 +271,25 @@ def test_defect_of_ours_is_still_one_line(
     assert bgsub("run", bad / "square.mkv", "-o", tmp_path / "mask.mkv") == 1
     assert capsys.readouterr().err == "bgsub: error: unexpected KeyError: 'gone'\n"
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"), [(EOFError(), "a file ends too early"), (EOFError("Ran out of input"), "Ran out of input")]
+)
+def test_end_of_a_file_is_no_interrupt(
+    bad: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    error: EOFError,
+    reason: str,
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("bgsub.pipeline.Pipeline.step", fail)
+    assert bgsub("run", bad / "square.mkv", "-o", tmp_path / "mask.mkv") == 1
+    assert capsys.readouterr().err == f"bgsub: error: unexpected EOFError: {reason}\n"
 
 
 def test_interrupt_keeps_what_was_written(

@@ -284,3 +284,18 @@ def test_coefficients_stay_finite_over_many_frames():
         model.apply(video[t % 8])
     assert np.isfinite(model._arrays["coefficients"]).all()
     assert 1e-7 < model._scalars["scale"] <= 1
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_output_arrays_that_cannot_be_filled_are_refused(name):
+    model, frame = quick(name), noisy_video(1, SIZE)[0]
+    fixed = {"fgmask": np.zeros(SIZE, np.uint8), "score": np.zeros(SIZE, np.float32)}
+    for argument, array in fixed.items():
+        array.flags.writeable = False
+        with pytest.raises(ValueError, match=f"{argument} must be a writable .* got a read-only one"):
+            model.apply(frame, **{argument: array})
+        assert not array.any()
+    for wrong in ([1], np.zeros(SIZE), np.zeros((2, 2), np.float32)):
+        with pytest.raises(ValueError, match=r"score must be a writable float32 array of shape .*, got"):
+            model.apply(frame, score=wrong)
+    assert model.frames_seen == 0

@@ -384,3 +384,15 @@ class TestFiles:
     def test_other_suffixes_are_refused(self, tmp_path: Path, name: str) -> None:
         with pytest.raises(SinkError, match="must end in"):
             BackgroundImage(tmp_path / name, background) if name[0] == "b" else StatsCsv(tmp_path / name)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 2), (1, 640), (2, 640), (640, 1), (3, 3)])
+def test_mask_video_of_the_smallest_frames_is_lossless(tmp_path: Path, size: tuple[int, int]) -> None:
+    generator = np.random.default_rng(0)
+    masks = [np.where(generator.random(size) < 0.5, 255, 0).astype(np.uint8) for _ in range(COUNT)]
+    with MaskVideo(tmp_path / "m.mkv") as sink:
+        for index, mask in enumerate(masks):
+            sink.write(Result(Packet(index, index / 25, mask, index + 1), mask))
+    with av.open(str(tmp_path / "m.mkv")) as container:
+        written = [frame.to_ndarray(format="gray") for frame in container.decode(video=0)]
+    np.testing.assert_array_equal(written, masks)

@@ -36,6 +36,7 @@ from bgsub.detectors.adaptive.ghosts import find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit, find_shadows
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank
 from bgsub.detectors.learning import Learning
+from bgsub.detectors.model_file import BIT, MASK, Span
 from bgsub.detectors.parameters import param
 from bgsub.frames import Frame, Mask, Score
 
@@ -46,6 +47,7 @@ _FACTOR_RATE = 0.02
 _EARLY = 19.0  # width factors grow so many times faster at the start,
 _EARLY_FRAMES = 200.0  # fading with this time constant
 _ONE = int(FACTOR_ONE)
+_WIDEST = 8 * _ONE  # R lies in [1, 8]
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background
 _STATIC_INTERVAL = 8  # frames between two searches for static background,
 _GHOST_INTERVAL = 2  # between two searches for ghosts,
@@ -187,6 +189,18 @@ class Adaptive(KernelBank):
         self._occupied_rows, self._occupied_rows_before = (np.ones(size[0], np.uint8) for _ in range(2))
         dither = np.random.default_rng(0).random((DITHERS, BLOCK), np.float32)
         self._dither = dither if frame.dtype != np.float32 else np.zeros_like(dither)
+
+    def _spans(self) -> dict[str, Span]:
+        return super()._spans() | {
+            "flooded": Span(0, 2**53, 1),
+            "threshold": Span(0, 1),
+            "dominant": BIT,
+            "width_factors": Span(_ONE, _WIDEST),
+            "blink_rates": Span(int(LOWEST_BLINK_RATE), 65535),
+            "previous_raw": MASK,
+            "previous_mask": MASK,
+            "static": MASK,
+        }
 
     def _kernel_state(self) -> State:
         arrays = self._arrays
@@ -344,7 +358,7 @@ class Adaptive(KernelBank):
             share=np.float32(parameters["threshold"] / _TAU),
             one_new=np.float32(1.0 / scalars["scale"]),
             unfade=np.float32(1.0 / fading),
-            step=np.int32(frames),
+            step=np.int32(frames % 2**31),
             dither=self._dither,
         )
         occupied = self._occupied_rows | self._occupied_rows_before

@@ -32,6 +32,8 @@ class Format:
     stored: str
     """Pixel format in the file."""
     codec_options: dict[str, str] = field(default_factory=dict)
+    narrow_options: dict[str, str] | None = None
+    """Options of the codec for frames of fewer than 3 rows or columns, where they differ."""
     container_options: dict[str, str] = field(default_factory=dict)
     threads: str = "AUTO"
 
@@ -123,11 +125,13 @@ class Encoder:
         self._size = size
         # Without flushing, FFmpeg buffers even thousands of small frames, and a killed process loses them.
         options = {"flush_packets": "1", **self._format.container_options}
-        self._container = container = av.open(str(self._path), "w", options=options)
+        # Without the prefix, FFmpeg takes a name with a colon for an address.
+        self._container = container = av.open(f"file:{self._path}", "w", options=options)
         self._stream = stream = cast(VideoStream, container.add_stream(self._format.codec, rate=self._rate))
         stream.height, stream.width = size
         stream.pix_fmt = self._format.stored
-        stream.options = dict(self._format.codec_options)
+        narrow = self._format.narrow_options if min(size) < 3 else None
+        stream.options = dict(self._format.codec_options if narrow is None else narrow)
         stream.thread_type = self._format.threads
         stream.codec_context.time_base = self._tick
         if self._format.stored != "gray":  # else players guess the colour matrix from the size

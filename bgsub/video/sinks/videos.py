@@ -19,7 +19,15 @@ __all__ = ["MaskVideo", "OverlayVideo"]
 
 # Measured at 1280x720 on two threads: 2.6 ms per mask with 9 slices and Rice codes, 3.6 with 4 slices and the range
 # coder, 5 on one thread; all decode to exactly 0 and 255 and need 3.4 KB per frame.
-_FFV1 = Format("ffv1", "gray", "gray", {"level": "3", "coder": "rice", "slices": "9"}, threads="SLICE")
+# Each of the 3 x 3 slices needs a pixel; level 1 has no slices.
+_FFV1 = Format(
+    "ffv1",
+    "gray",
+    "gray",
+    {"level": "3", "coder": "rice", "slices": "9"},
+    {"level": "1", "coder": "rice"},
+    threads="SLICE",
+)
 
 _H264 = Format(
     "libx264",

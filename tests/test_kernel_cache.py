@@ -1,0 +1,106 @@
+"""A damaged or full cache of compiled kernels costs time, never a run."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bgsub._numba import JIT_ENABLED
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT"),
+]
+
+# One small kernel stands for all: what is cached, and how, does not depend on what it computes.
+PROGRAM = """
+import logging
+logging.basicConfig(format="%(message)s")
+import numpy as np
+from bgsub._jit.majority import median
+mask = np.zeros((9, 9), np.uint8)
+mask[2:7, 2:7] = 255
+smoothed = np.empty_like(mask)
+median(0, 9, mask, 3, smoothed)
+print(int(smoothed.sum()) // 255, sum(median.stats.cache_hits.values()))
+"""
+COMPILED, CACHED = "21 0\n", "21 1\n"
+
+
+def run(folder: Path, before: str = "") -> tuple[str, str]:
+    """Run the kernel in another process with its cache in a folder; return what it printed and logged."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", before + PROGRAM],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:30])
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def scramble(path: Path) -> None:
+    path.write_bytes(bytes(reversed(path.read_bytes())))
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a good cache."""
+    folder = tmp_path_factory.mktemp("good")
+    assert run(folder) == (COMPILED, "")
+    assert run(folder) == (CACHED, "")
+    return folder
+
+
+@pytest.mark.parametrize("damage", [truncate, empty, scramble])
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_damaged_cache_is_reported_once_and_replaced(
+    filled: Path, tmp_path: Path, damage: Callable[[Path], None], suffix: str
+) -> None:
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
+    files = [path for path in tmp_path.rglob("*") if path.suffix == suffix]
+    assert files
+    for path in files:
+        damage(path)
+    done, log = run(tmp_path)
+    assert done == COMPILED
+    assert log.count("\n") == 1
+    assert f"cannot read the cache of compiled kernels in {tmp_path}" in log
+    assert run(tmp_path) == (CACHED, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no limit on file sizes")
+def test_full_disk_is_reported_once(tmp_path: Path) -> None:
+    limit = (
+        "import resource, signal\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+    )
+    done, log = run(tmp_path, limit)
+    assert done == COMPILED
+    assert log.count("\n") == 1
+    assert f"cannot write the cache of compiled kernels in {tmp_path}" in log
+    assert "File too large" in log
+
+
+def test_numba_without_its_private_cache_compiles_in_each_process(tmp_path: Path) -> None:
+    moved = "import numba.core.ccallback, numba.core.caching as place; del place.FunctionCache\n"
+    for _ in range(2):
+        done, log = run(tmp_path, moved)
+        assert done == COMPILED
+        assert log.count("\n") == 1
+        assert "lacks cannot import name 'FunctionCache'" in log
