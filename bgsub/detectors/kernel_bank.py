@@ -15,13 +15,14 @@ from bgsub.detectors.parameters import param, template
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.frames import Frame
 
-__all__ = ["RATE", "SLOTS", "WIDTH", "Judgement", "KernelBank"]
+__all__ = ["RATE", "SLOTS", "WIDTH", "Judgement", "KernelBank", "aligned_zeros"]
 
 SLOTS = template("support vectors per pixel", "[1, 254]", shapes_state=True)
 WIDTH = template("width of the kernel over all channels, where 255 is white", "(0, inf)", unit="grey levels")
 RATE = template("frame rate, which turns seconds into frames", "(0, inf)", unit="frames/s", group="expert")
 
 _SMALLEST_SCALE = 1e-6
+_CACHE_LINE = 64  # bytes
 
 
 class Judgement(NamedTuple):
@@ -145,3 +146,13 @@ class KernelBank(Detector):
             background,
         )
         return background.reshape(-1)[: math.prod(shape)].reshape(shape)
+
+
+def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Return zeros that begin with a cache line, where blocks of 64 numbers straddle none (a quarter of the time)."""
+    dtype = np.dtype(dtype)
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.zeros(size + _CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % _CACHE_LINE
+    aligned: NDArray[Any] = memory[start : start + size].view(dtype).reshape(shape)
+    return aligned

@@ -1,14 +1,13 @@
 """Base of the detectors that keep a ring of support vectors per pixel and learn every n-th frame."""
 
 import abc
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
-from bgsub.detectors.kernel_bank import RATE, WIDTH, KernelBank
+from bgsub.detectors.kernel_bank import RATE, WIDTH, KernelBank, aligned_zeros
 from bgsub.detectors.learning import Learning
 from bgsub.detectors.model_file import Span
 from bgsub.detectors.parameters import param, template
@@ -18,7 +17,6 @@ __all__ = ["LEARN_EVERY", "RingBank"]
 
 LEARN_EVERY = template("one frame in so many is learned; all are scored", "[1, inf)", unit="frames")
 
-_CACHE_LINE = 64  # bytes
 _EVERYWHERE = np.empty((0, 0), np.uint8)
 _NO_MASK = np.empty((0, 0), np.uint8)
 _NO_SCORE = np.empty((0, 0), np.float32)
@@ -47,8 +45,8 @@ class RingBank(KernelBank):
         height, width = frame.shape[:2]
         channels, slots = (frame.shape[2] if frame.ndim == 3 else 1), self._parameters["slots"]
         self._arrays = {
-            "colours": _aligned_zeros((height, channels, slots, width), frame.dtype),
-            "coefficients": _aligned_zeros((height, slots, width), np.dtype(np.float32)),
+            "colours": aligned_zeros((height, channels, slots, width), frame.dtype),
+            "coefficients": aligned_zeros((height, slots, width), np.dtype(np.float32)),
             "heads": np.zeros((height, width), np.uint8),
             **self._initial_arrays((height, width)),
         }
@@ -96,11 +94,3 @@ class RingBank(KernelBank):
             _NO_MASK if mask is None else mask,
             _NO_SCORE if score is None else score,
         )
-
-
-def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return zeros that begin with a cache line, where blocks of 64 numbers straddle none (a quarter of the time)."""
-    size = math.prod(shape) * dtype.itemsize
-    memory = np.zeros(size + _CACHE_LINE, np.uint8)
-    start = -memory.ctypes.data % _CACHE_LINE
-    return memory[start : start + size].view(dtype).reshape(shape)

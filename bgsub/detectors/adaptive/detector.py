@@ -34,7 +34,7 @@ from bgsub.detectors.adaptive.final_mask import (
 )
 from bgsub.detectors.adaptive.ghosts import find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit, find_shadows
-from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank
+from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank, aligned_zeros
 from bgsub.detectors.learning import Learning
 from bgsub.detectors.model_file import BIT, MASK, Span
 from bgsub.detectors.parameters import param
@@ -160,31 +160,32 @@ class Adaptive(KernelBank):
         count = count_blocks(size)
         blocks = (count, BLOCK)
         self._arrays = {
-            "colours": np.zeros((slots, channels, *blocks), frame.dtype),
-            "coefficients": np.zeros((slots, *blocks), np.float32),
+            "colours": aligned_zeros((slots, channels, *blocks), frame.dtype),
+            "coefficients": aligned_zeros((slots, *blocks), np.float32),
             "dominant": np.zeros(count, np.uint8),
-            "width_factors": np.full(blocks, _ONE, np.uint16),
-            "blink_rates": np.full(blocks, LOWEST_BLINK_RATE, np.uint16),
-            "mean_distances": np.zeros(blocks, np.uint16),
-            "previous_raw": np.zeros(blocks, np.uint8),
-            "foreground_ages": np.zeros(blocks, np.uint16),
-            "previous_mask": np.zeros(blocks, np.uint8),
+            "width_factors": aligned_zeros(blocks, np.uint16),
+            "blink_rates": aligned_zeros(blocks, np.uint16),
+            "mean_distances": aligned_zeros(blocks, np.uint16),
+            "previous_raw": aligned_zeros(blocks, np.uint8),
+            "foreground_ages": aligned_zeros(blocks, np.uint16),
+            "previous_mask": aligned_zeros(blocks, np.uint8),
             "static": make_static(size),
         }
+        self._arrays["width_factors"][:], self._arrays["blink_rates"][:] = _ONE, LOWEST_BLINK_RATE
         self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
         self._converged = np.zeros(count, np.uint8)
         self._seen = Observation(
-            planes=np.zeros((channels, *blocks), frame.dtype),
-            density=np.empty(blocks, np.float32),
-            raw=np.empty(blocks, np.uint8),
-            distance=np.empty(blocks, np.uint8),
-            nearest=np.empty(blocks, np.uint8),
-            kernel_value=np.empty(blocks, np.uint8),
+            planes=aligned_zeros((channels, *blocks), frame.dtype),
+            density=aligned_zeros(blocks, np.float32),
+            raw=aligned_zeros(blocks, np.uint8),
+            distance=aligned_zeros(blocks, np.uint8),
+            nearest=aligned_zeros(blocks, np.uint8),
+            kernel_value=aligned_zeros(blocks, np.uint8),
             settled=np.zeros(count, np.uint8),
         )
-        self._final, self._near = np.zeros(blocks, np.uint8), np.zeros(blocks, np.uint8)
+        self._final, self._near = aligned_zeros(blocks, np.uint8), aligned_zeros(blocks, np.uint8)
         self._votes = np.empty(size, np.uint8)
         self._occupied_rows, self._occupied_rows_before = (np.ones(size[0], np.uint8) for _ in range(2))
         dither = np.random.default_rng(0).random((DITHERS, BLOCK), np.float32)
