@@ -83,15 +83,20 @@ def scaled_density(normalise):
     return wrong
 
 
+def mass_without_one_slot(expand_and_sum):
+    def wrong(colours, coefficients, values, gain, f, mass):
+        expand_and_sum(colours, coefficients, values, gain, f, mass)
+        mass -= coefficients[0]
+
+    return wrong
+
+
 OLK = {
     "no upper bound": ("_new_coefficients", bounds(C=1e9)),
     "no lower bound": ("_new_coefficients", bounds(v=-1e9)),
     "bounds swapped": ("_new_coefficients", bounds(v="C", C="v")),
     "density of f under another scale": ("_normalise", scaled_density),
-    "mass without one slot": (
-        "_sum_coefficients",
-        lambda sum_up: lambda coefficients, mass: sum_up(coefficients[1:], mass),
-    ),
+    "mass without one slot": ("_expand_and_sum", mass_without_one_slot),
 }
 
 

@@ -4,10 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import kernel, part
+from bgsub._numba import exp2_nonpositive, kernel, part
 from bgsub.detectors._jit.ring import (
     NO_SLOT,
-    expand,
     next_slot,
     separate,
     store_coefficients,
@@ -63,14 +62,31 @@ class Rule(NamedTuple):
 
 
 @part
-def _sum_coefficients(coefficients, mass):
-    """Compute the sum of the coefficients, (W,), of a row."""
-    for x in range(mass.shape[0]):
-        mass[x] = np.float32(0.0)
+def _expand_and_sum(colours, coefficients, values, gain, f, mass):
+    """Compute f as `ring.expand` does, and the sum of the coefficients, (W,) f4, in the same pass over them.
+
+    A second pass over the coefficients would take a tenth of the time of the whole step.
+    """
+    zero = np.float32(0.0)
+    x0 = values[0]
+    for x in range(f.shape[0]):
+        f[x] = zero
+        mass[x] = zero
     for j in range(coefficients.shape[0]):
-        a = coefficients[j]
-        for x in range(mass.shape[0]):
-            mass[x] += a[x]
+        a, s0 = coefficients[j], colours[0, j]
+        if values.shape[0] == 3:
+            s1, s2, x1, x2 = colours[1, j], colours[2, j], values[1], values[2]
+            for x in range(f.shape[0]):
+                d0 = np.float32(s0[x]) - x0[x]
+                d1 = np.float32(s1[x]) - x1[x]
+                d2 = np.float32(s2[x]) - x2[x]
+                f[x] += a[x] * exp2_nonpositive((d0 * d0 + d1 * d1 + d2 * d2) * gain)
+                mass[x] += a[x]
+        else:
+            for x in range(f.shape[0]):
+                d0 = np.float32(s0[x]) - x0[x]
+                f[x] += a[x] * exp2_nonpositive(d0 * d0 * gain)
+                mass[x] += a[x]
 
 
 @part
@@ -167,8 +183,7 @@ def step(first_row, last_row, frame, ring, thresholds, where, rule, outputs):
     for y in range(first_row, last_row):
         colours, coefficients, heads = ring.colours[y], ring.coefficients[y], ring.heads[y]
         separate(frame[y].reshape(-1), pixels, values)
-        expand(colours, coefficients, values, rule.gain, f)
-        _sum_coefficients(coefficients, mass)
+        _expand_and_sum(colours, coefficients, values, rule.gain, f, mass)
         _normalise(f, mass, rule.scale, density)
         if rule.rule == QUANTILE:
             _warm_thresholds(thresholds.theta[y], thresholds.counts[y], rule.warmup, threshold)
