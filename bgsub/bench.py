@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._numba import available_threads, kernel, run_bands
+from bgsub._numba import available_threads, compiled, run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.frames import Frame
@@ -40,7 +40,7 @@ class Row:
     """Time in milliseconds to copy as many bytes as the state has, with the same threads; 0 if unknown."""
 
 
-@kernel  # type: ignore[untyped-decorator,unused-ignore]
+@compiled  # type: ignore[untyped-decorator,unused-ignore]
 def _copy(first_row, last_row, source, target):  # type: ignore[no-untyped-def]
     for y in range(first_row, last_row):
         row, copied = source[y], target[y]

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-# Compiled kernels carry a digest of their sources in their names, but not how they were compiled. All processes of a
+# Compiled functions carry a digest of their sources in their names, but not how they were compiled. All processes of a
 # run share one cache. Set before numba is imported.
 _ROOT = Path(__file__).resolve().parents[1]
 _FLAGS = "".join(f"-{name[6:].lower()}" for name in ("NUMBA_BOUNDSCHECK",) if os.environ.get(name) == "1")
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / f"numba{_FLAGS}"))
 
 if os.environ.get("NUMBA_DISABLE_JIT") == "1":
-    from tests.overlap import check_plain_kernels
+    from tests.overlap import check_plain_functions
 
-    check_plain_kernels()
+    check_plain_functions()
 
 
 def _ours() -> list[str]:

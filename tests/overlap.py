@@ -1,4 +1,4 @@
-"""A check that kernels keep the promise that compiled ones are optimised by: what is written overlaps nothing else."""
+"""A check of the promise by which compiled functions are optimised: what is written overlaps nothing else."""
 
 import functools
 import inspect
@@ -12,7 +12,7 @@ from bgsub._numba import compiler
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel, as plain Python, that fails after it has written to arguments that share memory."""
+    """Return a compiled function, as plain Python, that fails after it has written to arguments that share memory."""
     names = list(inspect.signature(function).parameters)
 
     @functools.wraps(function)
@@ -41,7 +41,7 @@ def _arrays(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
             yield from _arrays(f"{name}.{field}", part)
 
 
-def check_plain_kernels() -> None:
-    """Have every kernel checked, in a process that runs them as plain Python; call it before any is imported."""
+def check_plain_functions() -> None:
+    """Have every compiled function checked, in a process of plain Python; call it before any is imported."""
     make = compiler._compile
     compiler._compile = lambda function, **options: checked(make(function, **options))

@@ -22,10 +22,10 @@ step "mypy" "$python" -m mypy
 step "import-linter" "$root/.venv/bin/lint-imports" --no-logo
 step "tests" pytest -m "$tests"
 [ "${1:-}" = --all ] || exit 0
-# An index past the end reads rubbish silently in a compiled kernel, and only plain Python counts its lines.
+# An index past the end reads rubbish silently in compiled code, and only plain Python counts its lines.
 export NUMBA_BOUNDSCHECK=1
-step "kernels with bounds checked" pytest tests/detectors tests/learners -m kernels
+step "compiled code with bounds checked" pytest tests/detectors tests/learners -m compiled
 unset NUMBA_BOUNDSCHECK
 export NUMBA_DISABLE_JIT=1
-step "kernels as plain Python" pytest tests/detectors tests/learners -m kernels \
+step "compiled code as plain Python" pytest tests/detectors tests/learners -m compiled \
     --cov=bgsub.detectors --cov-report=term --cov-fail-under=90

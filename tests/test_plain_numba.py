@@ -1,4 +1,4 @@
-"""Kernels compute the same bits without the private names of numba that make them faster."""
+"""Compiled functions compute the same bits without the private names of numba that make them faster."""
 
 import os
 import subprocess
@@ -29,10 +29,17 @@ for name in sys.argv[1:]:
     print(name, seen.hexdigest())
 """
 MOVED = {
-    "the lowering": "import numba.core.lowering as place; del place.Lower",
-    "the passes": "import numba.core.typed_passes as place; del place.NativeLowering",
-    "the compiler": "import numba.core.compiler as place; del place.DefaultPassBuilder",
+    "the lowering": "lowering.Lower",
+    "the passes": "typed_passes.NativeLowering",
+    "the compiler": "compiler.DefaultPassBuilder",
 }
+WITHOUT = """
+import numba.core.{module} as place
+name = place.{name}
+del place.{name}
+import bgsub._numba
+place.{name} = name  # numba itself needs it where it has not moved
+"""
 
 
 def digests(*names: str, before: str = "", **environment: str) -> tuple[str, str]:
@@ -62,7 +69,8 @@ def test_plain_numba_gives_the_same_bits():
 @pytest.mark.parametrize("moved", MOVED)
 def test_a_private_name_that_has_moved_costs_one_line_of_the_log(moved):
     fast, _ = digests("norma")
-    plain, log = digests("norma", before=MOVED[moved])
+    module, name = MOVED[moved].split(".")
+    plain, log = digests("norma", before=WITHOUT.format(module=module, name=name))
     assert plain == fast
     assert log.count("\n") == 1
-    assert "kernels compute the same, but more slowly" in log
+    assert "results are the same, but slower" in log

@@ -80,7 +80,7 @@ import resource, signal, sys
 import numpy as np
 import bgsub
 from bgsub.cli import main
-model = bgsub.create("norma", learn_every=8, warmup=0)  # the cache of compiled kernels must be written before
+model = bgsub.create("norma", learn_every=8, warmup=0)  # the cache of compiled code must be written before
 for _ in range(4):
     model.apply(np.zeros((48, 64, 3), np.uint8))
 model.background_image()

@@ -9,7 +9,7 @@ import numpy as np
 from bench.papers.bayes_points import mnist
 from bench.papers.experiments import Row
 from bgsub import learners as bl
-from bgsub.learners.labels import taxonomy_distances
+from bgsub.learners.hypotheses.labels import taxonomy_distances
 
 GAUSSIAN: dict[str, Any] = {"sigma": 8.0, "budget": 512}
 NU: dict[str, Any] = {**GAUSSIAN, "nu": 0.05, "c": 1.0, "eta_0": 1.0, "mu": 1.0}

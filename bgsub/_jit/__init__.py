@@ -1,1 +1,1 @@
-"""Compiled kernels over whole masks."""
+"""Compiled functions over whole masks."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import inlined, kernel, part
+from bgsub._numba import compiled, inlined, part
 
 __all__ = ["LARGEST", "Square", "Votes", "make_square", "median", "vote_twice"]
 
@@ -73,7 +73,7 @@ def _repeat_border(columns, reach):
         columns[last + 1 + x] = columns[last]
 
 
-@kernel
+@compiled
 def median(
     first_row,
     last_row,
@@ -214,7 +214,7 @@ def _spread_cells(cells, allowed):
         allowed[4 * cell + 3] = flag
 
 
-@kernel
+@compiled
 def vote_twice(
     first_row,
     last_row,

@@ -1,17 +1,20 @@
-"""The only importer of numba: compiled kernels, functions for them, and bands of rows over threads."""
+"""The only importer of numba: compiled functions, intrinsics for them, and bands of rows over threads."""
 
-from bgsub._numba.bands import available_threads, run_bands
-from bgsub._numba.compiler import JIT_ENABLED, inlined, kernel, part, view_kernel
-from bgsub._numba.intrinsics import exp2_nonpositive, prefetch
+from bgsub._numba.bands import available_threads, run_bands, run_claimed
+from bgsub._numba.compiler import JIT_ENABLED, compiled, compiled_views, inlined, part
+from bgsub._numba.intrinsics import Bands, claim, exp2_nonpositive, prefetch
 
 __all__ = [
     "JIT_ENABLED",
+    "Bands",
     "available_threads",
+    "claim",
+    "compiled",
+    "compiled_views",
     "exp2_nonpositive",
     "inlined",
-    "kernel",
     "part",
     "prefetch",
     "run_bands",
-    "view_kernel",
+    "run_claimed",
 ]

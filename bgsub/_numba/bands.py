@@ -1,14 +1,19 @@
-"""Run kernels over bands of rows, on several threads."""
+"""Run compiled functions over bands of rows, on several threads."""
 
 import itertools
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
-__all__ = ["available_threads", "run_bands"]
+import numpy as np
+
+from bgsub._numba.intrinsics import Bands
+
+__all__ = ["available_threads", "run_bands", "run_claimed"]
 
 
 def available_threads() -> int:
@@ -19,23 +24,23 @@ def available_threads() -> int:
 
 
 class _Work:
-    """The bands of one call, processed by its caller and by workers until none is left."""
+    """Calls to make, each once, by the thread that needs them and by workers, until none is left."""
 
-    def __init__(self, call: Callable[[int, int], None], bands: Iterable[tuple[int, int]]) -> None:
-        self.call, self.bands = call, deque(bands)
+    def __init__(self, calls: Iterable[Callable[[], None]]) -> None:
+        self.calls = deque(calls)
         self.begun: list[int] = []
         self.ended: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def take(self) -> None:
-        while self.bands:
+        while self.calls:
             try:
-                first, last = self.bands.popleft()
+                call = self.calls.popleft()
             except IndexError:  # another thread was quicker
                 return
-            self.call(first, last)
+            call()
 
     def help(self) -> None:
-        self.begun.append(1)  # before a band is claimed: a thread that finds none left knows all that are at work
+        self.begun.append(1)  # before a call is taken: a thread that finds none left knows all that are at work
         error = None
         try:
             self.take()
@@ -45,7 +50,7 @@ class _Work:
 
     def wait(self) -> list[BaseException]:
         """Wait until no thread is at work, so that nothing writes the caller's arrays any more; return the errors."""
-        self.bands.clear()
+        self.calls.clear()
         errors: list[BaseException | None] = []
         # Counted again each time: one that begins only now finds nothing to do, and ends before one that is at work.
         while len(errors) < len(self.begun):
@@ -53,7 +58,7 @@ class _Work:
         return [error for error in errors if error is not None]
 
 
-# An executor's futures and locks take as long as a small kernel (8 % of the adaptive bank's time at 640x480).
+# An executor's futures and locks take as long as a small call (8 % of the adaptive bank's time at 640x480).
 _jobs: SimpleQueue[_Work] | None = None
 _jobs_lock = threading.Lock()
 
@@ -91,7 +96,6 @@ def run_bands(
     shape: tuple[int, int],
     threads: int,
     *arguments: Any,
-    pieces: int = 1,
     light: int = 1,
 ) -> None:
     """Call `function(first_row, last_row, *arguments)` over all rows, in bands of rows over threads.
@@ -101,7 +105,7 @@ def run_bands(
 
     Parameters
     ----------
-    function : kernel
+    function : compiled function
         Writes only rows first_row to last_row - 1 of its arrays.
     shape : (height, width)
         Size of the frame.
@@ -109,21 +113,55 @@ def run_bands(
         Most threads to use; 0 for one per CPU.
     *arguments
         Passed on.
-    pieces : int
-        Bands per thread; more than one where rows differ in cost, so that a thread that is done can start another.
     light : int
-        How many times cheaper a pixel is than in most kernels; that many times more of them justify another thread.
+        How many times cheaper a pixel is than in most functions; that many times more of them justify another thread.
     """
-    height, width = shape
-    workers = min(threads or available_threads(), height, max(1, height * width // (_MIN_PIXELS_PER_BAND * light)))
+    workers = _count_workers(shape, threads, light)
     if workers == 1:
-        function(0, height, *arguments)
+        function(0, shape[0], *arguments)
         return
-    count = min(workers * pieces, height)
-    edges = [height * band // count for band in range(count + 1)]
-    work = _Work(lambda first, last: function(first, last, *arguments), itertools.pairwise(edges))
-    jobs = _workers()
-    for _ in range(workers - 1):
+    edges = [shape[0] * band // workers for band in range(workers + 1)]
+    _share([partial(function, first, last, *arguments) for first, last in itertools.pairwise(edges)])
+
+
+def run_claimed(
+    function: Callable[..., Any], shape: tuple[int, int], threads: int, *arguments: Any, pieces: int = 4
+) -> None:
+    """Call `function(bands, *arguments)` once on each of several threads, which share all rows out among themselves.
+
+    For functions whose rows differ in cost, so that a thread that is done can take more. The bands are claimed in
+    compiled code: each call from Python unpacks all arguments again, one thread at a time.
+
+    Parameters
+    ----------
+    function : compiled function
+        Processes rows first to last - 1 for each `first, last = claim(bands)` until they are equal, and writes only
+        these rows of its arrays.
+    shape : (rows, width)
+    threads : int
+        Most threads to use; 0 for one per CPU.
+    *arguments
+        Passed on.
+    pieces : int
+        Bands per thread, if there are several threads.
+    """
+    workers = _count_workers(shape, threads)
+    bands = Bands(np.zeros(1, np.int64), shape[0], 1 if workers == 1 else min(workers * pieces, shape[0]))
+    if workers == 1:
+        function(bands, *arguments)
+        return
+    _share([partial(function, bands, *arguments)] * workers)
+
+
+def _count_workers(shape: tuple[int, int], threads: int, light: int = 1) -> int:
+    height, width = shape
+    return min(threads or available_threads(), height, max(1, height * width // (_MIN_PIXELS_PER_BAND * light)))
+
+
+def _share(calls: Sequence[Callable[[], None]]) -> None:
+    """Make the calls, on this thread and on those workers that come in time."""
+    work, jobs = _Work(calls), _workers()
+    for _ in range(len(calls) - 1):
         jobs.put(work)
     try:
         work.take()

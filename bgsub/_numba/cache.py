@@ -1,6 +1,6 @@
-"""The cache of compiled kernels on disk, which may save time but never stops a run.
+"""The cache of compiled functions on disk, which may save time but never stops a run.
 
-It is numba's own, with its errors caught: numba raises them where a kernel is called, so that a full disk or a file
+It is numba's own, with its errors caught: numba raises them where a function is called, so that a full disk or a file
 that a power failure cut off would end every run.
 """
 
@@ -59,11 +59,11 @@ _warned: list[str] = []
 
 
 def _warn(verb: str, folder: str, error: Exception) -> None:
-    """Log the first error of the process as a warning: one full disk fails each of some thirty kernels."""
+    """Log the first error of the process as a warning: one full disk fails each of some thirty functions."""
     reason = " ".join(str(error).split()) or type(error).__name__
     logger.log(
         logging.DEBUG if _warned else logging.WARNING,
-        "cannot %s the cache of compiled kernels in %s (%s); they are compiled again, which takes longer",
+        "cannot %s the cache of compiled code in %s (%s); it is compiled again, which takes longer",
         verb,
         folder,
         reason,
@@ -82,4 +82,4 @@ def enable_cache(dispatcher: Any) -> None:
     try:
         dispatcher._cache = kind(dispatcher.py_func)
     except (RuntimeError, OSError) as error:  # no writable folder: each process compiles for itself
-        logger.debug("kernels are not cached (%s)", error)
+        logger.debug("compiled code is not cached (%s)", error)

@@ -1,6 +1,6 @@
-"""Compile kernels with numba's `njit`, made faster by two promises to LLVM where this version of numba allows it.
+"""Compile functions with numba's `njit`, made faster by two promises to LLVM where this version of numba allows it.
 
-The promises need private names of numba and llvmlite. Where one has moved, or under BGSUB_PLAIN_NUMBA=1, kernels are
+The promises need private names of numba and llvmlite. Where one has moved, or under BGSUB_PLAIN_NUMBA=1, they are
 compiled by plain `njit` instead: the same results, more slowly, and one line of the log says so.
 """
 
@@ -16,22 +16,20 @@ import numba
 
 from bgsub._numba.cache import enable_cache
 
-__all__ = ["JIT_ENABLED", "inlined", "kernel", "part", "view_kernel", "warn_of_plain_numba"]
+__all__ = ["JIT_ENABLED", "compiled", "compiled_views", "inlined", "part", "warn_of_plain_numba"]
 
 logger = logging.getLogger(__name__)
 
 JIT_ENABLED = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
-"""False under NUMBA_DISABLE_JIT=1, where kernels run as plain Python."""
+"""False under NUMBA_DISABLE_JIT=1, where compiled functions run as plain Python."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 @functools.cache
 def warn_of_plain_numba(missing: str) -> None:
-    """Log, once, that a private name of numba or llvmlite is missing and kernels are slower without it."""
-    logger.warning(
-        "this version of numba (%s) lacks %s: kernels compute the same, but more slowly", numba.__version__, missing
-    )
+    """Log, once, that a private name of numba or llvmlite is missing and compiled functions are slower without it."""
+    logger.warning("this version of numba (%s) lacks %s: results are the same, but slower", numba.__version__, missing)
 
 
 def _make_fast_compiler() -> Any:
@@ -80,7 +78,7 @@ def _make_fast_compiler() -> Any:
 
 
 def _choose_options() -> dict[str, Any]:
-    """Return the options of `njit` that every kernel has; wrappers for calls from C would only be compiled."""
+    """Return the options of `njit` for every compiled function; wrappers for calls from C are never used."""
     options: dict[str, Any] = {
         "nogil": True,
         "error_model": "numpy",
@@ -101,9 +99,9 @@ _OPTIONS = _choose_options()
 
 @functools.cache
 def _digest(folder: Path) -> str:
-    """Digest all that a kernel in a folder of kernels may call, and how it is compiled.
+    """Digest all that a compiled function in a folder may call, and how it is compiled.
 
-    Numba's disk cache looks only at the file of the kernel itself; as a part of each kernel's name, the digest turns
+    Numba's disk cache looks only at the file of the function itself; as a part of its name, the digest turns
     a changed helper into a cache miss. Where the sources are not shipped, numba has no cache either.
     """
     here = Path(__file__).parent
@@ -116,10 +114,10 @@ def _digest(folder: Path) -> str:
     return hashlib.sha256(b"".join([*sources, repr(sorted(_OPTIONS)).encode()])).hexdigest()[:12]
 
 
-def kernel(function: _Function) -> _Function:
+def compiled(function: _Function) -> _Function:
     """Compile a function over arrays and scalars; nogil, cached on disk where a place is writable.
 
-    Kernels stand in folders called `_jit` and call only others of their own folder and those of `bgsub._numba`.
+    Such functions stand in folders called `_jit` and call only others of their own folder and those of `bgsub._numba`.
     An array that the function writes must not overlap another of its arguments.
     Division follows numpy (no exception), and a multiplication with an addition may be fused (`contract`).
     No other fast-math is allowed, so results do not depend on how rows are split among threads.
@@ -127,8 +125,8 @@ def kernel(function: _Function) -> _Function:
     return _compile(function)
 
 
-def view_kernel(function: _Function) -> _Function:
-    """Compile as `kernel` does, but without reference counting: the function must not allocate arrays.
+def compiled_views(function: _Function) -> _Function:
+    """Compile as `compiled` does, but without reference counting: the function must not allocate arrays.
 
     LLVM cannot remove all counts from a loop over small blocks, where they take a tenth of the time or more.
     """
@@ -136,15 +134,15 @@ def view_kernel(function: _Function) -> _Function:
 
 
 def part(function: _Function) -> _Function:
-    """Compile a part of kernels, as `view_kernel` does, that Python itself never calls.
+    """Compile a part of other compiled functions, as `compiled_views` does, that Python itself never calls.
 
-    The wrapper through which Python calls a kernel takes a tenth of a second to compile.
+    The wrapper through which Python calls a function takes a tenth of a second to compile.
     """
     return _compile(function, _nrt=False, no_cpython_wrapper=True)
 
 
 def inlined(function: _Function) -> _Function:
-    """Compile a small part into each kernel that calls it, where the call would cost more than what it does.
+    """Compile a small part into each function that calls it, where the call would cost more than what it does.
 
     This is so for blocks of pixels, since a call passes every array of a named tuple.
     """
@@ -153,7 +151,7 @@ def inlined(function: _Function) -> _Function:
 
 def _compile(function: _Function, **more: Any) -> _Function:
     function.__qualname__ = f"{function.__qualname__}-{_digest(Path(function.__code__.co_filename).parent)}"
-    compiled = numba.njit(**_OPTIONS, **more)(function)
+    dispatcher = numba.njit(**_OPTIONS, **more)(function)
     if JIT_ENABLED:
-        enable_cache(compiled)
-    return cast("_Function", compiled)
+        enable_cache(dispatcher)
+    return cast("_Function", dispatcher)

@@ -180,7 +180,7 @@ class Detector(Parametrized, abc.ABC):
             check_output(fgmask, frame.shape[:2], np.uint8, "fgmask")
         mask = fgmask if fgmask is not None and fits else np.empty(frame.shape[:2], np.uint8)
         if any(out is not None and np.may_share_memory(frame, out) for out in (mask, score)):
-            frame = frame.copy()  # kernels write results while they still read the frame
+            frame = frame.copy()  # compiled code writes results while they still read the frame
         own_pace = rate in (-1.0, 1.0)
         learning = None if rate == 0 else Learning(None if own_pace else rate, self._allowed(None))
         self._run(frame, mask, score, learning)

@@ -132,7 +132,7 @@ class Norma(RingBank):
             new_coefficient=np.float32(eta / (scale * decay)),
         )
         ring = Ring(arrays["colours"], arrays["coefficients"], arrays["heads"])
-        self._run_kernel(step, frame, ring, arrays["rho"], where, rule, Outputs(mask, score))
+        self._run_bands(step, frame, ring, arrays["rho"], where, rule, Outputs(mask, score))
         if learn:
             self._fade(decay)
             self._boxes_known = False
@@ -151,5 +151,5 @@ class Norma(RingBank):
             top=np.float32(np.iinfo(frame.dtype).max),
         )
         expansion = Expansion(arrays["colours"], arrays["coefficients"], arrays["rho"])
-        self._run_kernel(write_mask_by_boxes, frame, expansion, self._boxes, rule, mask)
+        self._run_bands(write_mask_by_boxes, frame, expansion, self._boxes, rule, mask)
         self._boxes_known = True

@@ -146,7 +146,7 @@ class Olk(RingBank):
         )
         ring = Ring(arrays["colours"], arrays["coefficients"], arrays["heads"])
         thresholds = Thresholds(arrays.get("theta", _NO_THETA), arrays.get("counts", _NO_COUNTS))
-        self._run_kernel(step, frame, ring, thresholds, where, rule, Outputs(mask, score))
+        self._run_bands(step, frame, ring, thresholds, where, rule, Outputs(mask, score))
         if moves_pooled:
             self._move_pooled_theta(mask, where)
         if learn:

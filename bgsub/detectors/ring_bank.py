@@ -34,7 +34,7 @@ class RingBank(KernelBank):
 
     @abc.abstractmethod
     def _run_ring(self, frame: Frame, learn: bool, where: Mask, mask: Mask, score: Score) -> None:
-        """Run the kernel over the frame, (H, W, D); arrays of shape (0, 0) stand for none."""
+        """Run the compiled function over the frame, (H, W, D); arrays of shape (0, 0) stand for none."""
 
     @property
     @abc.abstractmethod
@@ -63,8 +63,8 @@ class RingBank(KernelBank):
         """Return the initial scalars beyond frames and scale."""
         return {}
 
-    def _run_kernel(self, kernel: Any, frame: Frame, *arguments: Any) -> None:
-        run_bands(kernel, (frame.shape[0], frame.shape[1]), self._parameters["threads"], frame, *arguments)
+    def _run_bands(self, function: Any, frame: Frame, *arguments: Any) -> None:
+        run_bands(function, (frame.shape[0], frame.shape[1]), self._parameters["threads"], frame, *arguments)
 
     @property
     def learn_interval(self) -> int:

@@ -1,8 +1,6 @@
 """Online kernel learners, one sample at a time, as scikit-learn estimators."""
 
 from bgsub.learners._base import learner as _learner  # noqa: F401 - first, as it says what to install without scikit-learn
-from bgsub.learners.alma import ALMAClassifier
-from bgsub.learners.forgetron import ForgetronClassifier
 from bgsub.learners.hypotheses.expansion import KernelExpansion
 from bgsub.learners.hypotheses.kernels import (
     CallableKernel,
@@ -15,14 +13,16 @@ from bgsub.learners.hypotheses.kernels import (
     Precomputed,
 )
 from bgsub.learners.krls import KRLSRegressor
-from bgsub.learners.linear import LinearALMAClassifier, LMSClassifier, Perceptron
 from bgsub.learners.lssvm import LSSVMClassifier, LSSVMRegressor
 from bgsub.learners.norma import NORMAClassifier, NORMANovelty
 from bgsub.learners.norma_regressor import NORMARegressor
 from bgsub.learners.obpm import OBPMClassifier
 from bgsub.learners.olk import OLKClassifier, OLKNovelty, OLKRegressor
-from bgsub.learners.perceptron import KernelPerceptron, PassiveAggressiveKernel, RBPClassifier
-from bgsub.learners.projectron import ProjectronClassifier
+from bgsub.learners.perceptrons.alma import ALMAClassifier
+from bgsub.learners.perceptrons.forgetron import ForgetronClassifier
+from bgsub.learners.perceptrons.kernel_perceptron import KernelPerceptron, PassiveAggressiveKernel, RBPClassifier
+from bgsub.learners.perceptrons.linear import LinearALMAClassifier, LMSClassifier, Perceptron
+from bgsub.learners.perceptrons.projectron import ProjectronClassifier
 from bgsub.learners.storage import load, save
 from bgsub.learners.svmd import SVMDNovelty, SVMDRegressor
 from bgsub.learners.svmd_classifier import SVMDClassifier

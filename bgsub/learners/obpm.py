@@ -13,7 +13,7 @@ from bgsub.learners._checks import check_choice, check_integer, check_real
 from bgsub.learners._jit import members as jit
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.members import KernelMembers, LinearMembers
-from bgsub.learners.linear import AcceptsSparseRows, alma_parameters
+from bgsub.learners.perceptrons.linear import AcceptsSparseRows, alma_parameters
 
 __all__ = ["OBPMClassifier"]
 

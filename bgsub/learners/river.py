@@ -12,7 +12,7 @@ from bgsub.learners._base.novelty import NoveltyDetector
 from bgsub.learners.hypotheses.kernels import Array
 from bgsub.learners.norma import NORMANovelty
 from bgsub.learners.norma_regressor import NORMARegressor
-from bgsub.learners.perceptron import KernelPerceptron
+from bgsub.learners.perceptrons.kernel_perceptron import KernelPerceptron
 
 try:
     from river import base

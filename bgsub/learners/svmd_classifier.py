@@ -8,8 +8,8 @@ from bgsub.learners._checks import check_choice
 from bgsub.learners._jit.losses import CLASSIFICATION_LOSSES
 from bgsub.learners._jit.svmd import SVMDParameters
 from bgsub.learners.hypotheses.kernels import Array, Kernel
+from bgsub.learners.hypotheses.labels import check_label_kernel, graph_distances, taxonomy_distances, taxonomy_kernel
 from bgsub.learners.hypotheses.traced import TracedExpansion
-from bgsub.learners.labels import check_label_kernel, graph_distances, taxonomy_distances, taxonomy_kernel
 from bgsub.learners.svmd import MarginParameters, OffsetParameters, SVMDBase
 
 __all__ = ["SVMDClassifier"]

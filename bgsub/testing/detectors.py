@@ -295,7 +295,7 @@ def _check_saved(make: Make) -> None:
 
 
 def _check_threads(make: Make) -> None:
-    # Frames that are worth a second thread, unless kernels run as plain Python, pixel by pixel.
+    # Frames that are worth a second thread, unless compiled functions run as plain Python, pixel by pixel.
     video = _noisy_video(8, (160, 300) if JIT_ENABLED else _SIZE)
     if not make().repeatable:
         return

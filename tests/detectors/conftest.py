@@ -1,4 +1,4 @@
-"""Every test of the detectors runs compiled kernels, and so also with bounds checked and as plain Python."""
+"""Every test of the detectors runs compiled functions, and so also with bounds checked and as plain Python."""
 
 from pathlib import Path
 
@@ -8,4 +8,4 @@ import pytest
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.kernels)
+            item.add_marker(pytest.mark.compiled)

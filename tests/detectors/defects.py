@@ -1,4 +1,4 @@
-"""Kernels run as plain Python with one function in them replaced by a wrong one, which a test must notice."""
+"""Compiled functions as plain Python, with one of them replaced by a wrong one, which a test must notice."""
 
 import importlib
 import importlib.util
@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-_KERNELS = "bgsub.detectors._jit."
+_JIT = "bgsub.detectors._jit."
 
 
 def plain(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Return a second copy of a module of kernels, in which they and what they call are plain Python.
+    """Return a second copy of a module of compiled functions, in which they and what they call are plain Python.
 
     `sys.modules` is left alone: the compiled ones stay in use.
     """
@@ -23,13 +23,13 @@ def plain(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def _load(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    importlib.import_module(_KERNELS + name)  # so that the modules it imports are compiled ones
-    spec = importlib.util.find_spec(_KERNELS + name)
+    importlib.import_module(_JIT + name)  # so that the modules it imports are compiled ones
+    spec = importlib.util.find_spec(_JIT + name)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     with monkeypatch.context() as patch:
-        for compiler in ("kernel", "view_kernel", "part", "inlined"):
+        for compiler in ("compiled", "compiled_views", "part", "inlined"):
             patch.setattr(f"bgsub._numba.{compiler}", lambda function: function)
         patch.setattr("bgsub._numba.prefetch", lambda row: None)
         spec.loader.exec_module(module)
@@ -37,5 +37,5 @@ def _load(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def break_function(module: ModuleType, name: str, wrong: Callable[[Any], Any]) -> None:
-    """Replace a function that the module's kernels call by `wrong` of the right one."""
+    """Replace a function that the module's functions call by `wrong` of the right one."""
     setattr(module, name, wrong(getattr(module, name)))

@@ -8,7 +8,7 @@ import numpy as np
 from bgsub._numba import JIT_ENABLED
 
 SMALL = not JIT_ENABLED
-"""Whether to test on small sizes: kernels run as plain Python then."""
+"""Whether to test on small sizes: compiled functions run as plain Python then."""
 
 
 def noisy_video(frames: int, size: tuple[int, int], channels: int = 3, seed: int = 0) -> np.ndarray:

@@ -7,7 +7,7 @@ import pytest
 
 import bgsub
 from bgsub._jit.majority import Votes, make_square, vote_twice
-from bgsub._numba import JIT_ENABLED, kernel
+from bgsub._numba import JIT_ENABLED, compiled
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, SETTLED, State
@@ -20,7 +20,7 @@ from bgsub.postprocess import median
 from tests.detectors.reference import SMALL, noisy_video
 
 SIZE = (60, 80)
-compiled = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python kernels")
+needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
 
 
 def street(seed=0, size=SIZE):
@@ -47,7 +47,7 @@ def image(model, array):
 
 
 class Reference:
-    """The kernels in plain numpy and double precision: one pixel after the other, each slot of each."""
+    """The compiled functions in plain numpy and double precision: one pixel after the other, each slot of each."""
 
     def __init__(self, model):
         self.shape = model.shape[:2]
@@ -161,9 +161,9 @@ def test_kernels_equal_plain_numpy(size, channels):
     assert settled_once == (channels == 3 or size == (1, 1)) or settled_once
 
 
-@kernel
+@compiled
 def sort_all(state, share, step, swapped, mass):
-    """Sort the slots of all blocks that are due; Python cannot call a part of a kernel."""
+    """Sort the slots of all blocks that are due; Python cannot call a `part`."""
     sort_slots(0, 7, state, share, step, swapped, mass)
 
 
@@ -186,7 +186,7 @@ def test_sorting_keeps_every_support_vector_and_brings_the_heaviest_up():
         assert after == {(float(before_a[j, 3, offset]), *before_s[j, :, 3, offset].tolist()) for j in range(5)}
 
 
-@compiled
+@needs_compiler
 def test_converged_blocks_give_the_bits_of_blocks_that_are_computed():
     scene = street()
     quick, thorough = create("adaptive", threads=1), create("adaptive", threads=1)
@@ -201,7 +201,7 @@ def test_converged_blocks_give_the_bits_of_blocks_that_are_computed():
         assert (array == thorough._arrays[name]).all(), name
 
 
-@compiled
+@needs_compiler
 def test_a_score_asked_for_changes_nothing():
     scene = street()
     asked, unasked = create("adaptive"), create("adaptive")
@@ -212,7 +212,7 @@ def test_a_score_asked_for_changes_nothing():
         assert ((score > 0) == (image(asked, asked._seen.raw) != 0)).all()
 
 
-@compiled
+@needs_compiler
 def test_a_changed_threshold_holds_from_the_next_frame():
     model, scene = create("adaptive", raw=True), street()
     for t in range(60):
@@ -223,7 +223,7 @@ def test_a_changed_threshold_holds_from_the_next_frame():
     assert (score > 0).mean() > 0.15
 
 
-@compiled
+@needs_compiler
 def test_dither_moves_a_support_vector_without_bias():
     model = create("adaptive", threads=1)
     for _ in range(60):
@@ -234,7 +234,7 @@ def test_dither_moves_a_support_vector_without_bias():
     assert abs(float(colours.mean()) - 104) < 0.5
 
 
-@compiled
+@needs_compiler
 def test_an_object_is_found_whole_and_nothing_else():
     model, scene = create("adaptive"), street()
     for t in range(60):
@@ -246,7 +246,7 @@ def test_an_object_is_found_whole_and_nothing_else():
     assert (mask & truth).sum() / (mask | truth).sum() > 0.9
 
 
-@compiled
+@needs_compiler
 def test_restless_pixels_become_background():
     model, scene = create("adaptive"), street()
     leaves = np.zeros(SIZE, bool)
@@ -266,7 +266,7 @@ def test_restless_pixels_become_background():
     assert factors[:, SIZE[1] // 2 + 4 :].mean() < 1.2
 
 
-@compiled
+@needs_compiler
 @pytest.mark.parametrize("absorb_s", [0.0, 1.0])
 def test_a_stopped_object_is_absorbed_after_the_set_time(absorb_s):
     model, scene = create("adaptive", absorb_s=absorb_s, rate_hz=20, ghosts=False), street()
@@ -280,7 +280,7 @@ def test_a_stopped_object_is_absorbed_after_the_set_time(absorb_s):
         assert min(shares) > 0.95
 
 
-@compiled
+@needs_compiler
 @pytest.mark.parametrize("ghosts", [True, False])
 def test_what_stood_there_from_the_start_leaves_no_ghost(ghosts):
     model = create("adaptive", ghosts=ghosts)
@@ -292,7 +292,7 @@ def test_what_stood_there_from_the_start_leaves_no_ghost(ghosts):
     assert (max(shares[5:]) < 0.05) == ghosts
 
 
-@compiled
+@needs_compiler
 def test_an_object_that_stops_is_no_ghost():
     model, scene = create("adaptive"), street()
     for t in range(40):
@@ -391,7 +391,7 @@ def test_a_plain_object_before_a_plain_wall_is_not_taken_for_light():
     assert find_relit(mask, find_outlines(mask), *poffsets_of(object_seen, wall), 255.0) is None
 
 
-@compiled
+@needs_compiler
 def test_half_the_scene_in_another_light_is_over_at_once():
     scene = cv2.GaussianBlur(street().astype(np.float64), (0, 0), 1.5)
     model = create("adaptive")
@@ -403,7 +403,7 @@ def test_half_the_scene_in_another_light_is_over_at_once():
     assert max(shares[6:]) < 0.02
 
 
-@compiled
+@needs_compiler
 def test_shadows_are_reported_as_127():
     scene = street()
     model = create("adaptive", detect_shadows=True)
@@ -421,7 +421,7 @@ def test_shadows_are_reported_as_127():
     assert (mask[6:16, 62:72] == 255).mean() > 0.9
 
 
-@compiled
+@needs_compiler
 @pytest.mark.parametrize("factor", [0.4, 1.6])
 def test_a_sudden_change_of_light_is_over_within_a_second(factor):
     model, scene = create("adaptive", rate_hz=25), street()
@@ -431,7 +431,7 @@ def test_a_sudden_change_of_light_is_over_within_a_second(factor):
     assert max(shares[25:]) < 0.02
 
 
-@compiled
+@needs_compiler
 @pytest.mark.parametrize("change", ["scene", "light"])
 def test_pixels_that_may_not_learn_keep_their_model_through_any_change(change):
     scene = cv2.GaussianBlur(street().astype(np.float64), (0, 0), 1.5)
@@ -448,7 +448,7 @@ def test_pixels_that_may_not_learn_keep_their_model_through_any_change(change):
     assert (after[:, :40] != before[:, :40]).mean() > 0.9
 
 
-@compiled
+@needs_compiler
 def test_another_scene_is_learned_within_a_second():
     model = create("adaptive", rate_hz=25)
     for t in range(60):
@@ -458,7 +458,7 @@ def test_another_scene_is_learned_within_a_second():
     assert max(shares[25:]) < 0.02
 
 
-@compiled
+@needs_compiler
 def test_a_moving_camera_at_the_start_leaves_no_lasting_foreground():
     model, scene = create("adaptive"), street(size=(SIZE[0], SIZE[1] * 2))
     for t in range(40):
@@ -467,7 +467,7 @@ def test_a_moving_camera_at_the_start_leaves_no_lasting_foreground():
     assert np.mean(shares[-5:]) < 0.2
 
 
-@compiled
+@needs_compiler
 def test_a_slow_change_of_light_is_followed():
     model, scene = create("adaptive"), street() * 0.7
     for t in range(60):
@@ -480,7 +480,7 @@ def test_the_first_mask_is_empty():
     assert not create("adaptive").apply(filmed(street(), 0)).any()
 
 
-@compiled
+@needs_compiler
 def test_a_learning_rate_is_the_share_of_the_memory():
     scene = street()
     masses = []
@@ -517,7 +517,7 @@ def test_sides_grow_with_the_frame():
 @pytest.mark.parametrize("density", [0.1, 0.5])
 def test_votes_equal_the_median_filter(size, side, density):
     if SMALL and size[0] > 7:
-        pytest.skip("too many pixels for plain Python kernels")
+        pytest.skip("too many pixels for plain Python")
     smooth = cv2.GaussianBlur(np.random.default_rng(0).random(size, np.float32), (0, 0), 2)
     mask = np.where(smooth > np.quantile(smooth, 1 - density), np.uint8(255), np.uint8(0))
     large, scratch, voted, filled = mask.copy(), mask.copy(), mask.copy(), np.empty(size[0], np.uint8)

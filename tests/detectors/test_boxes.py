@@ -178,8 +178,8 @@ def check_all() -> None:
 
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_a_defect_is_noticed(defect, monkeypatch):
-    kernels = plain("norma_boxes", monkeypatch)
-    break_function(kernels, *DEFECTS[defect])
-    monkeypatch.setattr("bgsub.detectors.norma.write_mask_by_boxes", kernels.write_mask_by_boxes)
+    functions = plain("norma_boxes", monkeypatch)
+    break_function(functions, *DEFECTS[defect])
+    monkeypatch.setattr("bgsub.detectors.norma.write_mask_by_boxes", functions.write_mask_by_boxes)
     with pytest.raises(AssertionError):
         check_all()

@@ -1,4 +1,4 @@
-"""The equivalence test notices each small thing that could be wrong in a kernel."""
+"""The equivalence test notices each small thing that could be wrong in compiled code."""
 
 import numpy as np
 import pytest
@@ -102,18 +102,18 @@ OLK = {
 
 @pytest.mark.parametrize("defect", NORMA)
 def test_a_defect_of_the_norma_kernel_is_noticed(defect, monkeypatch):
-    kernels = plain("norma", monkeypatch)
-    break_function(kernels, *NORMA[defect])
-    monkeypatch.setattr("bgsub.detectors.norma.step", kernels.step)
+    functions = plain("norma", monkeypatch)
+    break_function(functions, *NORMA[defect])
+    monkeypatch.setattr("bgsub.detectors.norma.step", functions.step)
     with pytest.raises(AssertionError):
         check_norma(noisy_video(40, (3, 4), seed=7), slots=4, eta=ETA, kappa=KAPPA)
 
 
 @pytest.mark.parametrize("defect", OLK)
 def test_a_defect_of_the_olk_kernel_is_noticed(defect, monkeypatch):
-    kernels = plain("olk", monkeypatch)
-    break_function(kernels, *OLK[defect])
-    monkeypatch.setattr("bgsub.detectors.olk.step", kernels.step)
+    functions = plain("olk", monkeypatch)
+    break_function(functions, *OLK[defect])
+    monkeypatch.setattr("bgsub.detectors.olk.step", functions.step)
     with pytest.raises(AssertionError):
         check_olk(noisy_video(40, (3, 4), seed=8), slots=12)
 

@@ -124,7 +124,7 @@ def compare_rings(bank, scalar: ScalarBank, counted: np.ndarray, relative: float
 )
 def test_norma_bank_equals_scalar_learners(content, slots, width, eta, nu, kappa, learn_every):
     if SMALL and slots > 8:
-        pytest.skip("plain Python kernels are slow")
+        pytest.skip("plain Python is slow")
     check_norma(VIDEOS[content](FRAMES, SIZE), slots, width, eta, nu, kappa, learn_every)
 
 

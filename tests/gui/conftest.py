@@ -98,7 +98,7 @@ def registry() -> Iterator[dict[str, panes.Pane]]:
 
 @pytest.fixture(scope="session", autouse=True)
 def kernels_are_compiled() -> None:
-    """Compile the kernels once, so that no test waits for it."""
+    """Compile the detectors once, so that no test waits for it."""
     frame = np.zeros((8, 8, 3), np.uint8)
     for name in ("adaptive", "norma", "olk"):
         model = create(name)

@@ -117,7 +117,7 @@ def set_kernel(model, kernel):
     return clone(model).set_params(kernel=kernel, **({"random_state": 3} if hasattr(model, "random_state") else {}))
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize(("model", "size", "values", "state"), KNOWN, ids=repr)
 @pytest.mark.parametrize("kernel", [Gaussian(sigma=1.0), CallableKernel(lambda a, b: np.exp(-((a - b) @ (a - b)) / 2))])
 def test_known_answers(model, size, values, state, kernel):
@@ -129,7 +129,7 @@ def test_known_answers(model, size, values, state, kernel):
         assert getattr(model, name) == pytest.approx(expected, abs=1e-8)
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize("budget", [None, 9])
 @pytest.mark.parametrize("model", ALL, ids=repr)
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_compiled_loop_equals_numpy(model, kernel, budget):
     np.testing.assert_allclose(compiled.decision_function(samples), slow.decision_function(samples), atol=1e-9)
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize("evict", ["oldest", "smallest", "random"])
 def test_eviction_is_the_same_in_both_ways(evict):
     samples, labels = rings(200 if JIT_ENABLED else 60)

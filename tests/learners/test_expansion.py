@@ -25,7 +25,7 @@ def test_lazy_decay_equals_eager_scaling():
     assert expansion.mass() == pytest.approx(sum(coefficients), rel=1e-10)
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize("budget", [None, 1, 7, 16, 40])
 def test_ring_forgets_the_oldest_and_growing_arrays_forget_nothing(budget):
     rng = np.random.default_rng(2)
@@ -80,7 +80,7 @@ def test_small_coefficients_are_dropped_and_the_ring_keeps_its_order():
     np.testing.assert_array_equal(expansion.support_vectors().ravel(), [3.0, 4.0, 6.0, 7.0])
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 def test_several_outputs_share_the_vectors():
     expansion = KernelExpansion(Gaussian(gamma=1.0), 1, budget=2, outputs=3)
     expansion.append(np.zeros(1), np.zeros(3))

@@ -98,7 +98,7 @@ def test_wrong_estimator_parameters_are_named(kernel, given, message):
         resolve(kernel, **given)
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 def test_compiled_exp_is_right_to_the_last_two_bits():
     y = -np.concatenate([np.linspace(0, 2, 501), np.geomspace(1e-20, 707, 501), [707.9, 708.0]])
     values = np.array([exp_nonpositive(number) for number in y.tolist()])

@@ -25,7 +25,7 @@ from bgsub.learners._jit.losses import (
 )
 from tests.learners.known import LABELS, STREAM, TARGETS, rings
 
-pytestmark = pytest.mark.kernels
+pytestmark = pytest.mark.compiled
 
 STEP = 1e-6
 LOSSES = {

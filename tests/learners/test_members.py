@@ -99,7 +99,7 @@ def plain_members(model, samples, labels):
     return weights, mistakes
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize("model", [*SINGLE, *ENSEMBLES], ids=repr)
 def test_equals_a_loop_over_members(model):
     samples, labels = half_planes(150)
@@ -118,7 +118,7 @@ def test_equals_a_loop_over_members(model):
     np.testing.assert_allclose(model.decision_function(samples), scores, atol=1e-12)
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize("model", [*SINGLE, *ENSEMBLES], ids=repr)
 def test_sparse_rows_are_the_same_as_dense_ones(model):
     samples, labels = half_planes()
@@ -154,7 +154,7 @@ def test_sample_by_sample_equals_bulk(model):
     assert bulk.score(samples, labels) > 0.6
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize("base", ["perceptron", "alma"])
 @pytest.mark.parametrize("size", [1, 5, 40])
 def test_kernel_form_equals_the_linear_form(base, size):

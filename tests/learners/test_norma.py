@@ -10,7 +10,7 @@ def probes(model):
     return [model.value_one(np.array([0.3])), model.value_one(np.array([-1.2]))]
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 def test_known_answer():
     model = NORMANovelty(sigma=1.0, nu=0.5, eta=0.1, rho_0=0.025, budget=None).fit(STREAM)
     assert (model.n_support_, model.n_violations_) == (16, 16)
@@ -18,7 +18,7 @@ def test_known_answer():
     assert model.rho_ == pytest.approx(0.275, abs=1e-8)
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize("schedule", ["constant", "sqrt", "tau"])
 @pytest.mark.parametrize("budget", [None, 5])
 def test_equals_a_plain_loop(schedule, budget):

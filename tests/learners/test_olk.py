@@ -16,7 +16,7 @@ def two_clusters(n, seed):
     return rng.normal(size=(n, 2)) + np.where(outlier, -2.0, 2.0)[:, None], outlier
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 def test_known_answer_of_the_quantile_rule():
     model = OLKNovelty(**KNOWN, score_on="f", nu=0.3, eta_rho=0.3, quantile_step="constant").fit(STREAM)
     assert (model.n_support_, model.n_novel_) == (37, 11)
@@ -25,7 +25,7 @@ def test_known_answer_of_the_quantile_rule():
     assert model.theta_ == pytest.approx(1.0304545340, abs=1e-8)
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 def test_known_answer_of_the_published_rule():
     assert OLKNovelty(**KNOWN, rho_rule="published").fit(STREAM).n_novel_ == 5
 

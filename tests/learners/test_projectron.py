@@ -79,7 +79,7 @@ def test_linear_kernel_needs_no_more_vectors_than_features():
     np.testing.assert_allclose(projectron.decision_function(samples), scores, atol=1e-10 * np.abs(scores).max())
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize("factor", ["triangular", "inverse"])
 def test_factor_is_that_of_the_gram_matrix(factor):
     samples, labels = rings(400)
@@ -150,7 +150,7 @@ def several_classes(n=500, seed=0):
     return samples, np.digitize(np.hypot(*samples.T), [0.8, 1.6])
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize("eta_on", ["norm", "squared"])
 @pytest.mark.parametrize("margin", ["none", "published"])
 def test_several_classes_equal_a_plain_loop(eta_on, margin):
@@ -215,7 +215,7 @@ def test_average_is_the_mean_of_all_hypotheses(labels):
     np.testing.assert_allclose(model.decision_function(grid), total / 200, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize("model", [KernelPerceptron(), PassiveAggressiveKernel(C=0.3), ProjectronClassifier(eta=0.3)])
 @pytest.mark.parametrize("kernel", [Gaussian(sigma=0.6), Polynomial(degree=2, gamma=0.5)], ids=repr)
 def test_several_classes_are_the_same_compiled_and_plain(model, kernel):

@@ -74,7 +74,7 @@ def error(model):
     return np.sqrt(np.mean((model.predict(GRID) - clean(GRID)) ** 2))
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize(("model", "size", "values", "state"), KNOWN, ids=repr)
 @pytest.mark.parametrize("kernel", [Gaussian(sigma=1.0), lambda a, b: float(np.exp(-((a - b) @ (a - b)) / 2))])
 def test_known_answers(model, size, values, state, kernel):
@@ -171,7 +171,7 @@ def test_olk_without_forgetting_is_passive_aggressive_regression():
         assert model.score_one(x) == pytest.approx(value + step, abs=1e-14)
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize("nu", [1e-4, 1e-2])
 def test_krls_is_least_squares_over_the_dictionary(nu):
     samples, targets = curve(400)
@@ -218,7 +218,7 @@ def late(n, features, seed):
     return samples, np.sin(samples).sum(axis=1) + 0.1 * rng.normal(size=n)
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("kernel", "features", "nu", "budget", "size"),
     [
@@ -250,7 +250,7 @@ def test_krls_batches_are_the_published_recursion(kernel, features, nu, budget, 
         np.testing.assert_allclose(model.predict(samples), expected, atol=1e-8)
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize("far", [1.0, 1e5])
 def test_krls_does_not_sum_up_what_would_lose_digits(far):
     """Two vectors near 0, and far samples on one line that nearly hide what the two had to say."""

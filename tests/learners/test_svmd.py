@@ -14,7 +14,7 @@ from bgsub.learners import (
     SVMDNovelty,
     SVMDRegressor,
 )
-from bgsub.learners.labels import taxonomy_distances
+from bgsub.learners.hypotheses.labels import taxonomy_distances
 from tests.learners.known import STREAM, rings, slope_of
 
 TREE = {0: "low", 1: "low", 2: "high", 3: "high", "low": "all", "high": "all"}
@@ -76,7 +76,7 @@ def brute_force(model):
     return float(np.sum((gram @ a @ kappa) * a)), float(np.sum((gram @ a @ kappa) * b))
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize("lam", [0.0, 0.95, 1.0])
 @pytest.mark.parametrize("budget", [None, 40 if JIT_ENABLED else 10, 1])
 @pytest.mark.parametrize("name", LOSSES)
@@ -166,7 +166,7 @@ def reference(name, samples, targets, *, c, eta, mu, lam, budget, nu=0.0, offset
     return np.array(steps), np.array(scores), np.array(margins)
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 @pytest.mark.parametrize("offset", [False, True])
 @pytest.mark.parametrize("budget", [200, 20, 1])
 @pytest.mark.parametrize("name", LOSSES)
@@ -192,7 +192,7 @@ def test_equals_a_plain_loop(name, budget, offset):
             assert model.margin_ == pytest.approx(margin, rel=1e-9)
 
 
-@pytest.mark.kernels
+@pytest.mark.compiled
 def test_known_answer_of_novelty():
     model = SVMDNovelty(sigma=1.0, c=1.0, eta_0=0.3, mu=0.5, lam=0.9, nu=0.3, budget=None).fit(STREAM)
     assert (model.n_support_, model.n_violations_) == (16, 16)

@@ -1,1 +1,1 @@
-"""Compiled kernels of the detectors."""
+"""Compiled functions of the detectors."""

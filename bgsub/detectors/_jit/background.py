@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from bgsub._numba import exp2_nonpositive, kernel
+from bgsub._numba import compiled, exp2_nonpositive
 
 __all__ = ["densest_colours"]
 
 
-@kernel
+@compiled
 def densest_colours(
     first_row,
     last_row,

@@ -1,4 +1,4 @@
-"""Shared by the kernels of NORMA and OLK_N: rings of support vectors, one per pixel, and rows of frames.
+"""Shared by the compiled functions of NORMA and OLK_N: rings of support vectors, one per pixel, and rows of frames.
 
 Inner loops run over contiguous pixels of a row through one-dimensional views, and load what they choose from before
 they choose: in this form LLVM vectorises all of them. Support vectors lie channel by channel, then slot by slot, so

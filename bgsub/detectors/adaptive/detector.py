@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._numba import run_bands
+from bgsub._numba import run_claimed
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import (
     BLOCK,
@@ -57,7 +57,6 @@ _OLDEST = 65535  # ages are counted in 16 bits
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
 _SHADOW = 127
-_PIECES = 2  # bands per thread: one may have nothing to do where another is full of foreground
 
 
 class Adaptive(KernelBank):
@@ -363,9 +362,9 @@ class Adaptive(KernelBank):
             dither=self._dither,
         )
         occupied = self._occupied_rows | self._occupied_rows_before
-        masks = Masks(self._final, final, as_image(arrays["previous_mask"], self._size), occupied)
+        masks = Masks(self._final, final, as_image(arrays["previous_mask"], self._size), occupied, self._near)
         allowed = self._final if where is None else as_blocks(where, 255)
-        self._run_blocks(update, self._kernel_state(), self._seen, masks, self._near, allowed, rule)
+        self._run_blocks(update, self._kernel_state(), self._seen, masks, allowed, rule)
         arrays["previous_mask"], self._final = self._final, arrays["previous_mask"]
         self._occupied_rows, self._occupied_rows_before = self._occupied_rows_before, self._occupied_rows
         self._fade(1.0)
@@ -374,9 +373,9 @@ class Adaptive(KernelBank):
             side = scaled_side(parameters["smoothing"], self._size)
             find_static(factors, rates, side, parameters["threads"], arrays["static"])
 
-    def _run_blocks(self, kernel: Any, *arguments: Any) -> None:
+    def _run_blocks(self, function: Any, *arguments: Any) -> None:
         size = (len(self._seen.raw), BLOCK)
-        run_bands(kernel, size, self._parameters["threads"], *arguments, pieces=_PIECES)
+        run_claimed(function, size, self._parameters["threads"], *arguments)
 
     def _in_frames(self, seconds: float) -> np.int32:
         return np.int32(min(_OLDEST, math.ceil(seconds * self._parameters["rate_hz"])))

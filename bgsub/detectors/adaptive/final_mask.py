@@ -24,7 +24,7 @@ FINE_PX = 5
 """Side of the majority where the background is static, for 320x240."""
 _STATIC = 1.1  # largest mean factor of the width of a static neighbourhood,
 _BLINK_WEIGHT = 0.3  # plus so much of the mean of v - 0.1, which shows at once what factors follow slowly
-_LIGHT = 12  # votes and means cost so many times less per pixel than most kernels
+_LIGHT = 12  # votes and means cost so many times less per pixel than most compiled functions
 _REACH = 6  # side of that neighbourhood, in sides of the majority
 
 

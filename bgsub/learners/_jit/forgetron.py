@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bgsub._numba import view_kernel
+from bgsub._numba import compiled_views
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import Expansion, apply, combine, diagonal, evaluate, fill_row, full
 
@@ -34,7 +34,7 @@ class Oldest(NamedTuple):
     diagonal: float = 0.0  # k(x_o, x_o)
 
 
-@view_kernel
+@compiled_views
 def forgetron(
     p: ForgetronParameters, s: ForgetronState, f: float, y: float, k_tt: float, oldest: Oldest
 ) -> tuple[float, float]:
@@ -67,7 +67,7 @@ def forgetron(
     return phi, phi * y
 
 
-@view_kernel
+@compiled_views
 def look_at_oldest(e: Expansion, f: float, y: float, vector: Array) -> Oldest:
     """Evaluate the oldest vector if it has to go; overwrite e.row, the kernel values of the sample, and vector (d,)."""
     store = e.store[0]
@@ -81,7 +81,7 @@ def look_at_oldest(e: Expansion, f: float, y: float, vector: Array) -> Oldest:
     return Oldest(True, store.scale * e.stored[store.oldest], value, e.row[store.oldest])
 
 
-@view_kernel
+@compiled_views
 def forgetron_rows(
     first: int, parameters: Array, state: Array, e: Expansion, vector: Array, samples: Array, targets: Array
 ) -> int:

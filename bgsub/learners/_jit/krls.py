@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bgsub._numba import view_kernel
+from bgsub._numba import compiled_views
 from bgsub.learners._jit.projectron import FACTOR_GUARD, dot, extend, forward
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import diagonal, fill_row
@@ -47,7 +47,7 @@ class LeastSquares(NamedTuple):
     total: Array  # (cap, cap + 1) f8 scratch: R^T R and R^T z
 
 
-@view_kernel
+@compiled_views
 def rotate(root: Array, size: int, width: int, u: Array) -> float:
     """Add the row u (width,) to R and z; return the weight of its remainder, which u then is.
 
@@ -91,7 +91,7 @@ def rotate(root: Array, size: int, width: int, u: Array) -> float:
     return weight
 
 
-@view_kernel
+@compiled_views
 def solve(root: Array, size: int, theta: Array) -> None:
     """Write theta of R theta = z."""
     whole = size - size % 4
@@ -118,13 +118,13 @@ def solve(root: Array, size: int, theta: Array) -> None:
         theta[i], theta[i + 1], theta[i + 2], theta[i + 3] = s0, s1, s2, s3
 
 
-@view_kernel
+@compiled_views
 def joins(p: KRLSParameters, size: int, k_tt: float, delta2: float) -> bool:
     """Whether a sample at squared distance delta2 becomes a vector."""
     return delta2 > max(p.nu, FACTOR_GUARD * k_tt) and size != p.budget
 
 
-@view_kernel
+@compiled_views
 def add_vector(e: LeastSquares, x: Array, delta2: float) -> None:
     """Make x a vector at squared distance delta2 from the span: one more coordinate, 0 in all samples before."""
     size = e.sizes[0]
@@ -139,7 +139,7 @@ def add_vector(e: LeastSquares, x: Array, delta2: float) -> None:
     e.block[0, size] = math.sqrt(delta2)
 
 
-@view_kernel
+@compiled_views
 def step(p: KRLSParameters, s: State, e: LeastSquares, x: Array, k_tt: float, y: float) -> bool:
     """Learn one sample whose kernel row is known, and return whether it joined the dictionary."""
     size, u, root = e.sizes[0], e.block[0], e.root
@@ -164,7 +164,7 @@ def step(p: KRLSParameters, s: State, e: LeastSquares, x: Array, k_tt: float, y:
     return new
 
 
-@view_kernel
+@compiled_views
 def add_products(out: Array, rows: Array, count: int, start: int, stop: int, sign: float) -> None:
     """Add sign · rows[t, start] rows[t, j] of the first `count` rows t to out[j], where start <= j < stop."""
     line = out[start:stop]
@@ -181,7 +181,7 @@ def add_products(out: Array, rows: Array, count: int, start: int, stop: int, sig
             line[j] += c * x[j]
 
 
-@view_kernel
+@compiled_views
 def forward_rows(factor: Array, size: int, block: Array, count: int) -> None:
     """Turn the first `count` kernel rows of a block into L^-1 k."""
     whole = size - size % 4
@@ -216,7 +216,7 @@ def forward_rows(factor: Array, size: int, block: Array, count: int) -> None:
                 u[j] -= u[i] * line[j]
 
 
-@view_kernel
+@compiled_views
 def factorise(root: Array, size: int, total: Array, diagonals: Array) -> bool:
     """Make R and z of total, which holds R^T R and R^T z above its diagonal; return False where that loses digits."""
     for i in range(size):
@@ -234,7 +234,7 @@ def factorise(root: Array, size: int, total: Array, diagonals: Array) -> bool:
     return True
 
 
-@view_kernel
+@compiled_views
 def well_posed(root: Array, size: int, diagonals: Array) -> bool:
     """Whether R^T R would keep the digits of R."""
     diagonals[:size] = 0.0
@@ -248,7 +248,7 @@ def well_posed(root: Array, size: int, diagonals: Array) -> bool:
     return smallest > SMALLEST_PIVOT
 
 
-@view_kernel
+@compiled_views
 def absorb(
     p: KRLSParameters, e: LeastSquares, first: int, stop: int, samples: Array, targets: Array
 ) -> tuple[int, bool]:
@@ -281,7 +281,7 @@ def absorb(
     return seen, 2 * seen >= size and factorise(root, size, total, e.w)
 
 
-@view_kernel
+@compiled_views
 def krls_rows(first: int, parameters: Array, state: Array, e: LeastSquares, samples: Array, targets: Array) -> int:
     """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow."""
     p, s = parameters[0], state[0]

@@ -14,7 +14,7 @@ learners offer by name.
 import math
 from typing import NamedTuple
 
-from bgsub._numba import view_kernel
+from bgsub._numba import compiled_views
 from bgsub.learners._jit.records import Array
 
 HINGE, SOFT_MARGIN, LOGISTIC, NOVELTY, SQUARED, EPSILON, HUBER, MULTICLASS_HINGE, SOFTMAX = 0, 1, 2, 3, 4, 5, 6, 7, 8
@@ -46,34 +46,34 @@ CLASSIFICATION_LOSSES = {
 }
 
 
-@view_kernel
+@compiled_views
 def hinge_value(score: float, y: float, margin: float) -> float:
     """max(0, margin - y f)."""
     return max(0.0, margin - y * score)
 
 
-@view_kernel
+@compiled_views
 def hinge_slope(score: float, y: float, margin: float, weight: float) -> tuple[float, float, float]:
     """-y where y f < margin."""
     violated = 1.0 if y * score < margin else 0.0
     return weight * -y * violated, 0.0, violated
 
 
-@view_kernel
+@compiled_views
 def soft_margin_slope(score: float, y: float, margin: float, weight: float) -> tuple[float, float, float]:
     """-y where y f <= margin: the hinge loss as NORMA's paper has it, where meeting a margin exactly is missing it."""
     violated = 1.0 if y * score <= margin else 0.0
     return weight * -y * violated, 0.0, violated
 
 
-@view_kernel
+@compiled_views
 def logistic_value(score: float, y: float, margin: float) -> float:
     """log(1 + exp(-y f)), without overflow."""
     z = y * score
     return max(-z, 0.0) + math.log1p(math.exp(-abs(z)))
 
 
-@view_kernel
+@compiled_views
 def logistic_slope(score: float, y: float, margin: float, weight: float) -> tuple[float, float, float]:
     """-y p with p = 1 / (1 + exp(y f)), and p (1 - p); a sample on the wrong side is a violation."""
     z = y * score
@@ -82,38 +82,38 @@ def logistic_slope(score: float, y: float, margin: float, weight: float) -> tupl
     return weight * -y * p_wrong, p_wrong * (1.0 - p_wrong), 1.0 if z <= 0.0 else 0.0
 
 
-@view_kernel
+@compiled_views
 def novelty_value(score: float, y: float, threshold: float) -> float:
     """max(0, threshold - f); there is no target."""
     return max(0.0, threshold - score)
 
 
-@view_kernel
+@compiled_views
 def novelty_slope(score: float, y: float, threshold: float, weight: float) -> tuple[float, float, float]:
     """-1 where f < threshold."""
     violated = 1.0 if score < threshold else 0.0
     return -weight * violated, 0.0, violated
 
 
-@view_kernel
+@compiled_views
 def squared_value(score: float, y: float, width: float) -> float:
     """(f - y)² / 2; it has no width."""
     return 0.5 * (score - y) * (score - y)
 
 
-@view_kernel
+@compiled_views
 def squared_slope(score: float, y: float, width: float, weight: float) -> tuple[float, float, float]:
     """Return f - y, which changes f at every sample, so every one counts as a violation."""
     return weight * (score - y), 1.0, 1.0
 
 
-@view_kernel
+@compiled_views
 def epsilon_value(score: float, y: float, width: float) -> float:
     """max(0, |f - y| - width)."""
     return max(0.0, abs(score - y) - width)
 
 
-@view_kernel
+@compiled_views
 def epsilon_slope(score: float, y: float, width: float, weight: float) -> tuple[float, float, float]:
     """sgn(f - y) where |f - y| > width."""
     difference = score - y
@@ -122,14 +122,14 @@ def epsilon_slope(score: float, y: float, width: float, weight: float) -> tuple[
     return 0.0, 0.0, 0.0
 
 
-@view_kernel
+@compiled_views
 def huber_value(score: float, y: float, width: float) -> float:
     """|d| - width / 2 where |d| > width, else d² / (2 width), with d = f - y."""
     size = abs(score - y)
     return size - 0.5 * width if size > width else size * size / (2.0 * width)
 
 
-@view_kernel
+@compiled_views
 def huber_slope(score: float, y: float, width: float, weight: float) -> tuple[float, float, float]:
     """sgn(d) where |d| > width, else d / width."""
     difference = score - y
@@ -138,7 +138,7 @@ def huber_slope(score: float, y: float, width: float, weight: float) -> tuple[fl
     return weight * difference / width, 1.0 / width, 0.0
 
 
-@view_kernel
+@compiled_views
 def value(loss: int, score: float, y: float, level: float) -> float:
     """Return a loss of one score."""
     if loss == HINGE or loss == SOFT_MARGIN:
@@ -151,10 +151,12 @@ def value(loss: int, score: float, y: float, level: float) -> float:
         return squared_value(score, y, level)
     if loss == EPSILON:
         return epsilon_value(score, y, level)
-    return huber_value(score, y, level)
+    if loss == HUBER:
+        return huber_value(score, y, level)
+    return math.nan  # a number without a branch above; compiled code without reference counts cannot raise
 
 
-@view_kernel
+@compiled_views
 def slope(loss: int, score: float, y: float, level: float, weight: float) -> tuple[float, float, float]:
     """Return derivative times weight, second derivative and violation of a loss of one score."""
     if loss == HINGE:
@@ -169,22 +171,24 @@ def slope(loss: int, score: float, y: float, level: float, weight: float) -> tup
         return squared_slope(score, y, level, weight)
     if loss == EPSILON:
         return epsilon_slope(score, y, level, weight)
-    return huber_slope(score, y, level, weight)
+    if loss == HUBER:
+        return huber_slope(score, y, level, weight)
+    return math.nan, math.nan, math.nan
 
 
-@view_kernel
+@compiled_views
 def has_sides(loss: int) -> bool:
     """Whether targets are -1 and 1, so that a score can have the wrong sign."""
     return loss == HINGE or loss == SOFT_MARGIN or loss == LOGISTIC
 
 
-@view_kernel
+@compiled_views
 def least_width(loss: int, eta: float, k_tt: float) -> float:
     """Return the width below which a step of size eta overshoots its target: within it the slope is d / width."""
     return eta * k_tt if loss == HUBER else -math.inf
 
 
-@view_kernel
+@compiled_views
 def best_wrong(scores: Array, right: int) -> int:
     """Return the class with the highest of scores (Q,) but for the right one, the first of several."""
     rival = 1 if right == 0 else 0
@@ -194,7 +198,7 @@ def best_wrong(scores: Array, right: int) -> int:
     return rival
 
 
-@view_kernel
+@compiled_views
 def most_violating(scores: Array, right: int, distances: Array, margin: float) -> int:
     """Return the wrong class that lacks most of its distance, in units of the margin; distances (Q, Q)."""
     worst = 1 if right == 0 else 0
@@ -204,7 +208,7 @@ def most_violating(scores: Array, right: int, distances: Array, margin: float) -
     return worst
 
 
-@view_kernel
+@compiled_views
 def class_value(loss: int, scores: Array, right: int, distances: Array, margin: float) -> float:
     """Return a loss of the scores (Q,) of all classes.
 
@@ -223,7 +227,7 @@ def class_value(loss: int, scores: Array, right: int, distances: Array, margin: 
     return max(0.0, lack)
 
 
-@view_kernel
+@compiled_views
 def class_slope(
     loss: int, scores: Array, right: int, distances: Array, margin: float, xi: Array
 ) -> tuple[float, float]:
@@ -249,7 +253,7 @@ def class_slope(
     return 0.0, 1.0
 
 
-@view_kernel
+@compiled_views
 def bend(loss: int, curvature: float, right: int, xi: Array, values: Array, result: Array) -> None:
     """Write the second derivative of a loss times values (Q,) to result (Q,): equations (46) and (47).
 
@@ -267,7 +271,7 @@ def bend(loss: int, curvature: float, right: int, xi: Array, values: Array, resu
         result[q] = p_q * (values[q] - mean)
 
 
-@view_kernel
+@compiled_views
 def exact_step(missing: float, k_tt: float, least: float, largest: float) -> float:
     """Return the multiplier that minimises |f - f_t|² / 2 plus a hinge loss: equation (30) of Li and others 2013.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bgsub._numba import kernel, view_kernel
+from bgsub._numba import compiled, compiled_views
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import Expansion, choose_slot, diagonal, evaluate_classes, full, place
 
@@ -78,7 +78,7 @@ class Sample(NamedTuple):
     values: Array  # (d + 1,) f8
 
 
-@view_kernel
+@compiled_views
 def draw(tau: float, seeds: Array, stride: Array, members: Array, work: Work) -> None:
     """Write 1 to work.chosen for each member that sees the sample, else 0: a share tau; all for tau = 1."""
     if tau >= 1.0:
@@ -101,7 +101,7 @@ def draw(tau: float, seeds: Array, stride: Array, members: Array, work: Work) ->
         work.chosen[m] = members[m] if z[m] * _UNIT < tau else 0.0
 
 
-@view_kernel
+@compiled_views
 def alma_step(p: MemberParameters, e: Ensemble, b: int, m: int, margin: float, length: float, y: float) -> float:
     """Return the step of a member with ALMA's rule; count, norm and factor move along."""
     root = math.sqrt(e.counts[b, m])
@@ -117,7 +117,7 @@ def alma_step(p: MemberParameters, e: Ensemble, b: int, m: int, margin: float, l
     return step
 
 
-@view_kernel
+@compiled_views
 def steps(p: MemberParameters, e: Ensemble, b: int, work: Work, y: float, k_tt: float) -> bool:
     """Write the steps of all members of block b, whose values are work.f; return whether any is not zero."""
     some = False
@@ -143,7 +143,7 @@ def steps(p: MemberParameters, e: Ensemble, b: int, work: Work, y: float, k_tt: 
     return some
 
 
-@kernel  # not a view_kernel: its callers count references, so the arrays that it returns must be counted, too
+@compiled  # not compiled_views: its callers count references, so the arrays that it returns must be counted, too
 def gather(bias: bool, unit: bool, columns: Array, values: Array, n_features: int, used: Array, kept: Array) -> Sample:
     """Return the features of a sample that are not zero, written to used (d + 1,) i8 and kept (d + 1,) f8."""
     count, square = 0, 0.0
@@ -164,14 +164,14 @@ def gather(bias: bool, unit: bool, columns: Array, values: Array, n_features: in
     return Sample(count, square, used, kept)
 
 
-@kernel
+@compiled
 def make_work(width: int) -> Work:
     """Return the scratch of a block of `width` members."""
     numbers, integers = np.zeros((3, width)), np.zeros((2, width), np.uint64)
     return Work(numbers[0], numbers[1], numbers[2], integers[0], integers[1])
 
 
-@view_kernel
+@compiled_views
 def learn_sample(p: MemberParameters, weights: Array, e: Ensemble, b: int, x: Sample, y: float, work: Work) -> float:
     """Let block b learn a sample; return the sum of its members' values before."""
     block, f = weights[b], work.f
@@ -200,7 +200,7 @@ def learn_sample(p: MemberParameters, weights: Array, e: Ensemble, b: int, x: Sa
     return total
 
 
-@kernel
+@compiled
 def learn_dense(
     first_block: int, last_block: int, parameters: Array, weights: Array, e: Ensemble, samples: Array, targets: Array,
     totals: Array,
@@ -219,7 +219,7 @@ def learn_dense(
             totals[b, t] = learn_sample(p, weights, e, b, x, targets[t], work)
 
 
-@kernel
+@compiled
 def learn_sparse(
     first_block: int, last_block: int, parameters: Array, weights: Array, e: Ensemble, rows: Rows, targets: Array,
     totals: Array,
@@ -235,7 +235,7 @@ def learn_sparse(
             totals[b, t] = learn_sample(p, weights, e, b, x, targets[t], work)
 
 
-@view_kernel
+@compiled_views
 def count_mistakes(state: Array, totals: Array, targets: Array, size: int) -> None:
     """Count the samples that the mean of all members got wrong; totals (blocks, m)."""
     s = state[0]
@@ -249,7 +249,7 @@ def count_mistakes(state: Array, totals: Array, targets: Array, size: int) -> No
             s.mistakes += 1
 
 
-@kernel
+@compiled
 def dense_values(bias: bool, unit: bool, mean: Array, samples: Array, out: Array) -> None:
     """Write the value of the weights mean (d + 1,) at each row of samples (m, d)."""
     n_features = samples.shape[1]
@@ -259,7 +259,7 @@ def dense_values(bias: bool, unit: bool, mean: Array, samples: Array, out: Array
         out[t] = weighted(gather(bias, unit, columns, samples[t], n_features, used, kept), mean)
 
 
-@kernel
+@compiled
 def sparse_values(bias: bool, unit: bool, mean: Array, rows: Rows, out: Array) -> None:
     """Write the value of the weights mean (d + 1,) at each row in compressed form."""
     n_features = mean.shape[0] - 1
@@ -269,7 +269,7 @@ def sparse_values(bias: bool, unit: bool, mean: Array, rows: Rows, out: Array) -
         out[t] = weighted(gather(bias, unit, rows.columns[row], rows.values[row], n_features, used, kept), mean)
 
 
-@view_kernel
+@compiled_views
 def weighted(x: Sample, mean: Array) -> float:
     """Return the value of the weights mean (d + 1,) at a sample."""
     total = 0.0
@@ -278,7 +278,7 @@ def weighted(x: Sample, mean: Array) -> float:
     return total
 
 
-@view_kernel
+@compiled_views
 def kernel_rows(
     first: int, parameters: Array, state: Array, e: Expansion, ensemble: Ensemble, work: Work, samples: Array,
     targets: Array,
@@ -301,7 +301,7 @@ def kernel_rows(
     return len(samples)
 
 
-@view_kernel
+@compiled_views
 def kernel_step(p: MemberParameters, s: State, e: Ensemble, work: Work, y: float, k_tt: float) -> bool:
     """Let all members learn a sample at which they are work.f; return whether it has to be stored."""
     f, total = work.f, 0.0
@@ -318,7 +318,7 @@ def kernel_step(p: MemberParameters, s: State, e: Ensemble, work: Work, y: float
     return some and k_tt > 0.0
 
 
-@view_kernel
+@compiled_views
 def tidy(stored: Array, factors: Array, size: int) -> None:
     """Set small factors of the one block back to 1."""
     for m in range(stored.shape[1]):

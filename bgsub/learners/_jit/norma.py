@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bgsub._numba import view_kernel
+from bgsub._numba import compiled_views
 from bgsub.learners._jit.losses import has_sides, least_width, slope
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.schedules import step_size
@@ -37,7 +37,7 @@ class NORMAState(State):
     last_novel: float = 0.0
 
 
-@view_kernel
+@compiled_views
 def norma(p: NORMAParameters, s: NORMAState, f: float, y: float, k_tt: float) -> tuple[float, float]:
     """Return the factor of all coefficients, and that of the sample, which is stored unless it is 0."""
     s.t += 1
@@ -58,7 +58,7 @@ def norma(p: NORMAParameters, s: NORMAState, f: float, y: float, k_tt: float) ->
     return 1.0 - eta * p.lam, -derivative
 
 
-@view_kernel
+@compiled_views
 def norma_rows(first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array) -> int:
     """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow."""
     p, s = parameters[0], state[0]

@@ -6,7 +6,7 @@ All coefficients shrink by 1 / (1 + r), then the sample gets its own. Equation n
 import math
 from dataclasses import dataclass
 
-from bgsub._numba import view_kernel
+from bgsub._numba import compiled_views
 from bgsub.learners._jit.losses import exact_step
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import Expansion, apply, diagonal, evaluate, full, mass
@@ -55,7 +55,7 @@ class OLKNoveltyState(State):
     last_novel: float = 0.0
 
 
-@view_kernel
+@compiled_views
 def olk_classification(p: OLKParameters, s: State, f: float, y: float, k_tt: float) -> tuple[float, float]:
     """Equations (30) and (33)."""
     s.t += 1
@@ -70,7 +70,7 @@ def olk_classification(p: OLKParameters, s: State, f: float, y: float, k_tt: flo
     return 1.0 / shrink, y * exact_step(shrink - z, k_tt, 0.0, p.C) / shrink
 
 
-@view_kernel
+@compiled_views
 def olk_regression(p: OLKRegressionParameters, s: State, f: float, y: float, k_tt: float) -> tuple[float, float]:
     """Equations (42) and (48): at most one of the two multipliers is positive."""
     s.t += 1
@@ -85,7 +85,7 @@ def olk_regression(p: OLKRegressionParameters, s: State, f: float, y: float, k_t
     return 1.0 / shrink, (up - down) / shrink
 
 
-@view_kernel
+@compiled_views
 def olk_threshold(p: OLKNoveltyParameters, s: OLKNoveltyState) -> float:
     """Return the score below which a sample is novel."""
     if p.rule == PUBLISHED:
@@ -97,7 +97,7 @@ def olk_threshold(p: OLKNoveltyParameters, s: OLKNoveltyState) -> float:
     return s.theta
 
 
-@view_kernel
+@compiled_views
 def olk_score(p: OLKNoveltyParameters, f: float, density: float, k_tt: float) -> float:
     """Return the score that the threshold is for."""
     if p.rule == PUBLISHED:
@@ -105,7 +105,7 @@ def olk_score(p: OLKNoveltyParameters, f: float, density: float, k_tt: float) ->
     return density if p.rule != KKT and p.on_density else f
 
 
-@view_kernel
+@compiled_views
 def move_threshold(p: OLKNoveltyParameters, s: OLKNoveltyState, score: float, novel: float) -> None:
     """Take one step of the quantile rule: theta starts at half the mean score of the warm-up."""
     if s.t <= p.warmup:
@@ -120,7 +120,7 @@ def move_threshold(p: OLKNoveltyParameters, s: OLKNoveltyState, score: float, no
     s.theta *= math.exp(step * (p.nu - novel))
 
 
-@view_kernel
+@compiled_views
 def olk_novelty(
     p: OLKNoveltyParameters, s: OLKNoveltyState, f: float, total: float, k_tt: float
 ) -> tuple[float, float]:
@@ -139,19 +139,19 @@ def olk_novelty(
     return 1.0 / shrink, alpha / shrink
 
 
-@view_kernel
+@compiled_views
 def current_threshold(parameters: Array, state: Array) -> float:
     """Return `olk_threshold`; calls from Python are faster with arrays of one record than with records."""
     return olk_threshold(parameters[0], state[0])
 
 
-@view_kernel
+@compiled_views
 def current_score(parameters: Array, f: float, density: float, k_tt: float) -> float:
     """Return `olk_score`, for calls from Python."""
     return olk_score(parameters[0], f, density, k_tt)
 
 
-@view_kernel
+@compiled_views
 def olk_classification_rows(
     first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array
 ) -> int:
@@ -166,7 +166,7 @@ def olk_classification_rows(
     return len(samples)
 
 
-@view_kernel
+@compiled_views
 def olk_regression_rows(
     first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array
 ) -> int:
@@ -181,7 +181,7 @@ def olk_regression_rows(
     return len(samples)
 
 
-@view_kernel
+@compiled_views
 def olk_novelty_rows(first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array) -> int:
     """Learn samples (m, d) from row `first` on; there are no targets. Return the row reached."""
     p, s = parameters[0], state[0]

@@ -9,7 +9,7 @@ it has reached, which is an earlier one than the last where the arrays must grow
 import math
 from dataclasses import dataclass
 
-from bgsub._numba import view_kernel
+from bgsub._numba import compiled_views
 from bgsub.learners._jit.losses import best_wrong, exact_step
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import (
@@ -57,14 +57,14 @@ class ALMAState(State):
     norm2: float = 0.0  # |f|²
 
 
-@view_kernel
+@compiled_views
 def begin(s: State, f: float) -> None:
     """Count a sample whose score is f."""
     s.t += 1
     s.last = f
 
 
-@view_kernel
+@compiled_views
 def perceptron(p: PerceptronParameters, s: State, f: float, y: float, k_tt: float) -> tuple[float, float]:
     """Store where y f <= margin."""
     begin(s, f)
@@ -77,7 +77,7 @@ def perceptron(p: PerceptronParameters, s: State, f: float, y: float, k_tt: floa
     return 1.0, p.eta * y
 
 
-@view_kernel
+@compiled_views
 def passive_aggressive(
     p: PassiveAggressiveParameters, s: State, f: float, y: float, k_tt: float
 ) -> tuple[float, float]:
@@ -92,7 +92,7 @@ def passive_aggressive(
     return 1.0, y * exact_step(1.0 - z, k_tt, 0.0, p.C)
 
 
-@view_kernel
+@compiled_views
 def alma(p: ALMAParameters, s: ALMAState, f: float, y: float, k_tt: float) -> tuple[float, float]:
     """Store where the margin in the unit ball is missed, then shrink back into the ball."""
     begin(s, f)
@@ -115,7 +115,7 @@ def alma(p: ALMAParameters, s: ALMAState, f: float, y: float, k_tt: float) -> tu
     return 1.0 / norm, y * step / length / norm
 
 
-@view_kernel
+@compiled_views
 def perceptron_rows(first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array) -> int:
     """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached."""
     p, s = parameters[0], state[0]
@@ -128,7 +128,7 @@ def perceptron_rows(first: int, parameters: Array, state: Array, e: Expansion, s
     return len(samples)
 
 
-@view_kernel
+@compiled_views
 def passive_aggressive_rows(
     first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array
 ) -> int:
@@ -143,7 +143,7 @@ def passive_aggressive_rows(
     return len(samples)
 
 
-@view_kernel
+@compiled_views
 def alma_rows(first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array) -> int:
     """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached."""
     p, s = parameters[0], state[0]
@@ -156,7 +156,7 @@ def alma_rows(first: int, parameters: Array, state: Array, e: Expansion, samples
     return len(samples)
 
 
-@view_kernel
+@compiled_views
 def count_lead(s: State, lead: float) -> None:
     """Count a sample of many classes; lead = score of its class less that of the best other one."""
     begin(s, lead)
@@ -164,7 +164,7 @@ def count_lead(s: State, lead: float) -> None:
         s.mistakes += 1
 
 
-@view_kernel
+@compiled_views
 def perceptron_pair(p: PerceptronParameters, s: State, lead: float, k_tt: float) -> float:
     """Return the coefficient for the class, and with the other sign for its rival (Crammer and Singer)."""
     count_lead(s, lead)
@@ -174,7 +174,7 @@ def perceptron_pair(p: PerceptronParameters, s: State, lead: float, k_tt: float)
     return p.eta
 
 
-@view_kernel
+@compiled_views
 def passive_aggressive_pair(p: PassiveAggressiveParameters, s: State, lead: float, k_tt: float) -> float:
     """Return the coefficient of PA-I for the class, and with the other sign for its rival."""
     count_lead(s, lead)
@@ -184,7 +184,7 @@ def passive_aggressive_pair(p: PassiveAggressiveParameters, s: State, lead: floa
     return exact_step(1.0 - lead, 2.0 * k_tt, 0.0, p.C)
 
 
-@view_kernel
+@compiled_views
 def store_pair(e: Expansion, x: Array, right: int, rival: int, a: float) -> None:
     """Store x (d,) with a for its class and -a for the rival unless a is 0, and count the step."""
     store = e.store[0]
@@ -202,7 +202,7 @@ def store_pair(e: Expansion, x: Array, right: int, rival: int, a: float) -> None
     store.scale_sum += store.scale
 
 
-@view_kernel
+@compiled_views
 def perceptron_class_rows(
     first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, scores: Array
 ) -> int:
@@ -219,7 +219,7 @@ def perceptron_class_rows(
     return len(samples)
 
 
-@view_kernel
+@compiled_views
 def passive_aggressive_class_rows(
     first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, scores: Array
 ) -> int:

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bgsub._numba import view_kernel
+from bgsub._numba import compiled_views
 from bgsub.learners._jit.losses import best_wrong
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import MercerKernel, combine, diagonal, fill_row
@@ -77,7 +77,7 @@ class Distances(NamedTuple):
     largest: float  # the larger of the two
 
 
-@view_kernel
+@compiled_views
 def dot(a: Array, b: Array, size: int) -> float:
     """Return a·b in eight partial sums: one sum would wait for each addition."""
     s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -96,7 +96,7 @@ def dot(a: Array, b: Array, size: int) -> float:
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 
 
-@view_kernel
+@compiled_views
 def forward(factor: Array, inverse: bool, row: Array, size: int, u: Array, w: Array) -> float:
     """Prepare the projection of x with kernel values `row`; return the squared norm of the projection.
 
@@ -135,7 +135,7 @@ def forward(factor: Array, inverse: bool, row: Array, size: int, u: Array, w: Ar
     return total
 
 
-@view_kernel
+@compiled_views
 def backward(factor: Array, inverse: bool, size: int, u: Array, w: Array) -> None:
     """Write the coefficients of the projection, K^-1 row, to w."""
     if inverse:
@@ -159,7 +159,7 @@ def backward(factor: Array, inverse: bool, size: int, u: Array, w: Array) -> Non
             w[j] -= (w0 * line0[j] + w1 * line1[j]) + (w2 * line2[j] + w3 * line3[j])
 
 
-@view_kernel
+@compiled_views
 def extend(factor: Array, inverse: bool, size: int, u: Array, w: Array, delta2: float) -> None:
     """Add a vector at squared distance delta2 from the span to the factor."""
     if inverse:
@@ -178,7 +178,7 @@ def extend(factor: Array, inverse: bool, size: int, u: Array, w: Array, delta2: 
     factor[size, size] = math.sqrt(delta2)
 
 
-@view_kernel
+@compiled_views
 def settle(e: Projected, q: int) -> None:
     """Add up the coefficients of function q for averaging, before they change."""
     steps = e.store[0].steps
@@ -187,7 +187,7 @@ def settle(e: Projected, q: int) -> None:
         e.births[q, i] = steps
 
 
-@view_kernel
+@compiled_views
 def cut_of(p: ProjectronParameters, delta2: float) -> float:
     """Return how large 1 - z must be for a margin update to pay."""
     if p.margin == EXPERIMENTS:
@@ -195,7 +195,7 @@ def cut_of(p: ProjectronParameters, delta2: float) -> float:
     return math.sqrt(delta2 / p.eta2) if delta2 > 0.0 else 0.0
 
 
-@view_kernel
+@compiled_views
 def margin_step(p: ProjectronParameters, loss: float, pk: float, delta2: float) -> float:
     """Return tau of a margin update, 0 for none."""
     if pk <= 0.0:
@@ -207,7 +207,7 @@ def margin_step(p: ProjectronParameters, loss: float, pk: float, delta2: float) 
     return min(loss / pk, 2.0 * (loss - cut) / pk, 1.0) if loss > cut else 0.0
 
 
-@view_kernel
+@compiled_views
 def choose_pair(scores: Array, y: float) -> Pair:
     """Return the functions to change; y = -1 or 1, or the number of the class."""
     if scores.shape[0] == 1:
@@ -216,7 +216,7 @@ def choose_pair(scores: Array, y: float) -> Pair:
     return Pair(right, best_wrong(scores, right), True, 1.0)
 
 
-@view_kernel
+@compiled_views
 def project(p: ProjectronParameters, e: Projected, pair: Pair, k_tt: float) -> Distances:
     """Prepare the projections of the sample whose kernel rows are known, and return how far it is from the spans."""
     norm2, delta2, largest = 0.0, 0.0, 0.0
@@ -230,7 +230,7 @@ def project(p: ProjectronParameters, e: Projected, pair: Pair, k_tt: float) -> D
     return Distances(norm2, delta2, largest)
 
 
-@view_kernel
+@compiled_views
 def is_near(p: ProjectronParameters, z: float, d: Distances) -> bool:
     """Whether a mistake is close enough to the span to be projected."""
     if p.margin == BOUNDED:
@@ -238,7 +238,7 @@ def is_near(p: ProjectronParameters, z: float, d: Distances) -> bool:
     return (d.largest if p.each else d.delta2) <= p.eta2
 
 
-@view_kernel
+@compiled_views
 def change(p: ProjectronParameters, e: Projected, q: int, x: Array, k_tt: float, a: float, projects: bool) -> None:
     """Add a times x, or its projection, to function q; dependent vectors and a full set are always projected."""
     size = e.sizes[q]
@@ -263,7 +263,7 @@ def change(p: ProjectronParameters, e: Projected, q: int, x: Array, k_tt: float,
     e.sizes[q] = size + 1
 
 
-@view_kernel
+@compiled_views
 def step(p: ProjectronParameters, s: State, e: Projected, x: Array, k_tt: float, y: float) -> None:
     """Learn one sample whose kernel rows and scores are known; y = -1 or 1, or the number of its class."""
     s.t += 1
@@ -289,7 +289,7 @@ def step(p: ProjectronParameters, s: State, e: Projected, x: Array, k_tt: float,
     e.store[0].steps += 1.0
 
 
-@view_kernel
+@compiled_views
 def projectron_rows(first: int, parameters: Array, state: Array, e: Projected, samples: Array, targets: Array) -> int:
     """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow."""
     p, s, store = parameters[0], state[0], e.store[0]
@@ -305,7 +305,7 @@ def projectron_rows(first: int, parameters: Array, state: Array, e: Projected, s
     return len(samples)
 
 
-@view_kernel
+@compiled_views
 def projected_values(e: Projected, q: int, weights: Array, samples: Array, out: Array) -> None:
     """Write the value of function q with coefficients weights (cap,) at each row of samples (m, d) to out (m,)."""
     store = e.store[0]

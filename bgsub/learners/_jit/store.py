@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bgsub._numba import view_kernel
+from bgsub._numba import compiled_views
 from bgsub.learners._jit.records import Array
 
 UNKNOWN, GAUSSIAN, LAPLACIAN, POLYNOMIAL, LINEAR = -1, 0, 1, 2, 3
@@ -64,7 +64,7 @@ class Expansion(NamedTuple):
     row: Array  # (cap,) f8 scratch: kernel values with the sample at hand
 
 
-@view_kernel
+@compiled_views
 def power(base: float, degree: float) -> float:
     """base**degree by squaring: the library's power goes through logarithms."""
     result = 1.0
@@ -77,7 +77,7 @@ def power(base: float, degree: float) -> float:
     return result
 
 
-@view_kernel
+@compiled_views
 def exp_nonpositive(y: float) -> float:
     """e**y for y <= 0 within 2 units in the last place, 0 below -708.
 
@@ -104,7 +104,7 @@ def exp_nonpositive(y: float) -> float:
     return result if y >= LOWEST else 0.0
 
 
-@view_kernel
+@compiled_views
 def diagonal(k: MercerKernel, x: Array) -> float:
     """k(x, x)."""
     if k.kind == GAUSSIAN or k.kind == LAPLACIAN:
@@ -117,7 +117,7 @@ def diagonal(k: MercerKernel, x: Array) -> float:
     return power(k.gamma * square + k.coef0, k.degree)
 
 
-@view_kernel
+@compiled_views
 def fill_row(k: MercerKernel, vectors: Array, norms: Array, size: int, x: Array, row: Array) -> None:
     """Write k(s_i, x) of the first `size` vectors to row."""
     kind, gamma, coef0, degree = k.kind, k.gamma, k.coef0, k.degree
@@ -162,7 +162,7 @@ def fill_row(k: MercerKernel, vectors: Array, norms: Array, size: int, x: Array,
                 sums[i] = power(gamma * sums[i] + coef0, degree)
 
 
-@view_kernel
+@compiled_views
 def combine(row: Array, weights: Array, size: int, scale: float) -> float:
     """Return scale · sum of row_i weights_i."""
     total = 0.0
@@ -171,7 +171,7 @@ def combine(row: Array, weights: Array, size: int, scale: float) -> float:
     return scale * total
 
 
-@view_kernel
+@compiled_views
 def evaluate(e: Expansion, x: Array) -> float:
     """Fill the kernel row of x (d,) and return f(x)."""
     store = e.store[0]
@@ -179,7 +179,7 @@ def evaluate(e: Expansion, x: Array) -> float:
     return combine(e.row, e.stored, store.count, store.scale)
 
 
-@view_kernel
+@compiled_views
 def value(store: Array, vectors: Array, norms: Array, weights: Array, scale: float, row: Array, x: Array) -> float:
     """Return the value at x (d,) with coefficients scale · weights (cap,), for calls from Python.
 
@@ -189,7 +189,7 @@ def value(store: Array, vectors: Array, norms: Array, weights: Array, scale: flo
     return combine(row, weights, store[0].count, scale)
 
 
-@view_kernel
+@compiled_views
 def values(e: Expansion, weights: Array, scale: float, samples: Array, out: Array) -> None:
     """Write the value with coefficients scale · weights (cap,) at each row of samples (m, d) to out (m,)."""
     store = e.store[0]
@@ -198,7 +198,7 @@ def values(e: Expansion, weights: Array, scale: float, samples: Array, out: Arra
         out[t] = combine(e.row, weights, store.count, scale)
 
 
-@view_kernel
+@compiled_views
 def multiclass_scores(row: Array, weights: Array, size: int, scale: float, scores: Array) -> None:
     """Write the value of each class, with coefficients scale · weights (cap, Q), to scores (Q,)."""
     scores[:] = 0.0
@@ -208,7 +208,7 @@ def multiclass_scores(row: Array, weights: Array, size: int, scale: float, score
     scores *= scale
 
 
-@view_kernel
+@compiled_views
 def evaluate_classes(e: Expansion, x: Array, scores: Array) -> None:
     """Fill the kernel row of x (d,) and write the value of each class to scores (Q,)."""
     store = e.store[0]
@@ -216,7 +216,7 @@ def evaluate_classes(e: Expansion, x: Array, scores: Array) -> None:
     multiclass_scores(e.row, e.stored, store.count, store.scale, scores)
 
 
-@view_kernel
+@compiled_views
 def multiclass_values(e: Expansion, weights: Array, scale: float, samples: Array, out: Array) -> None:
     """Write the values with coefficients scale · weights (cap, Q) at each row of samples (m, d) to out (m, Q)."""
     store = e.store[0]
@@ -225,7 +225,7 @@ def multiclass_values(e: Expansion, weights: Array, scale: float, samples: Array
         multiclass_scores(e.row, weights, store.count, scale, out[t])
 
 
-@view_kernel
+@compiled_views
 def mass(e: Expansion) -> float:
     """Return the sum of all coefficients."""
     store = e.store[0]
@@ -235,7 +235,7 @@ def mass(e: Expansion) -> float:
     return total * float(store.scale)
 
 
-@view_kernel
+@compiled_views
 def decay(e: Expansion, factor: float) -> None:
     """Multiply all coefficients (cap,) by factor; one that is not positive forgets everything."""
     store = e.store[0]
@@ -252,7 +252,7 @@ def decay(e: Expansion, factor: float) -> None:
         store.scale = 1.0
 
 
-@view_kernel
+@compiled_views
 def decay_columns(e: Expansion, factor: float, scratch: Array) -> None:
     """Multiply all coefficients (cap, Q) by factor, as `decay` does; scratch (cap,) f8."""
     store = e.store[0]
@@ -274,7 +274,7 @@ def decay_columns(e: Expansion, factor: float, scratch: Array) -> None:
         store.scale = 1.0
 
 
-@view_kernel
+@compiled_views
 def choose_slot(store: Store, weights: Array) -> int:
     """Return the slot for a new vector, and count it where there is room; weights (cap,) say which is smallest."""
     size = store.count
@@ -296,7 +296,7 @@ def choose_slot(store: Store, weights: Array) -> int:
     return slot
 
 
-@view_kernel
+@compiled_views
 def place(e: Expansion, slot: int, x: Array) -> None:
     """Write a vector to its slot; its coefficient is written by the caller."""
     norm = 0.0
@@ -308,7 +308,7 @@ def place(e: Expansion, slot: int, x: Array) -> None:
     e.sums[slot] = 0.0
 
 
-@view_kernel
+@compiled_views
 def full(e: Expansion) -> bool:
     """Whether the arrays must grow before another vector can come."""
     store, capacity = e.store[0], e.stored.shape[0]
@@ -316,7 +316,7 @@ def full(e: Expansion) -> bool:
     return is_full
 
 
-@view_kernel
+@compiled_views
 def apply(e: Expansion, x: Array, factor: float, a: float) -> None:
     """Multiply all coefficients by factor, store x (d,) with coefficient a unless that is 0, and count the step."""
     store = e.store[0]

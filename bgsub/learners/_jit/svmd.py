@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bgsub._numba import view_kernel
+from bgsub._numba import compiled_views
 from bgsub.learners._jit.losses import (
     MULTICLASS_HINGE,
     SOFTMAX,
@@ -107,13 +107,13 @@ class Work(NamedTuple):
     scores: Array  # f with offset
 
 
-@view_kernel
+@compiled_views
 def rows_of(work: Array) -> Work:
     """Return the rows of scratch (6, Q) by name."""
     return Work(work[0], work[1], work[2], work[3], work[4], work[5])
 
 
-@view_kernel
+@compiled_views
 def dot(a: Array, b: Array) -> float:
     """Return a·b of short arrays."""
     total = 0.0
@@ -122,7 +122,7 @@ def dot(a: Array, b: Array) -> float:
     return total
 
 
-@view_kernel
+@compiled_views
 def form(kappa: Array, a: Array, b: Array) -> float:
     """Return a·kappa b, a·b where kappa is empty."""
     if kappa.shape[0] == 0:
@@ -134,7 +134,7 @@ def form(kappa: Array, a: Array, b: Array) -> float:
     return total
 
 
-@view_kernel
+@compiled_views
 def smear(kappa: Array, values: Array, scratch: Array) -> None:
     """Replace values by kappa values."""
     if kappa.shape[0] > 0:
@@ -144,7 +144,7 @@ def smear(kappa: Array, values: Array, scratch: Array) -> None:
             values[q] = scratch[q]
 
 
-@view_kernel
+@compiled_views
 def differentiate(p: SVMDParameters, s: SVMDState, distances: Array, work: Work, y: float) -> tuple[float, float]:
     """Write the derivative of the loss to work.xi, and return its second derivative and the violation."""
     if p.loss == MULTICLASS_HINGE or p.loss == SOFTMAX:
@@ -163,7 +163,7 @@ def differentiate(p: SVMDParameters, s: SVMDState, distances: Array, work: Work,
     return curvature, violated
 
 
-@view_kernel
+@compiled_views
 def adapt_step(p: SVMDParameters, s: SVMDState, work: Work, curvature: float, k_tt: float) -> None:
     """Set the step size for the sample."""
     if p.schedule == ADAPTIVE:
@@ -176,7 +176,7 @@ def adapt_step(p: SVMDParameters, s: SVMDState, work: Work, curvature: float, k_
     s.eta = eta
 
 
-@view_kernel
+@compiled_views
 def carry_products(p: SVMDParameters, s: SVMDState, kappa: Array, work: Work, k_tt: float) -> None:
     """Move |f|² and <f, v> to where they are after the step."""
     f, v, xi, chi, w = work.f, work.v, work.xi, work.chi, work.w
@@ -190,7 +190,7 @@ def carry_products(p: SVMDParameters, s: SVMDState, kappa: Array, work: Work, k_
     s.norm2 = shrink_by * shrink_by * s.norm2 - 2.0 * eta * shrink_by * xi_f + eta * eta * k_tt * form(kappa, xi, xi)
 
 
-@view_kernel
+@compiled_views
 def move_offsets(p: SVMDParameters, t: float, offsets: Array, work: Work, curvature: float, right: int) -> None:
     """Take a step of the offsets and of their own step sizes."""
     xi, chi = work.xi, work.chi
@@ -209,7 +209,7 @@ def move_offsets(p: SVMDParameters, t: float, offsets: Array, work: Work, curvat
         offset.total += offset.b
 
 
-@view_kernel
+@compiled_views
 def move_margin(p: SVMDParameters, s: SVMDState, violated: float) -> None:
     """Equations (59) to (61) with nu - e for xi + nu, and a bounded exponent."""
     if p.log_rule:
@@ -222,7 +222,7 @@ def move_margin(p: SVMDParameters, s: SVMDState, violated: float) -> None:
     s.level *= math.exp(min(max(s.eta_eps * u, -LOG_2), LOG_2))
 
 
-@view_kernel
+@compiled_views
 def meta_step(p: SVMDParameters, s: SVMDState, h: Traced, y: float, k_tt: float) -> None:
     """Adapt the step size and all scalars to one sample whose f and v are known; fill xi and w.
 
@@ -249,7 +249,7 @@ def meta_step(p: SVMDParameters, s: SVMDState, h: Traced, y: float, k_tt: float)
         move_margin(p, s, violated)
 
 
-@view_kernel
+@compiled_views
 def shrink(p: SVMDParameters, s: SVMDState, h: Traced) -> None:
     """Equations (43) and (35) for the coefficients there are: v loses a share of f, then f shrinks."""
     store, stored = h.expansion.store[0], h.expansion.stored
@@ -262,7 +262,7 @@ def shrink(p: SVMDParameters, s: SVMDState, h: Traced) -> None:
     decay_columns(h.expansion, 1.0 - eta_c, h.other)
 
 
-@view_kernel
+@compiled_views
 def values_of_both(h: Traced, row: Array) -> None:
     """Write f and v, before the label kernel, at the sample or vector whose kernel values are row (cap,)."""
     work, store, stored, trace = rows_of(h.work), h.expansion.store[0], h.expansion.stored, h.trace
@@ -275,7 +275,7 @@ def values_of_both(h: Traced, row: Array) -> None:
     work.v[0] = partial_sums(row, trace.reshape(trace.size), store.count)
 
 
-@view_kernel
+@compiled_views
 def forget(s: SVMDState, h: Traced, slot: int, others: Array, new: float) -> None:
     """Subtract the vector at `slot` from |f|² and <f, v>; the new one counts, its step being done.
 
@@ -298,7 +298,7 @@ def forget(s: SVMDState, h: Traced, slot: int, others: Array, new: float) -> Non
     s.norm2 = max(s.norm2 + own * form(h.kappa, a, a) - 2.0 * form(h.kappa, a, fo), 0.0)
 
 
-@view_kernel
+@compiled_views
 def forget_oldest(s: SVMDState, h: Traced) -> None:
     """Subtract the vector that the sample at hand will replace from |f|² and <f, v>."""
     e, store = h.expansion, h.expansion.store[0]
@@ -308,7 +308,7 @@ def forget_oldest(s: SVMDState, h: Traced) -> None:
     forget(s, h, store.oldest, h.other, e.row[store.oldest])
 
 
-@view_kernel
+@compiled_views
 def put(s: SVMDState, h: Traced, x: Array) -> None:
     """Store x (d,) with the coefficients of the step; there must be room."""
     work, store, stored = rows_of(h.work), h.expansion.store[0], h.expansion.stored
@@ -319,7 +319,7 @@ def put(s: SVMDState, h: Traced, x: Array) -> None:
         h.trace[slot, q] = -s.eta * work.w[q]
 
 
-@view_kernel
+@compiled_views
 def worth_storing(h: Traced, k_tt: float) -> bool:
     """Whether the sample changes f or v."""
     work = rows_of(h.work)
@@ -330,7 +330,7 @@ def worth_storing(h: Traced, k_tt: float) -> bool:
     return False
 
 
-@view_kernel
+@compiled_views
 def svmd_rows(
     first: int, parameters: Array, state: Array, h: Traced, samples: Array, targets: Array, steps: Array
 ) -> int:

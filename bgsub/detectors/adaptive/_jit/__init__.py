@@ -1,1 +1,1 @@
-"""Compiled kernels of the adaptive detector."""
+"""Compiled functions of the adaptive detector."""

@@ -1,4 +1,4 @@
-"""The adaptive detector's state in blocks, its units, and code shared by its kernels.
+"""The adaptive detector's state in blocks, its units, and code shared by its compiled functions.
 
 Pixels are processed in blocks of 64 that follow each other in memory, slot by slot, because most blocks of most
 frames need little. In a *settled* block every pixel matches a first slot that outweighs the rest: the other slots are

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bgsub._numba import kernel
+from bgsub._numba import compiled
 
 __all__ = ["GRID", "average"]
 
@@ -10,7 +10,7 @@ GRID = 4
 """Pixels of the side of a cell."""
 
 
-@kernel
+@compiled
 def average(first, last, factors, blink_rates, weight, means):
     """Write the mean of factors + weight * blink_rates over each cell; those at the ends may be smaller.
 

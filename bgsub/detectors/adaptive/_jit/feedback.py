@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bgsub._numba import inlined, kernel, part
+from bgsub._numba import compiled, inlined, part
 from bgsub.detectors.adaptive._jit.blocks import (
     BLINK_RATE_UNIT,
     BLOCK,
@@ -61,7 +61,7 @@ def rescore_settled(first, last, state, seen, final, where, rule, k):
             _rescore(y, state, seen, unit, k)
 
 
-@kernel
+@compiled
 def rescore_touched(state, seen, touched, gain):
     """Fill in what `score` skipped in the settled blocks where `touched`, (N, BLOCK) u1, is not 0 everywhere."""
     unit, k = exponent_unit(gain, seen.planes.shape[0]), np.empty(BLOCK, np.float32)
@@ -97,20 +97,19 @@ def _spread_row(columns, line, part, left):
 
 
 @part
-def spread(first, last, masks, near, columns, line):
+def spread(first, last, masks, columns, line):
     """Dilate the union of the final masks of this frame and the one before.
 
     Parameters
     ----------
     masks : Masks
-    near : (N, BLOCK) u1
-        Written: not 0 where foreground of either is at most NEAR pixels away, in rows and columns.
+        `near` is written: not 0 where foreground of either is at most NEAR pixels away, in rows and columns.
     columns, line : (W + 2 * NEAR,) u1
-        Scratch; columns is all 0.
+        Scratch; columns is all 0, before and after.
     """
     mask, previous = masks.image, masks.previous_image
     height, width = mask.shape
-    pixels = near.reshape(-1)
+    pixels = masks.near.reshape(-1)
     inner = columns[NEAR : NEAR + width]  # what is in reach in each column; nothing beyond the borders
     begin, end = first * BLOCK, min(last * BLOCK, height * width)
     for y in range(begin // width, (end + width - 1) // width):

@@ -1,13 +1,13 @@
-"""Numba kernel that compares edges of the frame and of the learned background along an outline."""
+"""Comparison of edges of the frame and of the learned background along an outline."""
 
 import numpy as np
 
-from bgsub._numba import kernel
+from bgsub._numba import compiled
 
 __all__ = ["compare_edges"]
 
 
-@kernel
+@compiled
 def compare_edges(
     points,  # (P, 2) i4: x and y along the outline
     frame,  # (D, at least H * W) u1, u2 or f4: planes

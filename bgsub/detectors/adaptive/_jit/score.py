@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import exp2_nonpositive, inlined, kernel, part, prefetch
+from bgsub._numba import claim, compiled, exp2_nonpositive, inlined, part, prefetch
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, BYTES, NONE, SETTLED, exponent_unit
 
 __all__ = ["ScoreRule", "score"]
@@ -234,12 +234,14 @@ def _score(first, last, frame, state, seen, rule, scratch):
         _judge(y, seen, rule, scratch)
 
 
-@kernel
-def score(first, last, frame, state, seen, rule):
+@compiled
+def score(bands, frame, state, seen, rule):
     """Compute the density f(x) / sum of coefficients, the raw mask and the support vector to project on.
 
     Parameters
     ----------
+    bands : Bands
+        Of blocks.
     frame : (H * W * D,) u1, u2 or f4
     state : State
         Read only.
@@ -257,4 +259,7 @@ def score(first, last, frame, state, seen, rule):
         np.empty(BLOCK, np.uint8),
         np.empty(BLOCK, np.uint8),
     )
-    _score(first, last, frame, state, seen, rule, scratch)
+    first, last = claim(bands)
+    while first < last:
+        _score(first, last, frame, state, seen, rule, scratch)
+        first, last = claim(bands)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import inlined, kernel, part
+from bgsub._numba import claim, compiled, inlined, part
 from bgsub.detectors.adaptive._jit.blocks import (
     BLOCK,
     BYTE,
@@ -36,6 +36,8 @@ class Masks(NamedTuple):
     """(H, W) u1: the final mask of the frame before."""
     occupied_rows: Any
     """(H,) u1: 0 in rows that are empty in both."""
+    near: Any
+    """(N, BLOCK) u1, scratch: not 0 near foreground of either frame."""
 
 
 class UpdateRule(NamedTuple):
@@ -64,7 +66,7 @@ class UpdateRule(NamedTuple):
 
 
 class _Scratch(NamedTuple):
-    """Working memory for one block; (BLOCK,) each."""
+    """Working memory for one block, (BLOCK,) each, and for one row."""
 
     chosen: Any
     """u1: the slot that learns the pixel's colour, or NONE"""
@@ -80,6 +82,10 @@ class _Scratch(NamedTuple):
     """f4: coefficient of the chosen slot, before and then after learning"""
     rates: Any
     """f4: rates at which support vectors move"""
+    columns: Any
+    """(W + 2 * NEAR,) u1, all 0: columns with foreground"""
+    line: Any
+    """(W + 2 * NEAR,) u1: a row of pixels near foreground"""
 
 
 @inlined
@@ -276,23 +282,34 @@ def sort_slots(first, last, state, share, step, swapped, mass):
         state.dominant[y] = np.uint8(1 if weak == 0 else 0)
 
 
-@kernel
-def update(first, last, state, seen, masks, near, where, rule):
+@part
+def _update(first, last, state, seen, masks, where, rule, scratch):
+    """Learn one frame in a band of blocks."""
+    spread(first, last, masks, scratch.columns, scratch.line)
+    rescore_settled(first, last, state, seen, masks.blocks, where, rule, scratch.own)
+    feed_back(first, last, state, seen, masks.blocks, masks.near, where, rule)
+    _learn(first, last, state, seen, masks.blocks, where, rule, scratch)
+    sort_slots(first, last, state, rule.share, rule.step, scratch.chosen, scratch.mass)
+
+
+@compiled
+def update(bands, state, seen, masks, where, rule):
     """Learn one frame in a band of blocks, which do not depend on each other, in all steps.
 
     Parameters
     ----------
+    bands : Bands
+        Of blocks.
     state : State
         Written.
     seen : Observation
         What `score` saw; completed here.
     masks : Masks
-    near : (N, BLOCK) u1
-        Scratch: not 0 near foreground of this frame or the one before.
     where : (N, BLOCK) u1
         Pixels that may change; not read if `rule.everywhere`.
     rule : UpdateRule
     """
+    span = masks.image.shape[1] + 2 * NEAR
     scratch = _Scratch(
         np.empty(BLOCK, np.uint8),
         np.empty(BLOCK, np.uint8),
@@ -301,10 +318,10 @@ def update(first, last, state, seen, masks, near, where, rule):
         np.empty(BLOCK, np.float32),
         np.empty(BLOCK, np.float32),
         np.empty(BLOCK, np.float32),
+        np.zeros(span, np.uint8),
+        np.empty(span, np.uint8),
     )
-    span = masks.image.shape[1] + 2 * NEAR
-    spread(first, last, masks, near, np.zeros(span, np.uint8), np.empty(span, np.uint8))
-    rescore_settled(first, last, state, seen, masks.blocks, where, rule, scratch.own)
-    feed_back(first, last, state, seen, masks.blocks, near, where, rule)
-    _learn(first, last, state, seen, masks.blocks, where, rule, scratch)
-    sort_slots(first, last, state, rule.share, rule.step, scratch.chosen, scratch.mass)
+    first, last = claim(bands)
+    while first < last:
+        _update(first, last, state, seen, masks, where, rule, scratch)
+        first, last = claim(bands)

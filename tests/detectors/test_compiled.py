@@ -1,4 +1,4 @@
-"""The arithmetic below the banks: exp2, bands, and the kernels against plain numpy."""
+"""The arithmetic below the banks: exp2, bands, and the compiled functions against plain numpy."""
 
 import os
 import re
@@ -9,13 +9,13 @@ import time
 import numpy as np
 import pytest
 
-from bgsub._numba import JIT_ENABLED, bands, exp2_nonpositive, kernel, run_bands
+from bgsub._numba import JIT_ENABLED, bands, claim, compiled, exp2_nonpositive, run_bands, run_claimed
 from bgsub.detectors import create
 from tests.detectors.reference import noisy_video
 from tests.overlap import checked
 
 
-@kernel
+@compiled
 def _exponentials(first_row, last_row, values, results):
     for y in range(first_row, last_row):
         for x in range(values.shape[1]):
@@ -35,16 +35,38 @@ def test_exp2_is_right_to_5e_6_and_stays_at_its_lowest_below():
 
 @pytest.mark.parametrize("shape", [(1, 1), (5, 3), (17, 64), (240, 320)])
 @pytest.mark.parametrize("threads", [1, 2, 7, 0])
-@pytest.mark.parametrize("pieces", [1, 3])
-def test_bands_cover_every_row_once(shape, threads, pieces, monkeypatch):
+def test_bands_cover_every_row_once(shape, threads, monkeypatch):
     monkeypatch.setattr(bands, "_MIN_PIXELS_PER_BAND", 1)
     rows = np.zeros(shape[0], int)
 
     def count(first, last, target):
         target[first:last] += 1
 
-    run_bands(count, shape, threads, rows, pieces=pieces)
+    run_bands(count, shape, threads, rows)
     assert (rows == 1).all()
+
+
+@compiled
+def _count_claimed(shared, counts, slow):
+    first, last = claim(shared)
+    while first < last:
+        for y in range(first, last):
+            counts[y] += 1
+            for x in range(slow[y]):  # so that other threads come in between
+                counts[y] += x - x
+        first, last = claim(shared)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (64, 300), (2000, 64)])
+@pytest.mark.parametrize("threads", [1, 2, 7, 0])
+@pytest.mark.parametrize("pieces", [1, 4, 100])
+def test_threads_claim_every_row_once(shape, threads, pieces, monkeypatch):
+    monkeypatch.setattr(bands, "_MIN_PIXELS_PER_BAND", 1)
+    slow = np.arange(shape[0]) % 7 * (100 if JIT_ENABLED else 1)
+    for _ in range(20 if JIT_ENABLED else 2):
+        rows = np.zeros(shape[0], int)
+        run_claimed(_count_claimed, shape, threads, rows, slow, pieces=pieces)
+        assert (rows == 1).all()
 
 
 def test_no_band_is_at_work_when_the_call_returns(monkeypatch):
@@ -159,7 +181,7 @@ def test_kernels_that_write_to_arguments_that_overlap_are_noticed():
         shift(numbers[:5], numbers[1:6])
 
 
-@pytest.mark.skipif(JIT_ENABLED, reason="compiled kernels are not checked")
+@pytest.mark.skipif(JIT_ENABLED, reason="functions that are compiled are not checked")
 def test_plain_kernels_are_checked_for_overlaps():
     numbers = -np.ones((1, 3), np.float32)
     with pytest.raises(AssertionError, match="values and results overlap"):

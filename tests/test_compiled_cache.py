@@ -1,4 +1,4 @@
-"""A damaged or full cache of compiled kernels costs time, never a run."""
+"""A damaged or full cache of compiled code costs time, never a run."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT"),
 ]
 
-# One small kernel stands for all: what is cached, and how, does not depend on what it computes.
+# One small function stands for all: what is cached, and how, does not depend on what it computes.
 PROGRAM = """
 import logging
 logging.basicConfig(format="%(message)s")
@@ -32,7 +32,7 @@ COMPILED, CACHED = "21 0\n", "21 1\n"
 
 
 def run(folder: Path, before: str = "") -> tuple[str, str]:
-    """Run the kernel in another process with its cache in a folder; return what it printed and logged."""
+    """Run the function in another process with its cache in a folder; return what it printed and logged."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", before + PROGRAM],
         capture_output=True,
@@ -79,7 +79,7 @@ def test_damaged_cache_is_reported_once_and_replaced(
     done, log = run(tmp_path)
     assert done == COMPILED
     assert log.count("\n") == 1
-    assert f"cannot read the cache of compiled kernels in {tmp_path}" in log
+    assert f"cannot read the cache of compiled code in {tmp_path}" in log
     assert run(tmp_path) == (CACHED, "")
 
 
@@ -93,7 +93,7 @@ def test_full_disk_is_reported_once(tmp_path: Path) -> None:
     done, log = run(tmp_path, limit)
     assert done == COMPILED
     assert log.count("\n") == 1
-    assert f"cannot write the cache of compiled kernels in {tmp_path}" in log
+    assert f"cannot write the cache of compiled code in {tmp_path}" in log
     assert "File too large" in log
 
 
