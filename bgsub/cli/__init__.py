@@ -11,8 +11,9 @@ from typing import Any
 import click
 
 from bgsub import __version__
+from bgsub.cli.bench import bench
 from bgsub.cli.describe import detectors, sample, show_config, sources
-from bgsub.cli.measure import bench, evaluate
+from bgsub.cli.evaluate import evaluate
 from bgsub.cli.run import run
 from bgsub.cli.view import view
 from bgsub.errors import BgsubError

@@ -1,17 +1,18 @@
 """Evaluation by the change-detection protocol: data sets, measures, reports, curves and contact sheets."""
 
-from bgsub.evaluation.dataset import GroundTruth, Sequence, find_sequences
+from bgsub.evaluation.datasets import FileSequence, GroundTruth, Sequence, find_sequences
 from bgsub.evaluation.metrics import MEASURES, Counts, count_pixels, mean_measures, scored_pixels
 from bgsub.evaluation.pipeline_model import PipelineModel
 from bgsub.evaluation.protocol import Model, evaluate
-from bgsub.evaluation.report import Mean, Report, Row, Sample
+from bgsub.evaluation.reports.report import Mean, Report, Row, Sample
+from bgsub.evaluation.reports.roc_plot import plot_roc
+from bgsub.evaluation.reports.sheets import contact_sheet
 from bgsub.evaluation.roc import Roc, RocCounter
-from bgsub.evaluation.roc_plot import plot_roc
-from bgsub.evaluation.sheets import contact_sheet
 
 __all__ = [
     "MEASURES",
     "Counts",
+    "FileSequence",
     "GroundTruth",
     "Mean",
     "Model",

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from bgsub.errors import UnsupportedError
-from bgsub.evaluation.dataset import Sequence
+from bgsub.evaluation.datasets.sequence import Sequence
 from bgsub.evaluation.metrics import Counts, count_pixels, scored_pixels
-from bgsub.evaluation.report import Report, Row, Sample
+from bgsub.evaluation.reports.report import Report, Row, Sample
 from bgsub.evaluation.roc import Roc, RocCounter
 from bgsub.frames import Frame, Mask, Score
 
@@ -45,10 +45,9 @@ def evaluate(
 ) -> Report:
     """Run models over sequences and measure their masks as the change-detection benchmark does.
 
-    Every frame of a sequence is shown to a fresh model in the order of its number. Frames from `first` to `last`
-    are scored, pixel by pixel: label 255 is positive, 0 and 50 (shadow) are negative, others do not count, nor
-    do pixels outside the region of interest. Counts are pooled per video, and measures are computed
-    from them, then averaged.
+    Every frame of a sequence is shown to a fresh model in the order of its number. Those of `sequence.scored` are
+    scored, pixel by pixel: label 255 is positive, 0 and 50 (shadow) are negative, others do not count, nor do pixels
+    outside the region of interest. Counts are pooled per video, and measures are computed from them, then averaged.
 
     Parameters
     ----------
@@ -81,7 +80,7 @@ def evaluate(
     --------
     >>> import tempfile
     >>> from bgsub._opencv import cv2
-    >>> from bgsub.evaluation.dataset import find_sequences
+    >>> from bgsub.evaluation.datasets import find_sequences
     >>> from bgsub.video.sources.synthetic import SyntheticScene, write_sample
     >>> folder = tempfile.TemporaryDirectory()
     >>> _ = write_sample(folder.name, SyntheticScene(size=(60, 80), frames=20))
@@ -101,10 +100,10 @@ def evaluate(
             if roc:
                 run.keep_scores()
             run.keep_samples(samples)
-            for done, number in enumerate(sequence.inputs, 1):
+            for done, number in enumerate(sequence.numbers, 1):
                 run.step(number)
                 if progress is not None:
-                    progress(name, sequence, done, len(sequence.inputs))
+                    progress(name, sequence, done, len(sequence.numbers))
             rows.append(run.row())
     return Report(rows)
 
@@ -114,7 +113,7 @@ class _Run:
 
     def __init__(self, name: str, model: Any, sequence: Sequence, postprocess: Callable[[Mask], Mask] | None) -> None:
         self._name, self._model, self._sequence, self._postprocess = name, model, sequence, postprocess
-        self._counts = Counts()
+        self._counts, self._scored = Counts(), set(sequence.scored)
         self._scores: RocCounter | None = None
         self._sampled: set[int] = set()
         self._samples: list[Sample] = []
@@ -139,7 +138,7 @@ class _Run:
         size = frame.shape[:2]
         if not self._durations_s:
             self._roi = sequence.read_roi(size)
-        if not sequence.first <= number <= sequence.last:
+        if number not in self._scored:
             self._apply(frame)
             return
         labels = sequence.read_labels(number, size)
@@ -164,7 +163,9 @@ class _Run:
             sequence=self._sequence.name,
             counts=self._counts,
             frames=len(self._durations_s),
-            scored=len(self._sequence.scored),
+            scored=len(self._scored),
+            unlabelled=self._sequence.unlabelled,
+            family=self._sequence.family,
             model_hz=len(steady) / max(sum(steady), 1e-9),
             total_hz=len(self._durations_s) / total_s,
             memory_bytes=_memory(self._model),

@@ -157,7 +157,7 @@ class TestFindSequences:
     def test_numbers_come_from_the_names(self, tmp_path):
         write_sequence(tmp_path / "s", plain(4), first=1300, interval=(1301, 1302))
         [sequence] = find_sequences(tmp_path)
-        assert list(sequence.inputs) == [1300, 1301, 1302, 1303]
+        assert list(sequence.numbers) == [1300, 1301, 1302, 1303]
         assert sequence.scored == [1301, 1302]
 
     def test_without_interval_every_frame_is_scored(self, tmp_path):
@@ -169,6 +169,28 @@ class TestFindSequences:
         (folder / "groundtruth" / "gt000001.png").unlink()
         assert find_sequences(tmp_path)[0].scored == [2, 3]
 
+    def test_frames_without_labels_are_not_scored_but_counted(self, tmp_path):
+        folder = write_sequence(tmp_path / "s", plain(6), interval=(2, 6))
+        for number in (3, 4):
+            (folder / "groundtruth" / f"gt00000{number}.png").unlink()
+        (sequence,) = find_sequences(tmp_path)
+        assert (sequence.scored, sequence.unlabelled) == ([2, 5, 6], 2)
+        script = Script([plain(1)[0]])
+        (row,) = evaluate([sequence], {"hit": lambda _: script}).rows
+        assert (row.frames, row.scored, row.unlabelled, row.counts) == (6, 3, 2, Counts(tp=18, tn=54))
+        assert len(script.seen) == 6
+
+    def test_wrong_sequences_can_be_left_out(self, tmp_path):
+        for name in "abc":
+            write_sequence(tmp_path / name, plain(3))
+        (tmp_path / "b" / "temporalROI.txt").write_text("x")
+        wrong = []
+        found = find_sequences(tmp_path, on_error=lambda folder, error: wrong.append((folder.name, str(error))))
+        assert [sequence.name for sequence in found] == ["a", "c"]
+        assert len(wrong) == 1
+        assert wrong[0][0] == "b"
+        assert "must hold two frame numbers" in wrong[0][1]
+
     @pytest.mark.parametrize(
         ("damage", "message"),
         [
@@ -176,7 +198,7 @@ class TestFindSequences:
             (lambda f: (f / "temporalROI.txt").write_text("1"), "must hold two frame numbers"),
             (lambda f: (f / "temporalROI.txt").write_text("3 1"), "the first frame before the last, got 3 1"),
             (lambda f: (f / "temporalROI.txt").write_text("1 9"), "has no frame 9, which temporalROI.txt asks for"),
-            (lambda f: (f / "groundtruth/gt000002.png").unlink(), r"no labels for frame 2 \(in000002.png\)"),
+            (lambda f: [p.unlink() for p in (f / "groundtruth").iterdir()], "no labels for any frame from 1 to 3"),
             (lambda f: (f / "input/x2.jpg").touch(), "two images of number 2"),
             (lambda f: [p.unlink() for p in (f / "input").iterdir()], "holds no numbered images"),
         ],
@@ -328,7 +350,7 @@ def report(tmp_path_factory) -> Report:
     truths = {s.name: s for s in find_sequences(root)}
 
     def oracle(sequence):
-        labels = [sequence.read_labels(number, (48, 64)) for number in sequence.inputs]
+        labels = [sequence.read_labels(number, (48, 64)) for number in sequence.numbers]
         script = Script([np.where(truth == 255, np.uint8(255), np.uint8(0)) for truth in labels])
         script.score = lambda frame: labels[len(script.seen)].astype(np.float32) / 255
         return script

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bgsub._files import open_whole
 from bgsub.errors import DependencyError
-from bgsub.evaluation.report import Report
+from bgsub.evaluation.reports.report import Report
 
 __all__ = ["plot_roc"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from bgsub._opencv import cv2
-from bgsub.evaluation.report import Report, Sample
+from bgsub.evaluation.reports.report import Report, Sample
 from bgsub.frames import Frame
 from bgsub.video._images import write_image
 

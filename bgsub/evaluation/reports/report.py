@@ -48,6 +48,10 @@ class Row:
     """Size of the model after the last frame; None if unknown."""
     roc: Roc | None = None
     samples: tuple[Sample, ...] = ()
+    unlabelled: int = 0
+    """Number of frames of the interval to score that have no labels, and so were not scored."""
+    family: str = ""
+    """Kind of scene or origin of the sequence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,7 @@ class Report:
             "model": row.model,
             "category": row.category,
             "sequence": row.sequence,
+            "family": row.family,
             "tp": row.counts.tp,
             "fp": row.counts.fp,
             "fn": row.counts.fn,
@@ -124,6 +129,7 @@ class Report:
             **row.counts.measures(),
             "frames": row.frames,
             "scored": row.scored,
+            "unlabelled": row.unlabelled,
             "model_hz": row.model_hz,
             "total_hz": row.total_hz,
             "memory_bytes": row.memory_bytes,

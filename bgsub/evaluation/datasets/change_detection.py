@@ -1,93 +1,17 @@
 """Sequences with ground truth, in the layout of the change-detection benchmark."""
 
-import logging
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
-from bgsub._opencv import cv2
 from bgsub.errors import DatasetError
-from bgsub.frames import Frame, Mask
+from bgsub.evaluation.datasets.sequence import FileSequence, Sequence
+from bgsub.frames import Mask
 
-__all__ = ["GroundTruth", "Sequence", "find_sequences"]
-
-logger = logging.getLogger(__name__)
+__all__ = ["GroundTruth", "find_sequences"]
 
 _IMAGES = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff"}
-
-
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """One video of a data set: its frames, its labels, and the frames that are scored."""
-
-    name: str
-    """Name of the folder."""
-    category: str
-    """Name of the folder around it."""
-    folder: Path
-    inputs: dict[int, Path]
-    """Images by frame number, taken from the file names, in rising order."""
-    truths: dict[int, Path]
-    """Label images by frame number."""
-    first: int
-    """Number of the first frame that is scored; those before it train the model."""
-    last: int
-    """Number of the last frame that is scored."""
-
-    @property
-    def scored(self) -> list[int]:
-        """Numbers of the frames that are scored, in rising order."""
-        return [number for number in self.inputs if self.first <= number <= self.last]
-
-    def read_input(self, number: int) -> Frame:
-        """Read a frame: (H, W, 3) BGR or (H, W) grey, as it is stored.
-
-        Raises
-        ------
-        DatasetError
-            If the file cannot be read, as the other methods do.
-        """
-        return _read_image(self.inputs[number], cv2.IMREAD_ANYCOLOR)
-
-    def read_labels(self, number: int, size: tuple[int, int]) -> Mask:
-        """Read the labels of a frame of that (height, width); palettes are expanded."""
-        path = self.truths[number]
-        labels = _read_image(path, cv2.IMREAD_GRAYSCALE)
-        if labels.shape != size:
-            raise DatasetError(f"{path} must have the size of its frame, {_size(size)}, but has {_size(labels.shape)}")
-        return labels
-
-    def read_roi(self, size: tuple[int, int]) -> Mask | None:
-        """Read the region of interest for frames of that (height, width): 255 where scored; None if there is none.
-
-        One of another size, as published for a sequence, is resized without interpolation, and a warning logged.
-        """
-        path = self.folder / "ROI.bmp"
-        if not path.exists():
-            return None
-        roi = np.where(_read_image(path, cv2.IMREAD_GRAYSCALE) > 127, np.uint8(255), np.uint8(0))
-        if roi.shape != size:
-            logger.warning("%s is %s, the frames are %s: it is resized", path, _size(roi.shape), _size(size))
-            roi = np.asarray(cv2.resize(roi, size[::-1], interpolation=cv2.INTER_NEAREST), np.uint8)
-        return roi
-
-
-def _size(shape: tuple[int, ...]) -> str:
-    return f"{shape[1]}x{shape[0]}"
-
-
-def _read_image(path: Path, flags: int) -> Frame:
-    try:
-        data = np.frombuffer(path.read_bytes(), np.uint8)
-    except OSError as error:
-        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
-    image = cv2.imdecode(data, flags) if data.size else None
-    if image is None:
-        raise DatasetError(f"cannot read {path}: it is no readable image")
-    return np.asarray(image)
 
 
 def _numbered(folder: Path) -> dict[int, Path]:
@@ -128,10 +52,9 @@ def _open_sequence(folder: Path) -> Sequence:
         for end in (first, last):
             if end not in inputs:
                 raise DatasetError(f"{folder / 'input'} has no frame {end}, which {interval.name} asks for")
-    sequence = Sequence(folder.name, folder.parent.name, folder, inputs, truths, first, last)
-    for number in sequence.scored:
-        if number not in truths:
-            raise DatasetError(f"{folder / 'groundtruth'} has no labels for frame {number} ({inputs[number].name})")
+    sequence = FileSequence(folder.name, folder.parent.name, folder.parent.name, folder, inputs, truths, first, last)
+    if not sequence.scored:
+        raise DatasetError(f"{folder / 'groundtruth'} has no labels for any frame from {first} to {last}")
     return sequence
 
 
@@ -162,7 +85,7 @@ class GroundTruth:
         first, last = next(iter(self._truths)), next(reversed(self._truths))
         if (home / "temporalROI.txt").exists():
             first, last = _read_interval(home / "temporalROI.txt")
-        self._sequence = Sequence(home.name, home.parent.name, home, {}, self._truths, first, last)
+        self._sequence = FileSequence(home.name, home.parent.name, "", home, {}, self._truths, first, last)
         self._roi: tuple[tuple[int, int], Mask | None] | None = None
         self.folder = root
         """The folder as given."""
@@ -187,17 +110,19 @@ class GroundTruth:
         return self._sequence.read_labels(number, size), self._roi[1]
 
 
-def find_sequences(path: str | Path) -> list[Sequence]:
+def find_sequences(path: str | Path, *, on_error: Callable[[Path, DatasetError], None] | None = None) -> list[Sequence]:
     """Find every sequence in a folder and the folders below it.
 
     A sequence is a folder with `input/` and `groundtruth/`, whose images are matched by the number at the end
-    of their names. `temporalROI.txt` names the first and the last frame to score, otherwise all are; `ROI.bmp` may
-    name the pixels to score.
+    of their names. `temporalROI.txt` names the first and the last frame to score, otherwise all are; of these, frames
+    without labels are not scored. `ROI.bmp` may name the pixels to score.
 
     Parameters
     ----------
     path : path
         A data set, a category or a single sequence.
+    on_error : callable, optional
+        Called with the folder and the error of a sequence that is wrong, which is then left out.
 
     Returns
     -------
@@ -207,16 +132,24 @@ def find_sequences(path: str | Path) -> list[Sequence]:
     Raises
     ------
     DatasetError
-        If there is no sequence, or a file of one is missing or wrong.
+        If there is no sequence, or, without `on_error`, a file of one is missing or wrong.
     """
     root = Path(path).resolve()
     if not root.is_dir():
         raise DatasetError(f"no data set at {path}: there is no such folder")
     found = []
-    for folder, folders, _ in os.walk(root):
+    for name, folders, _ in os.walk(root):
         if "input" in folders and "groundtruth" in folders:
-            found.append(Path(folder))
+            found.append(Path(name))
             folders.clear()
     if not found:
         raise DatasetError(f"no sequence in {path}: none of its folders has both input/ and groundtruth/")
-    return [_open_sequence(folder) for folder in sorted(found)]
+    sequences = []
+    for folder in sorted(found):
+        try:
+            sequences.append(_open_sequence(folder))
+        except DatasetError as error:
+            if on_error is None:
+                raise
+            on_error(folder, error)
+    return sequences

@@ -1,21 +1,17 @@
-"""`bgsub evaluate` and `bgsub bench`: accuracy and speed."""
+"""`bgsub evaluate`: accuracy."""
 
 import json
-import logging
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from bgsub._files import check_file, write_text
-from bgsub.cli.options import Size, detector_options, make_config, progress_bar
+from bgsub.cli.options import detector_options, make_config, progress_bar
 from bgsub.errors import ConfigError
 
-__all__ = ["bench", "evaluate"]
-
-logger = logging.getLogger(__name__)
+__all__ = ["evaluate"]
 
 _REPORTS: dict[str, tuple[str, ...]] = {
     "json_path": (),
@@ -60,7 +56,7 @@ def evaluate(datasets: tuple[Path, ...], **options: Any) -> None:
         return lambda _sequence: PipelineModel(chosen.make_pipeline(chosen.make_detector(threads=options["threads"])))
 
     sequences = [sequence for folder in datasets for sequence in find_sequences(folder)]
-    frames = sum(len(sequence.inputs) for sequence in sequences) * len(configs)
+    frames = sum(len(sequence.numbers) for sequence in sequences) * len(configs)
     with progress_bar(frames, quiet=options["quiet"]) as bar:
         report = measure(
             sequences,
@@ -94,24 +90,3 @@ def _check_reports(options: Mapping[str, Any]) -> dict[str, Path]:
             raise ConfigError(f"cannot write {path}: it is another output; choose another name")
         paths[name] = path
     return paths
-
-
-@click.command()
-@click.option("--size", "sizes", type=Size(), multiple=True, help="Frame size; several may be given.")
-@click.option(
-    "--threads", type=click.IntRange(0), multiple=True, help="Threads, 0 for one per CPU; several may be given."
-)
-@click.option("--rounds", type=click.IntRange(1), default=20, show_default=True, help="Turns of each detector.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def bench(sizes: tuple[tuple[int, int], ...], threads: tuple[int, ...], rounds: int, as_json: bool) -> None:
-    """Measure milliseconds per frame of the detectors and of OpenCV's, on the same frames in the same process."""
-    from bgsub.bench import DEFAULT_SIZES, table
-    from bgsub.bench import bench as measure
-
-    rows = measure(
-        sizes or DEFAULT_SIZES,
-        threads or (1, 0),
-        rounds=rounds,
-        progress=lambda row: logger.info("%s %s: %.2f ms", row.size, row.detector, row.ms),
-    )
-    click.echo(json.dumps([asdict(row) for row in rows]) if as_json else table(rows))
