@@ -13,7 +13,7 @@ import click
 from bgsub import __version__
 from bgsub.cli.bench import bench
 from bgsub.cli.describe import detectors, sample, show_config, sources
-from bgsub.cli.evaluate import evaluate
+from bgsub.cli.evaluate import evaluate, score
 from bgsub.cli.run import run
 from bgsub.cli.view import view
 from bgsub.errors import BgsubError
@@ -47,7 +47,7 @@ def cli(verbose: int) -> None:
         os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")  # our errors say the same in one line
 
 
-for command in (run, view, detectors, sources, show_config, sample, evaluate, bench):
+for command in (run, view, detectors, sources, show_config, sample, evaluate, score, bench):
     cli.add_command(command)
 
 

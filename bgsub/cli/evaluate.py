@@ -1,17 +1,24 @@
-"""`bgsub evaluate`: accuracy."""
+"""`bgsub evaluate` and `bgsub score`: accuracy."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bgsub._files import check_file, write_text
-from bgsub.cli.options import detector_options, make_config, progress_bar
-from bgsub.errors import ConfigError
+from bgsub.cli.options import Assignment, config_options, make_config, progress_bar
+from bgsub.errors import ConfigError, DatasetError
 
-__all__ = ["evaluate"]
+if TYPE_CHECKING:
+    from bgsub.evaluation import Failure, Method, Report
+    from bgsub.evaluation import Sequence as Video
+
+__all__ = ["INCOMPLETE", "evaluate", "score"]
+
+INCOMPLETE = 3
+"""Exit code of an evaluation in which some videos failed."""
 
 _REPORTS: dict[str, tuple[str, ...]] = {
     "json_path": (),
@@ -19,61 +26,213 @@ _REPORTS: dict[str, tuple[str, ...]] = {
     "roc_path": (".png", ".svg", ".pdf"),
     "sheet_path": (".png",),
 }
-"""Options of `evaluate` that name a file to write, and the suffixes it may have; any where there are none."""
+"""Options that name a file to write, and the suffixes it may have; any where there are none."""
+
+
+def _report_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    options = [
+        click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the report as JSON."),
+        click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write the report as CSV."),
+        click.option("--keep-going", "-k", is_flag=True, help="Leave out videos that fail; exit with 3."),
+        click.option("--force", "-f", is_flag=True, help="Overwrite existing files."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 @click.command()
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path))
-@detector_options
-@click.option("--compare", default="", help="More detectors to run, such as mog2,knn.")
+@click.option(
+    "--detector",
+    "-d",
+    "detectors",
+    multiple=True,
+    help="Detector, as name, name:parameter=value,... or package.module:Class; may be repeated.  [default: adaptive]",
+)
+@click.option("--compare", default="", help="More detectors by name, such as mog2,knn.")
+@click.option("--grid", "grids", type=Assignment(), multiple=True, help="Try all values: --grid smoothing=9,15.")
+@click.option("--search", type=click.IntRange(2), help="Try so many settings, drawn at random around the defaults.")
+@click.option("--over", default="", help="Parameters that --search varies, such as width,memory_s.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Of the random numbers of --search.")
+@click.option(
+    "--leave-one-out",
+    type=click.Choice(["family", "category", "sequence"]),
+    help="Choose the best setting without each group in turn, and score it there.",
+)
+@click.option("--halving", is_flag=True, help="Search with few videos first, and go on with the better settings.")
+@config_options
 @click.option("--threads", type=click.IntRange(0, 1024), help="Threads of the detectors, 0 for one per CPU.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the report as JSON.")
-@click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write the report as CSV.")
+@click.option("--jobs", "-j", type=click.IntRange(1, 1024), default=1, help="Videos to run at once, one thread each.")
+@click.option("--results", type=click.Path(path_type=Path), help="Folder for all masks, CATEGORY/VIDEO/bin*.png.")
+@click.option("--rows", type=click.Path(path_type=Path), help="Write each row to this file as it comes.")
+@click.option("--resume", is_flag=True, help="Go on with the rows of --rows, or those in the folder of --results.")
 @click.option("--roc", "roc_path", type=click.Path(path_type=Path), help="Draw ROC curves of the scores (.png).")
 @click.option(
     "--sheet", "sheet_path", type=click.Path(path_type=Path), help="Draw input, truth and mask of some frames."
 )
-@click.option("--force", "-f", is_flag=True, help="Overwrite existing files.")
+@_report_options
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
-def evaluate(datasets: tuple[Path, ...], **options: Any) -> None:
+def evaluate(datasets: tuple[Path, ...], **options: Any) -> int:
     """Score detectors on DATASETS, folders with input/ and groundtruth/ somewhere below.
 
     The protocol is that of changedetection.net: only frames of temporalROI.txt, labels 85 and 170 are ignored,
     shadow (50) is background, counts pooled per video, means over videos and categories.
     """
-    from bgsub.config import Config
-    from bgsub.evaluation import PipelineModel, contact_sheet, find_sequences, plot_roc
-    from bgsub.evaluation import evaluate as measure
+    from bgsub.evaluation import RowsFile
+    from bgsub.evaluation.runs import check_results_folder
 
+    _check_combination(options)
     paths = _check_reports(options)
-    config = make_config(options)
-    names = [name.strip() for name in options["compare"].split(",") if name.strip()]
-    configs = {config.detector: config}
-    for name in names:
-        configs.setdefault(name, make_config({**options, "detector": name, "assignments": ()}))
+    methods = _choose_methods(options)
+    sequences, failures = _open_all(datasets, keep_going=options["keep_going"])
+    if options["results"] is not None:
+        check_results_folder(options["results"], resume=options["resume"])
+    rows_path = options["rows"] or (options["results"] / "rows.jsonl" if options["results"] else None)
+    if rows_path is not None:
+        rows_path.parent.mkdir(parents=True, exist_ok=True)
+    rows = RowsFile(rows_path, resume=options["resume"]) if rows_path else None
+    if options["halving"]:
+        report, failed = _search(methods, sequences, rows, options)
+    else:
+        report, failed = _run(methods, sequences, rows, options, paths)
+        click.echo(report.to_table())
+        _print_validation(report, options)
+    _write(report, paths)
+    return _explain_failures([*failures, *failed])
 
-    def maker(chosen: Config) -> Callable[[Any], PipelineModel]:
-        return lambda _sequence: PipelineModel(chosen.make_pipeline(chosen.make_detector(threads=options["threads"])))
 
-    sequences = [sequence for folder in datasets for sequence in find_sequences(folder)]
-    frames = sum(len(sequence.numbers) for sequence in sequences) * len(configs)
+def _check_combination(options: Mapping[str, Any]) -> None:
+    for name, needed in (("over", "search"), ("halving", "search"), ("halving", "leave_one_out")):
+        if options[name] and not options[needed]:
+            raise click.UsageError(f"--{name} needs --{needed.replace('_', '-')}")
+    if options["grids"] and options["search"]:
+        raise click.UsageError("--grid excludes --search")
+    if options["resume"] and not (options["rows"] or options["results"]):
+        raise click.UsageError("--resume needs --rows or --results, where the rows are")
+    sweeping = options["grids"] or options["search"]
+    if sweeping and len(options["detectors"]) > 1:
+        raise click.UsageError("--grid and --search vary one detector; give others to --compare")
+
+
+def _choose_methods(options: Mapping[str, Any]) -> list["Method"]:
+    """Return the settings to run, those of a sweep first."""
+    from bgsub.detectors import DETECTORS
+    from bgsub.evaluation import grid, parse_method, sample_settings
+    from bgsub.evaluation.methods import split_spec
+
+    specs = list(options["detectors"])
+    if not specs:
+        specs = [make_config({**options, "detector": None, "assignments": ()}).detector]
+    if options["assignments"]:
+        given = ",".join(f"{name}={value}" for name, value in options["assignments"])
+        specs[0] += ("," if split_spec(specs[0])[1] else ":") + given
+    base = None
+    name = split_spec(specs[0])[0]
+    if name in DETECTORS:
+        base = make_config({**options, "detector": name, "assignments": ()})
+    if options["grids"]:
+        values = {name: text.split(",") for name, text in options["grids"]}
+        methods = grid(specs[0], values, base)
+    elif options["search"]:
+        over = [name.strip() for name in options["over"].split(",") if name.strip()]
+        methods = sample_settings(specs[0], options["search"], seed=options["seed"], over=over, base=base)
+    else:
+        methods = [parse_method(spec, base) for spec in specs]
+    known = {method.label for method in methods}
+    compared = [name.strip() for name in options["compare"].split(",") if name.strip()]
+    return methods + [parse_method(name, base) for name in dict.fromkeys(compared) if name not in known]
+
+
+def _open_all(datasets: Sequence[Path], *, keep_going: bool) -> tuple[list["Video"], list["Failure"]]:
+    from bgsub.evaluation import Failure, find_sequences
+
+    failures: list[Failure] = []
+
+    def note(folder: Path, error: DatasetError) -> None:
+        failures.append(Failure("", f"{folder.parent.name}/{folder.name}", str(error)))
+
+    found = [video for path in datasets for video in find_sequences(path, on_error=note if keep_going else None)]
+    if not found:
+        raise DatasetError("none of the sequences can be read: " + "; ".join(failure.reason for failure in failures))
+    return found, failures
+
+
+def _run(
+    methods: list["Method"], sequences: list["Video"], rows: Any, options: Mapping[str, Any], paths: Mapping[str, Path]
+) -> tuple["Report", list["Failure"]]:
+    from bgsub.evaluation import RunOptions, evaluate_methods
+
+    chosen = RunOptions(
+        threads=options["threads"],
+        roc="roc_path" in paths,
+        samples=6 if "sheet_path" in paths else 0,
+        results=options["results"],
+    )
+    frames = sum(len(sequence.numbers) for sequence in sequences) * len(methods)
     with progress_bar(frames, quiet=options["quiet"]) as bar:
-        report = measure(
+        return evaluate_methods(
             sequences,
-            {name: maker(chosen) for name, chosen in configs.items()},
-            progress=lambda *_: bar.update(),
-            roc="roc_path" in paths,
-            samples=6 if "sheet_path" in paths else 0,
+            methods,
+            jobs=options["jobs"],
+            options=chosen,
+            rows=rows,
+            keep_going=options["keep_going"],
+            progress=bar.update,
         )
+
+
+def _search(
+    methods: list["Method"], sequences: list["Video"], rows: Any, options: Mapping[str, Any]
+) -> tuple["Report", list["Failure"]]:
+    """Search by successive halving within each fold; rows that folds have in common are run once."""
+    from bgsub.evaluation import Report, leave_one_out_search
+
+    found: dict[tuple[str, str], Any] = {}
+
+    def run(some: Sequence["Method"], videos: Sequence["Video"]) -> "Report":
+        for method in some:
+            missing = [video for video in videos if (method.label, video.identity) not in found]
+            if missing:
+                report, _ = _run([method], missing, rows, {**options, "keep_going": False}, {})
+                found.update({(method.label, f"{row.category}/{row.sequence}"): row for row in report.rows})
+        return Report([found[method.label, video.identity] for method in some for video in videos])
+
+    result = leave_one_out_search(methods, sequences, run, by=options["leave_one_out"], seed=options["seed"])
+    click.echo(result.to_table())
+    click.echo(f"{len(found)} of {len(methods) * len(sequences)} runs")
+    return Report(list(found.values())), []
+
+
+def _print_validation(report: "Report", options: Mapping[str, Any]) -> None:
+    from bgsub.evaluation import leave_one_out
+
+    if options["leave_one_out"]:
+        click.echo("\n" + leave_one_out(report, options["leave_one_out"]).to_table())
+
+
+@click.command()
+@click.argument("dataset", type=click.Path(path_type=Path))
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+@_report_options
+def score(dataset: Path, results: tuple[Path, ...], **options: Any) -> int:
+    """Score the masks that any program wrote to the folders RESULTS, by the labels of DATASET.
+
+    Masks are matched by CATEGORY/VIDEO/ and the number at the end of their names, as changedetection.net takes them.
+    """
+    from bgsub.evaluation import Report, score_masks
+
+    paths = _check_reports({**dict.fromkeys(_REPORTS), **options})
+    sequences, failures = _open_all([dataset], keep_going=options["keep_going"])
+    rows = []
+    for folder in results:
+        report, failed = score_masks(sequences, folder, keep_going=options["keep_going"])
+        rows += report.rows
+        failures += failed
+    report = Report(rows, provenance={"masks": [str(folder) for folder in results]})
     click.echo(report.to_table())
-    writers: dict[str, Callable[[Path], object]] = {
-        "json_path": lambda path: write_text(path, json.dumps(report.to_json(), indent=1) + "\n"),
-        "csv_path": lambda path: write_text(path, report.to_csv()),
-        "roc_path": lambda path: plot_roc(report, path),
-        "sheet_path": lambda path: contact_sheet(report, path),
-    }
-    for name, path in paths.items():
-        writers[name](path)
+    _write(report, paths)
+    return _explain_failures(failures)
 
 
 def _check_reports(options: Mapping[str, Any]) -> dict[str, Path]:
@@ -90,3 +249,23 @@ def _check_reports(options: Mapping[str, Any]) -> dict[str, Path]:
             raise ConfigError(f"cannot write {path}: it is another output; choose another name")
         paths[name] = path
     return paths
+
+
+def _write(report: "Report", paths: Mapping[str, Path]) -> None:
+    from bgsub.evaluation import contact_sheet, plot_roc
+
+    writers: dict[str, Callable[[Path], object]] = {
+        "json_path": lambda path: write_text(path, json.dumps(report.to_json(), indent=1) + "\n"),
+        "csv_path": lambda path: write_text(path, report.to_csv()),
+        "roc_path": lambda path: plot_roc(report, path),
+        "sheet_path": lambda path: contact_sheet(report, path),
+    }
+    for name, path in paths.items():
+        writers[name](path)
+
+
+def _explain_failures(failures: Sequence["Failure"]) -> int:
+    for failure in failures:
+        method = f" ({failure.method})" if failure.method else ""
+        click.echo(f"bgsub: {failure.sequence}{method} is left out: {failure.reason}", err=True)
+    return INCOMPLETE if failures else 0

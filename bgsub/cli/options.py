@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from bgsub.config import Config
 
-__all__ = ["Assignment", "ProgressBar", "Size", "detector_options", "make_config", "progress_bar"]
+__all__ = ["Assignment", "ProgressBar", "Size", "config_options", "detector_options", "make_config", "progress_bar"]
 
 _Command = TypeVar("_Command", bound=click.Command | Callable[..., Any])
 
@@ -20,8 +20,8 @@ _Command = TypeVar("_Command", bound=click.Command | Callable[..., Any])
 class ProgressBar(Protocol):
     """The part of tqdm's bar that commands use."""
 
-    def update(self) -> None:
-        """Count one more frame."""
+    def update(self, n: int = 1) -> None:
+        """Count more frames."""
 
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -57,12 +57,15 @@ class Size(click.ParamType[Any]):
 
 def detector_options(command: _Command) -> _Command:
     """Add the options that make a `Config`."""
+    option = click.option(
+        "--detector", "-d", help="Name of the detector; `bgsub detectors` describes all.  [default: adaptive]"
+    )
+    return option(config_options(command))
+
+
+def config_options(command: _Command) -> _Command:
+    """Add the options that make a `Config`, but for the detector."""
     options = [
-        click.option(
-            "--detector",
-            "-d",
-            help="Name of the detector; `bgsub detectors` describes all.  [default: adaptive]",
-        ),
         click.option("--set", "assignments", type=Assignment(), multiple=True, help="Set a parameter of the detector."),
         click.option("--config", type=click.Path(path_type=Path), help="TOML file of settings; options win over it."),
         click.option("--roi", help="Region of interest: '10,10 310,10 160,230', a .json of polygons, or an image."),

@@ -1,8 +1,10 @@
 """The change-detection protocol: run models over sequences with ground truth and measure them."""
 
+import functools
+import itertools
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +16,7 @@ from bgsub.evaluation.reports.report import Report, Row, Sample
 from bgsub.evaluation.roc import Roc, RocCounter
 from bgsub.frames import Frame, Mask, Score
 
-__all__ = ["MakeModel", "Model", "Progress", "evaluate"]
+__all__ = ["MakeModel", "Model", "Progress", "evaluate", "measure"]
 
 logger = logging.getLogger(__name__)
 
@@ -96,16 +98,58 @@ def evaluate(
     rows = []
     for name, make in makers.items():
         for sequence in sequences:
-            run = _Run(name, make(sequence), sequence, postprocess)
-            if roc:
-                run.keep_scores()
-            run.keep_samples(samples)
-            for done, number in enumerate(sequence.numbers, 1):
-                run.step(number)
-                if progress is not None:
-                    progress(name, sequence, done, len(sequence.numbers))
-            rows.append(run.row())
+            done = itertools.count(1)
+            report_frame = None
+            if progress is not None:
+                report_frame = functools.partial(_report, progress, name, sequence, done)
+            rows.append(
+                measure(
+                    name,
+                    make(sequence),
+                    sequence,
+                    postprocess=postprocess,
+                    roc=roc,
+                    samples=samples,
+                    on_frame=report_frame,
+                )
+            )
     return Report(rows)
+
+
+def _report(progress: Progress, name: str, sequence: Sequence, done: Iterator[int]) -> None:
+    progress(name, sequence, next(done), len(sequence.numbers))
+
+
+def measure(
+    name: str,
+    model: Any,
+    sequence: Sequence,
+    *,
+    postprocess: Callable[[Mask], Mask] | None = None,
+    roc: bool = False,
+    samples: int = 0,
+    on_mask: Callable[[int, Mask], object] | None = None,
+    on_frame: Callable[[], object] | None = None,
+) -> Row:
+    """Show all frames of a sequence to a new model and measure its masks; see `evaluate`.
+
+    Parameters
+    ----------
+    on_mask : callable, optional
+        Called with the number and the mask, of 0 and 255, of every frame.
+    on_frame : callable, optional
+        Called after every frame.
+    """
+    run = _Run(name, model, sequence, postprocess)
+    run.on_mask = on_mask
+    if roc:
+        run.keep_scores()
+    run.keep_samples(samples)
+    for number in sequence.numbers:
+        run.step(number)
+        if on_frame is not None:
+            on_frame()
+    return run.row()
 
 
 class _Run:
@@ -120,6 +164,7 @@ class _Run:
         self._roi: Mask | None = None
         self._durations_s: list[float] = []
         self._begin_s = time.perf_counter()
+        self.on_mask: Callable[[int, Mask], object] | None = None
 
     def keep_scores(self) -> None:
         """Count the scores for a ROC curve, if the model has any."""
@@ -138,18 +183,23 @@ class _Run:
         size = frame.shape[:2]
         if not self._durations_s:
             self._roi = sequence.read_roi(size)
-        if number not in self._scored:
-            self._apply(frame)
+        scored = number in self._scored
+        if scored:
+            labels = sequence.read_labels(number, size)
+            positive, negative = scored_pixels(labels, self._roi)
+            score = self._score(frame)
+            if self._scores is not None and score is not None:
+                self._scores.add(score, positive, negative)
+        mask = self._apply(frame)
+        if not scored and self.on_mask is None:
             return
-        labels = sequence.read_labels(number, size)
-        positive, negative = scored_pixels(labels, self._roi)
-        score = self._score(frame)
-        if self._scores is not None and score is not None:
-            self._scores.add(score, positive, negative)
-        mask: Mask = _checked(self._apply(frame), size, self._name, "mask")
+        mask = _checked(mask, size, self._name, "mask")
         if self._postprocess is not None:
             mask = self._postprocess(np.where(mask == 255, np.uint8(255), np.uint8(0)))
-        self._counts += count_pixels(mask, positive, negative)
+        if self.on_mask is not None:
+            self.on_mask(number, np.where(mask == 255, np.uint8(255), np.uint8(0)))
+        if scored:
+            self._counts += count_pixels(mask, positive, negative)
         if number in self._sampled:
             self._samples.append(Sample(number, frame, labels, mask.copy()))
 

@@ -26,27 +26,7 @@ from bgsub.evaluation import (
 )
 from bgsub.video.sources.synthetic import SyntheticScene, write_sample
 from tests.data import shared_data
-
-
-def write_sequence(folder, labels, *, first=1, interval=None, roi=None, suffix=".png", grey=False):
-    """A sequence whose frames hold their number as brightness."""
-    (folder / "input").mkdir(parents=True)
-    (folder / "groundtruth").mkdir()
-    for i, truth in enumerate(labels):
-        frame = np.full(truth.shape if grey else (*truth.shape, 3), 10 + i, np.uint8)
-        assert cv2.imwrite(str(folder / "input" / f"in{first + i:06d}{suffix}"), frame)
-        assert cv2.imwrite(str(folder / "groundtruth" / f"gt{first + i:06d}.png"), truth)
-    if interval is not None:
-        (folder / "temporalROI.txt").write_text(f"{interval[0]} {interval[1]}")  # no line end, as published
-    if roi is not None:
-        assert cv2.imwrite(str(folder / "ROI.bmp"), roi)
-    return folder
-
-
-def plain(count, size=(4, 6)):
-    labels = np.zeros((count, *size), np.uint8)
-    labels[:, 0] = 255
-    return labels
+from tests.evaluation.made import plain, write_sequence
 
 
 class Script:
@@ -389,7 +369,7 @@ class TestReport:
         assert data["rows"][0]["auc"] == 1.0
         assert data["rows"][3]["auc"] is None
         assert [mean["over"] for mean in data["means"][:4]] == ["a", "b", "mean of categories", "mean of videos"]
-        assert Report([]).to_json() == {"rows": [], "means": []}
+        assert Report([]).to_json() == {"rows": [], "means": [], "provenance": {}}
 
     def test_csv_reads_back(self, report):
         rows = list(csv.DictReader(report.to_csv().splitlines()))

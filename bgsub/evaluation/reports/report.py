@@ -52,6 +52,8 @@ class Row:
     """Number of frames of the interval to score that have no labels, and so were not scored."""
     family: str = ""
     """Kind of scene or origin of the sequence."""
+    data: str = ""
+    """Digest of the sequence: frames, labels and region."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class Report:
     """The rows of an evaluation, one per model and sequence, and results derived from them."""
 
     rows: list[Row] = field(default_factory=list)
+    provenance: dict[str, Any] = field(default_factory=dict)
+    """Versions, machine, settings of the models: what the numbers depend on."""
 
     @property
     def models(self) -> list[str]:
@@ -101,7 +105,23 @@ class Report:
             for model in self.models
             for mean in self.means(model)
         ]
-        return {"rows": rows, "means": means}
+        return {"rows": rows, "means": means, "provenance": self.provenance}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Report":
+        """Return the report that `to_json` described, without curves and samples."""
+        names = ("model", "category", "sequence", "frames", "scored", "model_hz", "total_hz", "memory_bytes")
+        rows = [
+            Row(
+                **{name: entry[name] for name in names},
+                counts=Counts(*(entry[name] for name in ("tp", "fp", "fn", "tn"))),
+                unlabelled=entry["unlabelled"],
+                family=entry["family"],
+                data=entry["data"],
+            )
+            for entry in data["rows"]
+        ]
+        return cls(rows, data.get("provenance", {}))
 
     def to_csv(self) -> str:
         """Return the rows as CSV text with a header; unknown values are empty."""
@@ -133,6 +153,7 @@ class Report:
             "model_hz": row.model_hz,
             "total_hz": row.total_hz,
             "memory_bytes": row.memory_bytes,
+            "data": row.data,
             **{name: curve.get(name) for name in ("auc", "best_f", "best_threshold")},
         }
 
