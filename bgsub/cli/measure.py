@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from bgsub._files import check_file, write_text
+from bgsub.cli.interrupts import Interrupts
 from bgsub.cli.options import Size, detector_options, make_config, progress_bar
 from bgsub.errors import ConfigError
 
@@ -39,7 +40,8 @@ _REPORTS: dict[str, tuple[str, ...]] = {
 )
 @click.option("--force", "-f", is_flag=True, help="Overwrite existing files.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
-def evaluate(datasets: tuple[Path, ...], **options: Any) -> None:
+@click.make_pass_decorator(Interrupts, ensure=True)
+def evaluate(interrupts: Interrupts, /, datasets: tuple[Path, ...], **options: Any) -> None:
     """Score detectors on DATASETS, folders with input/ and groundtruth/ somewhere below.
 
     The protocol is that of changedetection.net: only frames of temporalROI.txt, labels 85 and 170 are ignored,
@@ -76,8 +78,12 @@ def evaluate(datasets: tuple[Path, ...], **options: Any) -> None:
         "roc_path": lambda path: plot_roc(report, path),
         "sheet_path": lambda path: contact_sheet(report, path),
     }
-    for name, path in paths.items():
-        writers[name](path)
+    with interrupts.closing():
+        for path in paths.values():
+            interrupts.begin(str(path))
+        for name, path in paths.items():
+            writers[name](path)
+            interrupts.complete(str(path))
 
 
 def _check_reports(options: Mapping[str, Any]) -> dict[str, Path]:
