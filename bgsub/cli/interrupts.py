@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -99,7 +99,8 @@ class Interrupts:
 
     def _abandon(self) -> NoReturn:
         """End the process now; an exception would be raised in the middle of whatever is being closed."""
-        os.write(2, f"{self.message}\n".encode())
+        with suppress(OSError):  # nobody reads it
+            os.write(2, f"{self.message}\n".encode(errors="backslashreplace"))
         os._exit(self.exit_code)
 
 
