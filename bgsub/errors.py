@@ -2,6 +2,7 @@
 
 __all__ = [
     "BgsubError",
+    "ConcurrencyError",
     "ConfigError",
     "DatasetError",
     "DependencyError",
@@ -26,6 +27,10 @@ class SinkError(BgsubError):
 
 class ModelFileError(BgsubError):
     """A saved model is missing, damaged, of another version or of another frame size."""
+
+
+class ConcurrencyError(BgsubError, RuntimeError):
+    """A detector was used by two threads at once, which would leave its model in a state of chance."""
 
 
 class ConfigError(BgsubError):

@@ -140,6 +140,7 @@ def run(
     *,
     depth: int = 4,
     progress: Callable[[Result], None] | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> Summary:
     """Run a source through a pipeline into sinks, until it ends.
 
@@ -159,6 +160,9 @@ def run(
         Length of the queue between the capture thread and the model.
     progress : callable, optional
         Called with each result after the sinks.
+    stop : callable, optional
+        Asked before each frame, and several times a second while there is none; when it returns True, the run ends as
+        with the last frame. Signal handlers and other threads end a run so, without an exception at a random moment.
 
     Returns
     -------
@@ -176,10 +180,10 @@ def run(
     frames, foreground, detect_ms, postprocess_ms = 0, 0.0, 0.0, 0.0
     first_mask_s: float | None = None
     with contextlib.ExitStack() as stack:
-        for sink in sinks:
+        for sink in reversed(sinks):  # so that they are closed in their order
             stack.callback(sink.close)
         try:
-            packets = stack.enter_context(Prefetch(source, depth=depth))
+            packets = stack.enter_context(Prefetch(source, depth=depth, stop=stop))
         except BaseException:
             source.close()  # there is no capture thread yet to close it
             raise

@@ -1,16 +1,19 @@
 """Files are written whole or not at all, whoever writes them and whatever fails."""
 
 import os
+import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import bgsub
-from bgsub._files import open_whole, write_text, write_whole
+from bgsub._files import check_file, lock_file, lock_name, open_whole, write_text, write_whole
 from bgsub.errors import BgsubError, ConfigError, ModelFileError, SinkError
 from bgsub.evaluation import Report, Roc, Row, Sample, contact_sheet, plot_roc
 from bgsub.evaluation.metrics import Counts
@@ -105,10 +108,97 @@ class TestOpenWhole:
         assert link.is_symlink()
         assert path.read_bytes() == AFTER
 
-    @pytest.mark.skipif(sys.platform == "win32", reason="has no such device")
-    def test_device_is_written_directly(self) -> None:
-        write_whole("/dev/null", AFTER)
-        assert not Path("/dev/null").is_file()
+    @pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege")
+    def test_link_to_a_file_that_is_missing_stays_a_link(self, tmp_path: Path) -> None:
+        link = tmp_path / "link.bin"
+        link.symlink_to(tmp_path / "file.bin")
+        write_whole(link, AFTER)
+        assert link.is_symlink()
+        assert (tmp_path / "file.bin").read_bytes() == AFTER
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="has no such files")
+    @pytest.mark.parametrize("kind", ["pipe", "socket", "device"])
+    @pytest.mark.parametrize("linked", [False, True])
+    def test_special_file_is_refused_and_stays(self, tmp_path: Path, kind: str, linked: bool) -> None:
+        path = Path("/dev/null") if kind == "device" else tmp_path / "special"
+        if kind == "pipe":
+            os.mkfifo(path)
+        listener = socket.socket(socket.AF_UNIX)
+        if kind == "socket":
+            listener.bind(str(path))
+        before = path.stat()
+        name = path
+        if linked:
+            name = tmp_path / "link"
+            name.symlink_to(path)
+        with listener, pytest.raises(ModelFileError, match="is a pipe, a socket or a device; give the name of a file"):
+            write_whole(name, AFTER, ModelFileError, what="model")
+        assert os.path.samestat(path.stat(), before)
+
+    @pytest.mark.slow
+    @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="the system has no files without a name")
+    def test_process_killed_while_writing_leaves_nothing(self, path: Path) -> None:
+        code = (
+            "import os, signal, sys\n"
+            "from bgsub._files import open_whole\n"
+            "with open_whole(sys.argv[1]) as file:\n"
+            "    file.write(bytes(100_000))\n"
+            "    file.flush()\n"
+            "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code, str(path)], check=False)
+        assert done.returncode == -signal.SIGKILL
+        assert is_untouched(path)
+
+    def test_system_without_nameless_files(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delattr("os.O_TMPFILE", raising=False)
+        write_whole(path, AFTER)
+        write_whole(path.with_name("new.bin"), AFTER)
+        assert path.read_bytes() == path.with_name("new.bin").read_bytes() == AFTER
+        assert len(list(path.parent.iterdir())) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such locks")
+class TestLocks:
+    @pytest.mark.parametrize("lock", [lock_file, lock_name])
+    def test_second_run_is_refused_until_the_first_releases(self, tmp_path: Path, lock: Any) -> None:
+        path = tmp_path / "output.bin"
+        first = lock(path, force=False)
+        for again in (lambda: lock(path, force=True), lambda: check_file(path, (), True)):
+            with pytest.raises(SinkError, match="another run is writing it"):
+                again()
+        first.release()
+        check_file(path, (), True)
+        lock(path, force=True).release()
+        assert [file.name for file in tmp_path.iterdir()] == (["output.bin"] if lock is lock_file else [])
+
+    @pytest.mark.parametrize("lock", [lock_file, lock_name])
+    def test_output_that_appeared_since_it_was_checked_is_refused(self, path: Path, lock: Any) -> None:
+        with pytest.raises(SinkError, match=r"file\.bin exists"):
+            lock(path, force=False)
+        assert is_untouched(path)
+
+    def test_lock_of_a_dead_process_does_not_count(self, path: Path) -> None:
+        code = (
+            "import os, signal, sys\n"
+            "from pathlib import Path\n"
+            "from bgsub._files import lock_file, lock_name\n"
+            "locks = [lock(Path(sys.argv[1]), force=True) for lock in (lock_file, lock_name)]\n"
+            "os.kill(os.getpid(), signal.SIGKILL)\n"
+        )
+        subprocess.run([sys.executable, "-c", code, str(path)], check=False)
+        assert len(list(path.parent.iterdir())) == 2
+        check_file(path, (), True)
+        lock_name(path, force=True).release()
+        assert is_untouched(path)
+
+    def test_link_and_its_target_are_one_output(self, path: Path, tmp_path: Path) -> None:
+        link = tmp_path / "link.bin"
+        link.symlink_to(path)
+        first = lock_name(path, force=True)
+        with pytest.raises(SinkError, match="another run is writing it"):
+            lock_name(link, force=True)
+        first.release()
 
 
 def learned() -> bgsub.Detector:

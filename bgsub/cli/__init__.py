@@ -2,7 +2,6 @@
 
 import logging
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -14,16 +13,21 @@ from bgsub import __version__
 from bgsub.cli.bench import bench
 from bgsub.cli.describe import detectors, sample, show_config, sources
 from bgsub.cli.evaluate import evaluate, score
+from bgsub.cli.interrupts import Interrupts
 from bgsub.cli.run import run
 from bgsub.cli.view import view
-from bgsub.errors import BgsubError
+from bgsub.errors import BgsubError, SinkError
 
 __all__ = ["main"]
 
 logger = logging.getLogger("bgsub")
 
-DONE, FAILED, BAD_USAGE, INTERRUPTED = 0, 1, 2, 130
-"""Exit codes."""
+DONE, FAILED, BAD_USAGE = 0, 1, 2
+"""Exit codes, beside those of an interrupted command."""
+
+
+class _InterruptedError(BaseException):
+    """A KeyboardInterrupt that click passes on without an empty line of its own."""
 
 
 class _Commands(click.Group):
@@ -31,6 +35,8 @@ class _Commands(click.Group):
         """Run a command; click would take an EOFError, such as of a damaged file, for the end of the user's input."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise _InterruptedError from None
         except EOFError as error:
             raise BgsubError(f"unexpected {type(error).__name__}: {str(error) or 'a file ends too early'}") from error
 
@@ -51,10 +57,6 @@ for command in (run, view, detectors, sources, show_config, sample, evaluate, sc
     cli.add_command(command)
 
 
-def _on_terminate(_number: int, _frame: Any) -> None:
-    raise KeyboardInterrupt
-
-
 def _occupy_closed_streams() -> None:
     """Open the null device in place of closed standard streams, else an output would receive what libraries print."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
@@ -73,26 +75,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 done, 1 the run failed, 2 bad usage, 130 interrupted.
+        0 done, 1 the run failed, 2 bad usage, 128 and the number of the signal interrupted: 130 by Ctrl-C.
     """
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    if argv is None:
-        _occupy_closed_streams()
-        signal.signal(signal.SIGTERM, _on_terminate)  # outputs are closed as on Ctrl-C
+    interrupts = Interrupts()
+    if argv is not None:
+        return _run(list(argv), interrupts)
+    _occupy_closed_streams()
+    interrupts.install()
+    status = _run(sys.argv[1:], interrupts)
+    interrupts.ignore()
+    return status
+
+
+def _run(arguments: list[str], interrupts: Interrupts) -> int:
     try:
-        status = cli.main(arguments, prog_name="bgsub", standalone_mode=False)
+        status = cli.main(arguments, prog_name="bgsub", standalone_mode=False, obj=interrupts)
         return status if isinstance(status, int) else DONE
     except click.ClickException as error:
         error.show()
         return BAD_USAGE
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("bgsub: interrupted; outputs written so far are closed and complete", err=True)
-        return INTERRUPTED
+    except (KeyboardInterrupt, _InterruptedError, click.Abort):
+        click.echo(interrupts.message, err=True)
+        return interrupts.exit_code
     except (BgsubError, ValueError) as error:
         _explain(error)
         return FAILED if isinstance(error, BgsubError) else BAD_USAGE
     except Exception as error:  # noqa: BLE001, the outermost handler: a defect of ours is still one line
-        _explain(error, f"unexpected {type(error).__name__}: ")
+        is_of_stdout = traceback.extract_tb(error.__traceback__)[-1].name == click.echo.__name__
+        if isinstance(error, OSError) and is_of_stdout:
+            _explain(SinkError(f"cannot write to the standard output: {error.strerror}; write to another disk"))
+        else:
+            _explain(error, f"unexpected {type(error).__name__}: ")
         return FAILED
 
 

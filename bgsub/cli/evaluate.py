@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bgsub._files import check_file, write_text
+from bgsub.cli.interrupts import Interrupts
 from bgsub.cli.options import Assignment, config_options, make_config, progress_bar
 from bgsub.errors import ConfigError, DatasetError
 
@@ -73,7 +74,8 @@ def _report_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @_report_options
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
-def evaluate(datasets: tuple[Path, ...], **options: Any) -> int:
+@click.make_pass_decorator(Interrupts, ensure=True)
+def evaluate(interrupts: Interrupts, /, datasets: tuple[Path, ...], **options: Any) -> int:
     """Score detectors on DATASETS, folders with input/ and groundtruth/ somewhere below.
 
     The protocol is that of changedetection.net: only frames of temporalROI.txt, labels 85 and 170 are ignored,
@@ -98,7 +100,7 @@ def evaluate(datasets: tuple[Path, ...], **options: Any) -> int:
         report, failed = _run(methods, sequences, rows, options, paths)
         click.echo(report.to_table())
         _print_validation(report, options)
-    _write(report, paths)
+    _write(report, paths, interrupts)
     return _explain_failures([*failures, *failed])
 
 
@@ -215,7 +217,8 @@ def _print_validation(report: "Report", options: Mapping[str, Any]) -> None:
 @click.argument("dataset", type=click.Path(path_type=Path))
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 @_report_options
-def score(dataset: Path, results: tuple[Path, ...], **options: Any) -> int:
+@click.make_pass_decorator(Interrupts, ensure=True)
+def score(interrupts: Interrupts, /, dataset: Path, results: tuple[Path, ...], **options: Any) -> int:
     """Score the masks that any program wrote to the folders RESULTS, by the labels of DATASET.
 
     Masks are matched by CATEGORY/VIDEO/ and the number at the end of their names, as changedetection.net takes them.
@@ -231,7 +234,7 @@ def score(dataset: Path, results: tuple[Path, ...], **options: Any) -> int:
         failures += failed
     report = Report(rows, provenance={"masks": [str(folder) for folder in results]})
     click.echo(report.to_table())
-    _write(report, paths)
+    _write(report, paths, interrupts)
     return _explain_failures(failures)
 
 
@@ -251,7 +254,7 @@ def _check_reports(options: Mapping[str, Any]) -> dict[str, Path]:
     return paths
 
 
-def _write(report: "Report", paths: Mapping[str, Path]) -> None:
+def _write(report: "Report", paths: Mapping[str, Path], interrupts: Interrupts) -> None:
     from bgsub.evaluation import contact_sheet, plot_roc
 
     writers: dict[str, Callable[[Path], object]] = {
@@ -260,8 +263,12 @@ def _write(report: "Report", paths: Mapping[str, Path]) -> None:
         "roc_path": lambda path: plot_roc(report, path),
         "sheet_path": lambda path: contact_sheet(report, path),
     }
-    for name, path in paths.items():
-        writers[name](path)
+    with interrupts.closing():
+        for path in paths.values():
+            interrupts.begin(str(path))
+        for name, path in paths.items():
+            writers[name](path)
+            interrupts.complete(str(path))
 
 
 def _explain_failures(failures: Sequence["Failure"]) -> int:

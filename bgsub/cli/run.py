@@ -1,15 +1,16 @@
 """`bgsub run`: from a source to its outputs."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from bgsub._plugins import warn_once
+from bgsub.cli.interrupts import Interrupts, TrackedOutput
 from bgsub.cli.options import detector_options, make_config, progress_bar
 from bgsub.errors import ConfigError
 
@@ -77,13 +78,22 @@ def _key(*names: str) -> str:
 @click.option("--skip", type=int, default=1, show_default=True, help="Use every n-th frame.")
 @click.option("--scale", type=float, default=1.0, show_default=True, help="Shrink frames by this factor first.")
 @click.option("--rate", type=float, help="Frames per second of an image sequence, or to ask a camera for.")
+@click.option(
+    "--save-every",
+    "save_minutes",
+    type=click.FloatRange(min=0),
+    default=10.0,
+    show_default=True,
+    help="Minutes between two saves of the model while running; 0 for only at the end.",
+)
 @click.option("--load-model", type=click.Path(path_type=Path), help="Start from a saved model.")
 @click.option("--two-pass", is_flag=True, help="Learn from all of a file first, then make its masks from the start.")
 @click.option("--threads", type=click.IntRange(0, 1024), help="Threads of the detector, 0 for one per CPU.")
 @click.option("--force", "-f", is_flag=True, help="Overwrite existing outputs.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def run(source: str, **options: Any) -> None:
+@click.make_pass_decorator(Interrupts, ensure=True)
+def run(interrupts: Interrupts, /, source: str, **options: Any) -> None:
     """Write the foreground mask of SOURCE.
 
     SOURCE is a video file, camera:0, an rtsp:// or http:// address, a folder of images, a pattern like
@@ -104,9 +114,10 @@ def run(source: str, **options: Any) -> None:
         if options["two_pass"] and opened.info.live:
             raise click.UsageError(f"--two-pass needs a source that can be read twice, not {opened.info.name}")
         config, detector = _make_detector(config, options, opened.info.rate_hz)
-        sinks = _make_sinks(outputs, options, detector, opened.info.rate_hz)
+        made = _make_sinks(outputs, options, detector, opened.info.rate_hz)
+        sinks = [TrackedOutput(sink, str(path), interrupts) for sink, path in zip(made, outputs.values(), strict=True)]
         again = partial(open_source, source, **part) if options["two_pass"] else None
-        summary = _run_passes(config, detector, again, opened, sinks, options["quiet"])
+        summary = _run_passes(config, detector, again, opened, sinks, interrupts, options["quiet"])
     finally:
         opened.close()
     _report(summary, opened.info.name, detector.name, outputs, options)
@@ -162,7 +173,7 @@ def _make_sinks(
     if not outputs and not options["as_json"]:
         *names, last = (option.usage for option in known.values())
         raise click.UsageError(f"nothing to write: give {', '.join(names)} or {last}")
-    context = RunContext(rate_hz or 25.0, options["force"], detector)
+    context = RunContext(rate_hz or 25.0, options["force"], detector, 60 * options["save_minutes"])
     sinks = []
     for name, path in outputs.items():
         settings = {one.name: options[_key(name, one.name)] for one in known[name].settings}
@@ -175,7 +186,8 @@ def _run_passes(
     detector: "Detector",
     again: "Callable[[], FrameSource] | None",
     source: "FrameSource",
-    sinks: list["Sink"],
+    sinks: Sequence[TrackedOutput],
+    interrupts: Interrupts,
     quiet: bool,
 ) -> "Summary":
     """Run the source into the sinks; where `again` opens it a second time, learn from all of it before."""
@@ -187,7 +199,11 @@ def _run_passes(
         if again is not None:
             learning = replace(config, learning_rate=-1.0).make_pipeline(detector)
             pipeline.run(again(), learning, [], progress=lambda _: bar.update())
-        return pipeline.run(source, made, sinks, progress=lambda _: bar.update())
+        with interrupts.closing():
+            tracked = cast("Sequence[Sink]", sinks)
+            return pipeline.run(
+                source, made, tracked, progress=lambda _: bar.update(), stop=lambda: interrupts.requested
+            )
 
 
 def _report(

@@ -3,17 +3,15 @@
 import abc
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bgsub._threads import exclusive
 from bgsub.detectors import model_file
 from bgsub.detectors.learning import Learning, check_rate
-from bgsub.detectors.parameters import Parametrized
 from bgsub.detectors.pixel_state import PixelState
-from bgsub.errors import BgsubError, UnsupportedError
+from bgsub.errors import UnsupportedError
 from bgsub.frames import Frame, Mask, Score, check_frame, check_mask, check_output
 
 __all__ = ["LOWEST_SCORE", "Detector"]
@@ -25,7 +23,7 @@ _FRAMES = {"frames": model_file.Span(0, 2**53, 1)}
 _WHITE = {"B": 255.0, "H": 65535.0, "f": 1.0}  # by dtype.char, which is quicker to get than a name
 
 
-class Detector(Parametrized, abc.ABC):
+class Detector(model_file.Stateful, abc.ABC):
     """Base of all detectors.
 
     A constructor checks its keyword parameters and allocates nothing; the state appears at the first frame, and
@@ -37,12 +35,14 @@ class Detector(Parametrized, abc.ABC):
     The base class checks frames, applies the region of interest, `where` and the value of white, and makes masks empty
     in the first frames if there is a parameter called `warmup`. `bgsub.testing.check_detector` tests all that a
     detector promises.
+
+    One thread at a time may use a detector: a method called while another thread is in one raises `ConcurrencyError`.
+    Different detectors run side by side. A detector can be copied, pickled and sent to another process with all that
+    it has learned, if it can be saved.
     """
 
     name: ClassVar[str]
     """How the detector is called on the command line and in files."""
-    can_save: ClassVar[bool] = True
-    """Whether `save` is possible."""
     can_freeze: ClassVar[bool] = True
     """Whether a learning rate of 0 is possible."""
     can_score: ClassVar[bool] = True
@@ -60,14 +60,13 @@ class Detector(Parametrized, abc.ABC):
         if not isinstance(getattr(self, "name", None), str):
             raise TypeError(f"{type(self).__name__} must have a class attribute name, as it is called on command lines")
         super().__init__(**parameters)
-        self._roi: Mask | None = None
-        self._forget()
 
     @property
     def reports_shadows(self) -> bool:
         """Whether masks may hold 127, for shadows; a pipeline makes them background."""
         return False
 
+    @exclusive
     def change(self, **parameters: Any) -> None:
         """Change parameters of a running model, from the next frame on.
 
@@ -90,39 +89,13 @@ class Detector(Parametrized, abc.ABC):
                 )
         self._parameters = checked
 
-    # State
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """Shape of the frames, (H, W) or (H, W, 3); None before the first."""
-        return self._shape
-
-    @property
-    def dtype(self) -> np.dtype[Any] | None:
-        """Type of the frames; None before the first."""
-        return self._dtype
-
-    @property
-    def frames_seen(self) -> int:
-        """Frames offered for learning since the start or the last reset."""
-        return int(self._scalars.get("frames", 0))
-
-    @property
-    def state(self) -> dict[str, NDArray[Any]]:
-        """The arrays of the model by name, not copied; scalars are (1,) float64. Empty before the first frame."""
-        return self._arrays | {name: np.array([value], np.float64) for name, value in self._scalars.items()}
-
-    @property
-    def memory_bytes(self) -> int | None:
-        """Size of the model's state in bytes, 0 before the first frame; None where it is not known."""
-        return sum(array.nbytes for array in self._arrays.values())
-
     @property
     def roi(self) -> Mask | None:
         """Region of interest, (H, W) uint8, 255 inside: pixels outside are never foreground and never learn."""
         return self._roi
 
     @roi.setter
+    @exclusive
     def roi(self, region: Any) -> None:
         if region is None:
             self._roi = None
@@ -132,6 +105,7 @@ class Detector(Parametrized, abc.ABC):
 
     # Detection and learning
 
+    @exclusive
     def apply(
         self,
         image: Frame,
@@ -186,6 +160,7 @@ class Detector(Parametrized, abc.ABC):
         self._run(frame, mask, score, learning)
         return mask
 
+    @exclusive
     def score(self, frame: Frame) -> Score:
         """Return how foreground each pixel is, without learning.
 
@@ -213,6 +188,7 @@ class Detector(Parametrized, abc.ABC):
         self._run(frame, None, score, None)
         return score
 
+    @exclusive
     def learn(self, frame: Frame, where: Any = None) -> None:
         """Learn from a frame at the detector's own pace, without a mask.
 
@@ -236,6 +212,7 @@ class Detector(Parametrized, abc.ABC):
         chosen = None if where is None else check_mask(where, frame.shape[:2], "where")
         self._run(frame, None, None, Learning(None, self._allowed(chosen)))
 
+    @exclusive
     def inspect(self, frame: Frame, row: int, column: int) -> PixelState:
         """Return the model's state at one pixel and how it judges the pixel's colour; reads only.
 
@@ -276,6 +253,7 @@ class Detector(Parametrized, abc.ABC):
         """Return `background_image()`, under the name OpenCV gives it."""
         return self.background_image()
 
+    @exclusive
     def reset(self) -> None:
         """Forget everything that was learned; parameters and region stay."""
         self._forget()
@@ -286,26 +264,7 @@ class Detector(Parametrized, abc.ABC):
 
     # Saving
 
-    def save(self, path: str | Path) -> None:
-        """Write the whole model to an npz file, atomically; `bgsub.load` continues with the same bits.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file, by habit `*.npz`; an existing one is replaced when the new one is complete.
-
-        Raises
-        ------
-        BgsubError
-            If no frame was seen yet, the file cannot be written, or the detector cannot be saved.
-        """
-        if not self.can_save:
-            raise UnsupportedError(f"{self.name} cannot save what it learned; use adaptive, norma or olk")
-        shape, dtype = self._need_state()
-        arrays, scalars, roi = self._arrays, self._scalars, self._roi
-        model = model_file.Snapshot(self.name, self._parameters, shape, dtype, arrays, scalars, roi)
-        model_file.write(Path(path), model)
-
+    @exclusive
     def restore(self, model: model_file.Snapshot) -> None:
         """Take over the state of a saved model of the same parameters; `bgsub.load` is the way from a file.
 
@@ -351,13 +310,6 @@ class Detector(Parametrized, abc.ABC):
         """Return the values that arrays and scalars may have, by name; a model file with others is refused."""
         return {}
 
-    def _forget(self) -> None:
-        """Drop the state; called by the constructor, too."""
-        self._shape: tuple[int, ...] | None = None
-        self._dtype: np.dtype[Any] | None = None
-        self._arrays: dict[str, NDArray[Any]] = {}
-        self._scalars: dict[str, float] = {}
-
     # For subclasses to use
 
     def _white(self, dtype: np.dtype[Any]) -> float:
@@ -372,12 +324,6 @@ class Detector(Parametrized, abc.ABC):
             np.bitwise_and(mask, self._roi, out=mask)
         if score is not None:
             score[self._roi == 0] = LOWEST_SCORE
-
-    def _need_state(self) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Return shape and dtype of the frames, or raise BgsubError where none was seen."""
-        if self._shape is None or self._dtype is None:
-            raise BgsubError(f"the {self.name} model is empty: show it a frame first")
-        return self._shape, self._dtype
 
     def _allowed(self, where: Mask | None) -> Mask | None:
         """Return the pixels that may learn: those asked for, inside the region; None for all."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
+from bgsub._threads import exclusive
 from bgsub.detectors._jit.background import densest_colours
 from bgsub.detectors.base import Detector
 from bgsub.detectors.model_file import FINITE, NOT_NEGATIVE, Span
@@ -76,6 +77,7 @@ class KernelBank(Detector):
         """Return the colours (rows, D, B, columns) and coefficients (rows, B, columns); by default rows of pixels."""
         return self._arrays["colours"], self._arrays["coefficients"]
 
+    @exclusive
     def inspect(self, frame: Frame, row: int, column: int) -> PixelState:
         """Return the expansion of one pixel and how it judges the pixel's colour; see `Detector.inspect`."""
         shape, dtype = self._need_state()
@@ -117,6 +119,7 @@ class KernelBank(Detector):
         """Return the factor that the width is multiplied by at a pixel."""
         return 1.0
 
+    @exclusive
     def background_image(self) -> Frame:
         """Return per pixel the support vector s_i with the largest f(s_i), the densest colour; black where none is.
 

@@ -1,20 +1,34 @@
-"""Model files: a versioned npz archive with a JSON header, no pickle, written atomically."""
+"""The state of a detector, and its file: a versioned npz archive with a JSON header, no pickle, written atomically."""
 
 import json
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._files import open_whole
-from bgsub.errors import ModelFileError
+from bgsub._threads import Exclusive, exclusive
+from bgsub.detectors.parameters import Parametrized
+from bgsub.errors import BgsubError, ModelFileError, UnsupportedError
 from bgsub.frames import Mask
 
-__all__ = ["BIT", "FINITE", "FORMAT", "MASK", "NOT_NEGATIVE", "Snapshot", "Span", "check_state", "read", "write"]
+__all__ = [
+    "BIT",
+    "FINITE",
+    "FORMAT",
+    "MASK",
+    "NOT_NEGATIVE",
+    "Snapshot",
+    "Span",
+    "Stateful",
+    "check_state",
+    "read",
+    "write",
+]
 
 FORMAT = 2
 """Version of the file layout; a reader refuses every other."""
@@ -37,6 +51,16 @@ class Snapshot:
     scalars: dict[str, float]
     roi: Mask | None
     """Region of interest, (H, W) uint8."""
+
+    def save(self, path: Path) -> None:
+        """Write the model to a file, as `Detector.save` does; any thread may.
+
+        Raises
+        ------
+        ModelFileError
+            If the file cannot be written.
+        """
+        write(path, self)
 
 
 class Span(NamedTuple):
@@ -161,3 +185,103 @@ def _unpack(path: Path, archive: Any) -> Snapshot:
         dict(header["scalars"]),
         archive["roi"] if "roi" in archive.files else None,
     )
+
+
+class Stateful(Exclusive, Parametrized):
+    """The part of a detector that keeps its state, and copies, saves and restores it."""
+
+    can_save: ClassVar[bool] = True
+    """Whether `save` is possible."""
+
+    def __init__(self, **parameters: Any) -> None:
+        Exclusive.__init__(self)
+        Parametrized.__init__(self, **parameters)
+        self._roi: Mask | None = None
+        self._forget()
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """Shape of the frames, (H, W) or (H, W, 3); None before the first."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """Type of the frames; None before the first."""
+        return self._dtype
+
+    @property
+    def frames_seen(self) -> int:
+        """Frames offered for learning since the start or the last reset."""
+        return int(self._scalars.get("frames", 0))
+
+    @property
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The arrays of the model by name, not copied; scalars are (1,) float64. Empty before the first frame."""
+        return self._arrays | {name: np.array([value], np.float64) for name, value in self._scalars.items()}
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """Size of the model's state in bytes, 0 before the first frame; None where it is not known."""
+        return sum(array.nbytes for array in self._arrays.values())
+
+    @exclusive
+    def save(self, path: str | Path) -> None:
+        """Write the whole model to an npz file, atomically; `bgsub.load` continues with the same bits.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, by habit `*.npz`; an existing one is replaced when the new one is complete.
+
+        Raises
+        ------
+        BgsubError
+            If no frame was seen yet, the file cannot be written, or the detector cannot be saved.
+        """
+        if not self.can_save:
+            raise UnsupportedError(f"{self.name} cannot save what it learned; use adaptive, norma or olk")
+        shape, dtype = self._need_state()
+        arrays, scalars, roi = self._arrays, self._scalars, self._roi
+        write(Path(path), Snapshot(self.name, self._parameters, shape, dtype, arrays, scalars, roi))
+
+    @exclusive
+    def snapshot(self) -> Snapshot:
+        """Return a copy of the whole model, which later frames leave as it is; its `save` writes it.
+
+        Raises
+        ------
+        BgsubError
+            If no frame was seen yet, or the detector cannot be saved.
+        """
+        if not self.can_save:
+            raise UnsupportedError(f"{self.name} cannot be copied with what it learned; use adaptive, norma or olk")
+        shape, dtype = self._need_state()
+        arrays = {name: array.copy() for name, array in self._arrays.items()}
+        roi = None if self._roi is None else self._roi.copy()
+        return Snapshot(self.name, dict(self._parameters), shape, dtype, arrays, dict(self._scalars), roi)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle parameters, region and what was learned; caches are made again."""
+        model = None if self._shape is None else self.snapshot()
+        return _rebuild, (type(self), self.parameters, self._roi, model)
+
+    def _forget(self) -> None:
+        """Drop the state; called by the constructor, too."""
+        self._shape: tuple[int, ...] | None = None
+        self._dtype: np.dtype[Any] | None = None
+        self._arrays: dict[str, NDArray[Any]] = {}
+        self._scalars: dict[str, float] = {}
+
+    def _need_state(self) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Return shape and dtype of the frames, or raise BgsubError where none was seen."""
+        if self._shape is None or self._dtype is None:
+            raise BgsubError(f"the {self.name} model is empty: show it a frame first")
+        return self._shape, self._dtype
+
+
+def _rebuild(kind: type[Any], parameters: dict[str, Any], roi: Mask | None, model: Snapshot | None) -> Any:
+    detector = kind(**parameters)
+    detector.roi = roi
+    if model is not None:
+        detector.restore(model)
+    return detector

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bgsub._threads import exclusive
 from bgsub.detectors._jit.norma import Rule, step
 from bgsub.detectors._jit.norma_boxes import SEGMENT, Boxes, BoxRule, Expansion, write_mask_by_boxes
 from bgsub.detectors._jit.ring import Outputs, Ring
@@ -82,6 +83,7 @@ class Norma(RingBank):
         if values["eta"] * values["lam"] >= 1:
             raise ValueError(f"eta * lam must be below 1, got {values['eta']} * {values['lam']}")
 
+    @exclusive
     def change(self, **parameters: Any) -> None:
         """Change parameters of a running model; see `Detector.change`."""
         super().change(**parameters)

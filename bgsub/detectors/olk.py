@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bgsub._threads import exclusive
 from bgsub.detectors._jit.olk import FIXED, POOLED, PUBLISHED, QUANTILE, Rule, Thresholds, step
 from bgsub.detectors._jit.ring import Outputs, Ring
 from bgsub.detectors.kernel_bank import SLOTS, WIDTH, Judgement
@@ -93,6 +94,7 @@ class Olk(RingBank):
         spans = super()._spans() | {"pooled_theta": NOT_NEGATIVE, "uniform": BIT}
         return spans | dict.fromkeys(self._initial_arrays((0, 0)), NOT_NEGATIVE)
 
+    @exclusive
     def restore(self, model: Snapshot) -> None:
         """Take over the state of a saved model; see `Detector.restore`."""
         heads = model.arrays.get("heads")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bgsub._opencv import cv2
+from bgsub._threads import exclusive
 from bgsub.detectors.base import Detector
 from bgsub.detectors.learning import Learning
 from bgsub.detectors.parameters import param, template
@@ -53,12 +54,14 @@ class _OpenCvDetector(Detector):
             return frame
         return np.clip(frame * (255.0 / self._white(frame.dtype)) + 0.5, 0, 255).astype(np.uint8)
 
+    @exclusive
     def change(self, **parameters: Any) -> None:
         """Change parameters of a running model; see `Detector.change`."""
         super().change(**parameters)
         if self._model is not None:
             self._set_parameters(self._model)
 
+    @exclusive
     def background_image(self) -> Frame:
         """Return OpenCV's background image, uint8."""
         self._need_state()

@@ -4,15 +4,19 @@ import logging
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from bgsub.config import Config
 from bgsub.errors import DependencyError
 from bgsub.gui.qt_process import DisplayProbe, release_cv2_qt
 from bgsub.roi import open_region
+
+if TYPE_CHECKING:
+    from PyQt6.QtWidgets import QApplication
 
 __all__ = ["ExceptionHook", "run_viewer"]
 
@@ -22,6 +26,7 @@ _INSTALL = "pip install 'bgsub[gui]'"
 _LIBRARIES = "libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1"
 _application: object = None  # outlives every widget, in whatever order Python destroys objects
 _TICK_MS = 200  # Python's signal handlers run only when Qt lets Python run
+_SIGNALLED = 128  # exit code of a process that a signal ended, less the number of the signal
 
 
 def run_viewer(
@@ -47,7 +52,7 @@ def run_viewer(
     Returns
     -------
     int
-        Exit code of the process.
+        Exit code of the process: 0, or 128 and the number of the signal that ended it.
 
     Raises
     ------
@@ -86,7 +91,7 @@ def run_viewer(
     session = Session(settings=Settings(config=replace(config, roi=""), region=region))
     window = MainWindow(session, Theme(application), kept)
     try:
-        with _handled_errors(ExceptionHook(session)), _handled_interrupts(window.close):
+        with _handled_errors(ExceptionHook(session)), _handled_signals(application):
             window.show()
             if model is not None:
                 session.load_model(model)
@@ -111,11 +116,26 @@ def _handled_errors(hook: "ExceptionHook") -> Iterator[None]:
 
 
 @contextmanager
-def _handled_interrupts(stop: Callable[[], object]) -> Iterator[None]:
-    """Call `stop` on Ctrl-C, which Qt would ignore."""
+def _handled_signals(application: "QApplication") -> Iterator[None]:
+    """Close all windows on SIGINT, SIGTERM and SIGHUP, as the user would, which ends recordings properly.
+
+    A signal that the process was started to ignore, as by `nohup`, stays ignored.
+    """
     from PyQt6.QtCore import QTimer
 
-    before = signal.signal(signal.SIGINT, lambda *_: stop())
+    def end(number: int, _frame: object) -> None:
+        if not received:
+            received.append(number)
+            application.closeAllWindows()  # dialogs, too, in which `exec` would wait for the user
+            application.exit(_SIGNALLED + number)
+
+    received: list[int] = []
+    names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    handled = [number for number in numbers if before[number] is not signal.SIG_IGN]
+    for number in handled:
+        signal.signal(number, end)
     timer = QTimer()
     timer.timeout.connect(lambda: None)
     timer.start(_TICK_MS)
@@ -123,7 +143,8 @@ def _handled_interrupts(stop: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         timer.stop()
-        signal.signal(signal.SIGINT, before)
+        for number in handled:
+            signal.signal(number, before[number])
 
 
 class ExceptionHook:

@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Self
 
@@ -14,7 +14,7 @@ __all__ = ["Prefetch"]
 
 logger = logging.getLogger(__name__)
 
-_WAKE_S = 1.0  # longest single wait, so that Ctrl-C is noticed on every system
+_WAKE_S = 0.25  # longest single wait, so that Ctrl-C and `stop` are noticed on every system
 _JOIN_S = 6.0  # longer than the stall timeout of a stream
 
 
@@ -32,6 +32,8 @@ class Prefetch:
     newest : bool, optional
         Behaviour when the queue is full: True drops the oldest frame and counts it, False lets the source wait. By
         default live sources drop and files wait.
+    stop : callable, optional
+        Asked by `read` on the reader's thread; when it returns True, there are no more frames.
 
     Raises
     ------
@@ -53,7 +55,13 @@ class Prefetch:
     [1, 2, 3]
     """
 
-    def __init__(self, source: FrameSource, depth: int = 4, newest: bool | None = None) -> None:
+    def __init__(
+        self,
+        source: FrameSource,
+        depth: int = 4,
+        newest: bool | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
         if depth < 1:
             raise ValueError(f"depth must be at least 1, got {depth}")
         self._source = source
@@ -63,6 +71,7 @@ class Prefetch:
         self._queue: deque[Packet] = deque()
         self._changed = threading.Condition()
         self._stop = False
+        self._is_over = stop or (lambda: False)
         self._ended = False
         self._error: BaseException | None = None
         self._dropped = 0
@@ -96,7 +105,7 @@ class Prefetch:
             return self._changed.wait_for(lambda: bool(self._queue) or self._ended or self._stop, timeout_s)
 
     def read(self) -> Packet | None:
-        """Return the next frame, waiting for it; None at the end and after `close`.
+        """Return the next frame, waiting for it; None at the end, and after `close` or when `stop` asks for it.
 
         Raises
         ------
@@ -104,9 +113,9 @@ class Prefetch:
             Any error of the source, after the frames delivered before it.
         """
         with self._changed:
-            while not (self._queue or self._ended or self._stop):
+            while not (self._queue or self._ended or self._stop or self._is_over()):
                 self._changed.wait(_WAKE_S)
-            if self._stop:
+            if self._stop or self._is_over():
                 return None
             if self._queue:
                 packet = self._queue.popleft()

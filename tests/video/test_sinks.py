@@ -2,9 +2,12 @@
 
 import csv
 import functools
+import io
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -53,6 +56,9 @@ class Learned:
 
     def save(self, path: Path) -> None:
         np.savez(path, a=1)
+
+    def snapshot(self) -> "Learned":
+        return self
 
 
 def from_path(name: str, path: Path, force: bool = False) -> Sink:
@@ -340,6 +346,38 @@ class TestFiles:
             sink.write(result(0))
         assert sorted(file.name for file in tmp_path.iterdir()) == ["bin000001.png", "notes.txt"]
 
+    def test_folder_that_is_removed_is_not_made_again(self, tmp_path: Path) -> None:
+        with PngSequence(tmp_path / "bins") as sink:
+            sink.write(result(0))
+            shutil.rmtree(tmp_path / "bins")
+            with pytest.raises(SinkError, match=r"bin000002\.png: there is no folder .*bins"):
+                sink.write(result(1))
+        assert not list(tmp_path.iterdir())
+
+    def test_full_disk_leaves_no_torn_line(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        class Full(io.FileIO):
+            def write(self, data: Any) -> int:
+                if self.tell() + len(data) <= 200:
+                    return super().write(data)
+                if self.tell() == 200:
+                    raise OSError(28, "No space left on device")
+                return super().write(bytes(data[: 200 - self.tell()]))
+
+        monkeypatch.setattr("bgsub.video.sinks.stats.io.FileIO", Full)
+        sink = StatsCsv(tmp_path / "s.csv")
+
+        def write() -> None:
+            with sink:
+                for index in range(COUNT):
+                    sink.write(result(index))
+
+        with pytest.raises(SinkError, match=r"cannot write .*s\.csv: No space left on device; choose"):
+            write()
+        text = (tmp_path / "s.csv").read_text()
+        assert text.endswith("\n")
+        assert [len(line.split(",")) for line in text.splitlines()] == [6] * text.count("\n")
+        assert text.count("\n") > 3
+
     def test_table(self, tmp_path: Path) -> None:
         mask = np.zeros((10, 10), np.uint8)
         mask[0, 0] = mask[1, 1] = mask[5, 5] = 255
@@ -372,10 +410,11 @@ class TestFiles:
         assert not list(tmp_path.iterdir())
 
     def test_failed_image_leaves_nothing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def full(*args: object) -> None:
+        def full(*args: object, **_: object) -> None:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr(Path, "replace", full)
+        monkeypatch.setattr("os.link", full)
         with PngSequence(tmp_path) as sink, pytest.raises(SinkError, match=r"bin000001\.png: No space left"):
             sink.write(result(0))
         assert not list(tmp_path.iterdir())

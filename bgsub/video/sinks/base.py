@@ -8,7 +8,14 @@ from typing import ClassVar, Protocol, Self
 
 from bgsub.frames import Frame, Result
 
-__all__ = ["Model", "RunContext", "Sink", "SinkOption", "SinkSetting", "model_of"]
+__all__ = ["Model", "ModelCopy", "RunContext", "Sink", "SinkOption", "SinkSetting", "model_of"]
+
+
+class ModelCopy(Protocol):
+    """A copy of a detector's model, which later frames leave as it is."""
+
+    def save(self, path: Path) -> None:
+        """Write it to a file."""
 
 
 class Model(Protocol):
@@ -28,6 +35,9 @@ class Model(Protocol):
     def save(self, path: Path) -> None:
         """Write the whole model to a file."""
 
+    def snapshot(self) -> ModelCopy:
+        """Return a copy of the whole model."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
@@ -39,6 +49,8 @@ class RunContext:
     """Whether existing outputs may be overwritten."""
     model: Model | None = None
     """The detector; None where there is none, as when results are replayed."""
+    save_interval_s: float = 0.0
+    """Seconds between two saves of the model while the run goes on; 0 for only at the end."""
 
 
 @dataclass(frozen=True, slots=True)

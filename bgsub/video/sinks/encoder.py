@@ -14,7 +14,7 @@ from av.video.reformatter import ColorRange, Colorspace
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
-from bgsub._files import failure
+from bgsub._files import OutputLock, failure, lock_file
 from bgsub.errors import SinkError
 from bgsub.video._pyav import describe
 from bgsub.video._text import text_size
@@ -44,16 +44,26 @@ class Encoder:
     Parameters
     ----------
     path : Path
-        File to write; an existing one is overwritten.
+        File to write.
     format : Format
         Codec and pixels.
     rate_hz : float
         Nominal frame rate.
     steady : bool
         For containers that store no times (AVI): frames follow each other at `rate_hz`.
+    force : bool
+        Overwrite an existing file.
     """
 
-    def __init__(self, path: Path, format: Format, rate_hz: float, steady: bool = False) -> None:  # noqa: A002
+    def __init__(
+        self,
+        path: Path,
+        format: Format,  # noqa: A002
+        rate_hz: float,
+        *,
+        steady: bool = False,
+        force: bool = False,
+    ) -> None:
         if not 0 < rate_hz < float("inf"):
             raise ValueError(f"rate_hz must be positive, got {rate_hz}")
         self._path = path
@@ -62,6 +72,8 @@ class Encoder:
         # Matroska keeps milliseconds; all others get the same, so that one rule makes times distinct.
         self._tick = 1 / self._rate if steady else Fraction(1, 1000)
         self._steady = steady
+        self._force = force
+        self._lock = OutputLock()
         self._last: int | None = None
         self._size: tuple[int, int] | None = None
         self._container: OutputContainer | None = None
@@ -102,6 +114,12 @@ class Encoder:
         if self._closed:
             return
         self._closed = True
+        try:
+            self._finish()
+        finally:
+            self._lock.release()
+
+    def _finish(self) -> None:
         container, self._container = self._container, None
         if container is None:
             return
@@ -122,6 +140,7 @@ class Encoder:
         return self._last + 1 if self._steady else max(round(time_s / self._tick), self._last + 1)
 
     def _open(self, size: tuple[int, int]) -> OutputContainer:
+        self._lock = lock_file(self._path, force=self._force)
         self._size = size
         # Without flushing, FFmpeg buffers even thousands of small frames, and a killed process loses them.
         options = {"flush_packets": "1", **self._format.container_options}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 
-from bgsub._files import check_file, check_folder, failure
+from bgsub._files import OutputLock, check_file, check_folder, failure, lock_name, refuse_locked
 from bgsub.errors import SinkError
 from bgsub.frames import Frame, Result
 from bgsub.video._images import write_image
@@ -44,14 +44,20 @@ class PngSequence(Sink):
             raise ValueError(f"pattern must hold one number like %06d, got {pattern!r}") from error
         if name == pattern % 2 or not name.endswith(".png") or Path(name).name != name:
             raise ValueError(f"pattern must be a file name with one number that ends in .png, got {pattern!r}")
-        if not self._folder.exists():
+        self._force = force
+        self._lock: OutputLock | None = None
+        if self._folder.exists():
+            check_folder(self._folder)
+            refuse_locked(self._folder / pattern)
+            self._refuse_occupied()
+        else:
             check_folder(self._folder.parent)
-            return
-        check_folder(self._folder)
-        first, _, last = pattern.partition("%")
+
+    def _refuse_occupied(self) -> None:
+        first, _, last = self._pattern.partition("%")
         ending = last.partition("d")[2]
         occupied = any(file.name.startswith(first) and file.name.endswith(ending) for file in self._folder.iterdir())
-        if occupied and not force:
+        if occupied and not self._force:
             raise SinkError(f"{self._folder} holds such images already; choose another folder or force overwriting")
 
     @classmethod
@@ -68,15 +74,24 @@ class PngSequence(Sink):
 
     def write(self, result: Result) -> None:
         """Write the mask under the number of its frame."""
+        if self._lock is None:
+            self._begin()
         path = self._folder / (self._pattern % result.packet.number)
+        write_image(path, result.mask, sync=False)  # one of thousands
+
+    def _begin(self) -> None:
+        """Make the folder; never again, since whoever removes it during the run has removed images, too."""
         try:
             self._folder.mkdir(exist_ok=True)
         except OSError as error:
             raise failure(self._folder, error.strerror) from error
-        write_image(path, result.mask, sync=False)  # one of thousands
+        self._lock = lock_name(self._folder / self._pattern, force=self._force)
+        self._refuse_occupied()  # another run may have begun and ended since it was checked
 
     def close(self) -> None:
-        """Do nothing: every image is complete."""
+        """Let other runs write to the folder; every image is complete."""
+        if self._lock is not None:
+            self._lock.release()
 
 
 class BackgroundImage(Sink):
@@ -102,9 +117,9 @@ class BackgroundImage(Sink):
     suffixes = (".png",)
 
     def __init__(self, path: str | PathLike[str], image: Callable[[], Frame], *, force: bool = False) -> None:
-        self._path, self._image = Path(path), image
+        self._path, self._image, self._force = Path(path), image, force
         check_file(self._path, self.suffixes, force)
-        self._due = False
+        self._lock: OutputLock | None = None
 
     @classmethod
     def from_path(cls, path: Path, run: RunContext, **settings: str) -> "BackgroundImage":
@@ -112,15 +127,19 @@ class BackgroundImage(Sink):
         return cls(path, model_of(run).background_image, force=run.force)
 
     def write(self, result: Result) -> None:
-        """Record that there is something to write at the end."""
-        self._due = True
+        """Lock the file, which is written at the end."""
+        if self._lock is None:
+            self._lock = lock_name(self._path, force=self._force)
 
     def close(self) -> None:
         """Write the image if any frame was seen."""
-        if not self._due:
+        lock, self._lock = self._lock, None
+        if lock is None:
             return
-        self._due = False
-        write_image(self._path, self._image())
+        try:
+            write_image(self._path, self._image())
+        finally:
+            lock.release()
 
 
 def save_image(path: str | PathLike[str], image: Frame) -> None:

@@ -85,8 +85,8 @@ class MaskVideo(Sink):
         path = Path(path)
         if path.suffix.lower() not in self.suffixes:
             raise SinkError(f"{path} would not keep masks exactly; give the file a name ending in .mkv")
-        check_file(path, self.suffixes, force)
-        self._encoder = Encoder(path, _FFV1, rate_hz, steady=path.suffix.lower() == ".avi")
+        check_file(path, self.suffixes, force, whole=False)
+        self._encoder = Encoder(path, _FFV1, rate_hz, steady=path.suffix.lower() == ".avi", force=force)
 
     @classmethod
     def from_path(cls, path: Path, run: RunContext, **settings: str) -> "MaskVideo":
@@ -149,10 +149,11 @@ class OverlayVideo(Sink):
     ) -> None:
         check_marks(style, color, opacity)
         path = Path(path)
-        check_file(path, self.suffixes, force)
+        check_file(path, self.suffixes, force, whole=False)
         self._style: Style = style
         self._color, self._opacity = color, opacity
-        self._encoder = Encoder(path, _H264_MP4 if path.suffix.lower() == ".mp4" else _H264, rate_hz)
+        format_ = _H264_MP4 if path.suffix.lower() == ".mp4" else _H264
+        self._encoder = Encoder(path, format_, rate_hz, force=force)
 
     @classmethod
     def from_path(cls, path: Path, run: RunContext, **settings: str) -> "OverlayVideo":
