@@ -23,7 +23,7 @@ def exclusive(method: _Method) -> _Method:
     """Let a method of an `Exclusive` object raise ConcurrencyError if another thread is in such a method of it.
 
     It never waits: threads that share a model without a rule would get results that depend on chance. The check takes
-    less than a microsecond.
+    about a microsecond.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from bgsub.cli.options import Assignment, config_options, make_config, progress_
 from bgsub.errors import ConfigError, DatasetError
 
 if TYPE_CHECKING:
+    from bgsub.config import Config
     from bgsub.evaluation import Failure, Method, Report
     from bgsub.evaluation import Sequence as Video
 
@@ -119,7 +120,6 @@ def _check_combination(options: Mapping[str, Any]) -> None:
 
 def _choose_methods(options: Mapping[str, Any]) -> list["Method"]:
     """Return the settings to run, those of a sweep first."""
-    from bgsub.detectors import DETECTORS
     from bgsub.evaluation import grid, parse_method, sample_settings
     from bgsub.evaluation.methods import split_spec
 
@@ -129,21 +129,28 @@ def _choose_methods(options: Mapping[str, Any]) -> list["Method"]:
     if options["assignments"]:
         given = ",".join(f"{name}={value}" for name, value in options["assignments"])
         specs[0] += ("," if split_spec(specs[0])[1] else ":") + given
-    base = None
-    name = split_spec(specs[0])[0]
-    if name in DETECTORS:
-        base = make_config({**options, "detector": name, "assignments": ()})
     if options["grids"]:
         values = {name: text.split(",") for name, text in options["grids"]}
-        methods = grid(specs[0], values, base)
+        methods = grid(specs[0], values, _base_of(specs[0], options))
     elif options["search"]:
         over = [name.strip() for name in options["over"].split(",") if name.strip()]
+        base = _base_of(specs[0], options)
         methods = sample_settings(specs[0], options["search"], seed=options["seed"], over=over, base=base)
     else:
-        methods = [parse_method(spec, base) for spec in specs]
+        methods = [parse_method(spec, _base_of(spec, options)) for spec in specs]
     known = {method.label for method in methods}
     compared = [name.strip() for name in options["compare"].split(",") if name.strip()]
-    return methods + [parse_method(name, base) for name in dict.fromkeys(compared) if name not in known]
+    others = [name for name in dict.fromkeys(compared) if name not in known]
+    return methods + [parse_method(name, _base_of(name, options)) for name in others]
+
+
+def _base_of(spec: str, options: Mapping[str, Any]) -> "Config | None":
+    """Return the settings that the options give a detector beside its parameters; None for any other method."""
+    from bgsub.detectors import DETECTORS
+    from bgsub.evaluation.methods import split_spec
+
+    name = split_spec(spec)[0]
+    return make_config({**options, "detector": name, "assignments": ()}) if name in DETECTORS else None
 
 
 def _open_all(datasets: Sequence[Path], *, keep_going: bool) -> tuple[list["Video"], list["Failure"]]:
