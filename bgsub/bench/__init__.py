@@ -2,10 +2,10 @@
 
 from bgsub.bench.benchmark import CLIP_ROUNDS, SCENE_ROUNDS, bench, count_steps
 from bgsub.bench.clips import Clip, ClipSource, make_frames, open_clip, scene_clip, sequence_clip
-from bgsub.bench.profile import StageRow, profile
+from bgsub.bench.profiles import StageRow, profile
 from bgsub.bench.report import Mean, Report
 from bgsub.bench.specs import DetectorSpec, default_specs, parse, split
-from bgsub.bench.stages import StageTimes, stages
+from bgsub.bench.stage_times import StageTimes, stages
 from bgsub.bench.turns import Row
 
 __all__ = [

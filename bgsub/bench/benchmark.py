@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from bgsub._numba import available_threads
 from bgsub._opencv import cv2
 from bgsub.bench.clips import ClipSource
-from bgsub.bench.profile import profile
+from bgsub.bench.profiles import profile
 from bgsub.bench.report import Report
 from bgsub.bench.specs import YARDSTICK, DetectorSpec, default_specs, parse
 from bgsub.bench.turns import TURN, Row, take_turns

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bgsub.bench.clips import Clip
-from bgsub.bench.profile import StageRow
+from bgsub.bench.profiles import StageRow
 from bgsub.bench.provenance import provenance
 from bgsub.bench.turns import Row
 from bgsub.video._text import text_size

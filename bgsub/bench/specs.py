@@ -118,6 +118,8 @@ def parse(text: str) -> DetectorSpec:
     """
     head, assignments = _split_assignments(text)
     if ":" in head:
+        if head.partition(":")[0] in DETECTORS:
+            raise ValueError(f"detector must be like name:parameter=value,parameter=value, got {text!r}")
         factory = _import(head)
         if not (isinstance(factory, type) and issubclass(factory, Detector)):
             values = {name: _literal(value) for name, value in assignments.items()}

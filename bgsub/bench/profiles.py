@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bgsub.bench.clips import Clip
 from bgsub.bench.specs import DetectorSpec
-from bgsub.bench.stages import StageTimes, stages
+from bgsub.bench.stage_times import StageTimes, stages
 from bgsub.detectors import Detector
 from bgsub.frames import Packet, Result
 from bgsub.pipeline import Pipeline
