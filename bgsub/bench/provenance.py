@@ -17,7 +17,7 @@ __all__ = ["provenance"]
 
 
 def provenance() -> dict[str, Any]:
-    """Return the time, the machine and the versions of what is measured, for JSON; unknown values are None."""
+    """Return time, machine, load and versions, for JSON; unknown values are None."""
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "bgsub": __version__,
