@@ -52,7 +52,7 @@ def _report_options(command: Callable[..., Any]) -> Callable[..., Any]:
     multiple=True,
     help="Detector, as name, name:parameter=value,... or package.module:Class; may be repeated.  [default: adaptive]",
 )
-@click.option("--compare", default="", help="More detectors by name, such as mog2,knn.")
+@click.option("--compare", default="", help="More detectors, such as mog2,knn.")
 @click.option("--grid", "grids", type=Assignment(), multiple=True, help="Try all values: --grid smoothing=9,15.")
 @click.option("--search", type=click.IntRange(2), help="Try so many settings, drawn at random around the defaults.")
 @click.option("--over", default="", help="Parameters that --search varies, such as width,memory_s.")
@@ -120,8 +120,8 @@ def _check_combination(options: Mapping[str, Any]) -> None:
 
 def _choose_methods(options: Mapping[str, Any]) -> list["Method"]:
     """Return the settings to run, those of a sweep first."""
+    from bgsub._specs import split_spec, split_specs
     from bgsub.evaluation import grid, parse_method, sample_settings
-    from bgsub.evaluation.methods import split_spec
 
     specs = list(options["detectors"])
     if not specs:
@@ -139,15 +139,14 @@ def _choose_methods(options: Mapping[str, Any]) -> list["Method"]:
     else:
         methods = [parse_method(spec, _base_of(spec, options)) for spec in specs]
     known = {method.label for method in methods}
-    compared = [name.strip() for name in options["compare"].split(",") if name.strip()]
-    others = [name for name in dict.fromkeys(compared) if name not in known]
+    others = [spec for spec in dict.fromkeys(split_specs(options["compare"])) if spec not in known]
     return methods + [parse_method(name, _base_of(name, options)) for name in others]
 
 
 def _base_of(spec: str, options: Mapping[str, Any]) -> "Config | None":
     """Return the settings that the options give a detector beside its parameters; None for any other method."""
+    from bgsub._specs import split_spec
     from bgsub.detectors import DETECTORS
-    from bgsub.evaluation.methods import split_spec
 
     name = split_spec(spec)[0]
     return make_config({**options, "detector": name, "assignments": ()}) if name in DETECTORS else None

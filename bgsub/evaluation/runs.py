@@ -11,12 +11,12 @@ from pathlib import Path
 from bgsub import __version__
 from bgsub._executor import run_jobs
 from bgsub._files import failure
+from bgsub._machine import describe_machine
 from bgsub._opencv import cv2
 from bgsub.errors import BgsubError, DatasetError, SinkError
 from bgsub.evaluation.datasets.sequence import Sequence
 from bgsub.evaluation.methods import Method
 from bgsub.evaluation.protocol import measure
-from bgsub.evaluation.provenance import describe_run
 from bgsub.evaluation.reports.report import Report, Row
 from bgsub.evaluation.rows_file import RowsFile
 from bgsub.frames import Mask
@@ -142,7 +142,12 @@ def evaluate_methods(
             rows.add(job.key(result.data), result)
         if progress is not None and jobs > 1:
             progress(len(job.sequence.numbers))
-    report = Report([found[index] for index in sorted(found)], provenance=describe_run(methods, jobs=jobs))
+    provenance = describe_machine() | {
+        "methods": {method.label: method.settings() for method in methods},
+        "jobs": jobs,
+        "threads": options.threads,
+    }
+    report = Report([found[index] for index in sorted(found)], provenance=provenance)
     return report, failures
 
 

@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import av
 import numpy as np
@@ -353,10 +352,3 @@ class TestOtherCommands:
         for command in (("-d", "norma", "--compare", "mog2,adaptive"), ("--compare", "norma,mog2")):
             assert bgsub("evaluate", tmp_path / "street", *command, *options, "--json", table, "--force") == 0
             assert counts(table) == alone
-
-    @pytest.mark.slow
-    def test_bench_measures_every_detector(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert bgsub("bench", "--size", "64x48", "--threads", 1, "--rounds", 1, "--json") == 0
-        rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
-        assert {"norma", "olk", "mog2", "knn"} <= {row["detector"] for row in rows}
-        assert all(row["ms"] > 0 for row in rows)

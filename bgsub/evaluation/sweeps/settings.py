@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from bgsub._specs import split_spec
 from bgsub.config import Config
 from bgsub.detectors import detector_class
 from bgsub.detectors.parameters import Parameter
-from bgsub.evaluation.methods import Method, parse_method, split_spec
+from bgsub.evaluation.methods import Method, parse_method
 
 __all__ = ["grid", "sample_settings"]
 
@@ -32,10 +33,8 @@ def grid(spec: str, values: Mapping[str, Sequence[str]], base: Config | None = N
 
     Raises
     ------
-    ConfigError
-        If the spec has another form.
     ValueError
-        If a parameter or value is wrong.
+        If the spec has another form, or a parameter or value is wrong.
 
     Examples
     --------
@@ -76,10 +75,8 @@ def sample_settings(
 
     Raises
     ------
-    ConfigError
-        If the spec has another form.
     ValueError
-        If there is no such detector or parameter, or nothing to vary.
+        If the spec has another form, there is no such detector or parameter, or nothing to vary.
     """
     if count < 1:
         raise ValueError(f"count must be at least 1, got {count}")
