@@ -177,7 +177,7 @@ class TestSearch:
         (sequence,) = find_sequences(tmp_path, layout="wallflower")
         assert sequence.scored == [1]
 
-    def test_what_is_no_sequence_is_reported_with_the_known_forms(self, tmp_path):
+    def test_a_folder_without_sequences_is_reported_with_the_known_forms(self, tmp_path):
         with pytest.raises(DatasetError, match=r"none of its folders has input/ and groundtruth/; or NAME/ and"):
             find_sequences(tmp_path)
         with pytest.raises(DatasetError, match=r"none of its folders has NAME/ and NAME-GT/$"):
@@ -240,7 +240,7 @@ class TestBackgrounds:
         assert sequence.identity == "basic/511"
         assert evaluate_background(sequence, create("mog2")).age == pytest.approx(2, abs=0.5)
 
-    def test_what_is_missing_is_named(self, tmp_path):
+    def test_missing_parts_are_named(self, tmp_path):
         with pytest.raises(DatasetError, match=r"both input/ and GT_background1.jpg"):
             find_background_sequences(tmp_path)
         with pytest.raises(DatasetError, match="no such folder"):

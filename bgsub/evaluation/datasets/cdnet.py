@@ -39,7 +39,7 @@ def missing_videos(sequences: Iterable[Sequence]) -> list[str]:
     Parameters
     ----------
     sequences : iterable of Sequence
-        What `find_sequences` found.
+        From `find_sequences`.
 
     Returns
     -------
