@@ -44,7 +44,7 @@ def _report_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command()
-@click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("datasets", nargs=-1, required=True)
 @click.option(
     "--detector",
     "-d",
@@ -76,8 +76,8 @@ def _report_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_report_options
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
 @click.make_pass_decorator(Interrupts, ensure=True)
-def evaluate(interrupts: Interrupts, /, datasets: tuple[Path, ...], **options: Any) -> int:
-    """Score detectors on DATASETS, folders with input/ and groundtruth/ somewhere below.
+def evaluate(interrupts: Interrupts, /, datasets: tuple[str, ...], **options: Any) -> int:
+    """Score detectors on DATASETS: folders with sequences somewhere below, or generated:FAMILY, such as generated:all.
 
     The protocol is that of changedetection.net: only frames of temporalROI.txt, labels 85 and 170 are ignored,
     shadow (50) is background, counts pooled per video, means over videos and categories.
@@ -152,15 +152,15 @@ def _base_of(spec: str, options: Mapping[str, Any]) -> "Config | None":
     return make_config({**options, "detector": name, "assignments": ()}) if name in DETECTORS else None
 
 
-def _open_all(datasets: Sequence[Path], *, keep_going: bool) -> tuple[list["Video"], list["Failure"]]:
-    from bgsub.evaluation import Failure, find_sequences
+def _open_all(datasets: Sequence[str], *, keep_going: bool) -> tuple[list["Video"], list["Failure"]]:
+    from bgsub.evaluation import Failure, open_datasets
 
     failures: list[Failure] = []
 
     def note(folder: Path, error: DatasetError) -> None:
         failures.append(Failure("", f"{folder.parent.name}/{folder.name}", str(error)))
 
-    found = [video for path in datasets for video in find_sequences(path, on_error=note if keep_going else None)]
+    found = [video for path in datasets for video in open_datasets(path, on_error=note if keep_going else None)]
     if not found:
         raise DatasetError("none of the sequences can be read: " + "; ".join(failure.reason for failure in failures))
     return found, failures
@@ -220,11 +220,11 @@ def _print_validation(report: "Report", options: Mapping[str, Any]) -> None:
 
 
 @click.command()
-@click.argument("dataset", type=click.Path(path_type=Path))
+@click.argument("dataset")
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 @_report_options
 @click.make_pass_decorator(Interrupts, ensure=True)
-def score(interrupts: Interrupts, /, dataset: Path, results: tuple[Path, ...], **options: Any) -> int:
+def score(interrupts: Interrupts, /, dataset: str, results: tuple[Path, ...], **options: Any) -> int:
     """Score the masks that any program wrote to the folders RESULTS, by the labels of DATASET.
 
     Masks are matched by CATEGORY/VIDEO/ and the number at the end of their names, as changedetection.net takes them.

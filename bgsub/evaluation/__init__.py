@@ -1,6 +1,6 @@
 """Evaluation by the change-detection protocol: data sets, measures, runs, sweeps and reports."""
 
-from bgsub.evaluation.datasets import FileSequence, GroundTruth, Sequence, find_sequences
+from bgsub.evaluation.datasets import FileSequence, GroundTruth, Sequence, find_sequences, open_datasets
 from bgsub.evaluation.methods import Method, parse_method
 from bgsub.evaluation.metrics import MEASURES, Counts, count_pixels, mean_measures, scored_pixels
 from bgsub.evaluation.pipeline_model import PipelineModel
@@ -39,6 +39,7 @@ __all__ = [
     "leave_one_out",
     "leave_one_out_search",
     "mean_measures",
+    "open_datasets",
     "parse_method",
     "plot_roc",
     "sample_settings",

@@ -183,13 +183,13 @@ class TestFindSequences:
             (lambda f: [p.unlink() for p in (f / "input").iterdir()], "holds no numbered images"),
         ],
     )
-    def test_what_is_missing_is_named(self, tmp_path, damage, message):
+    def test_missing_and_wrong_files_are_named(self, tmp_path, damage, message):
         damage(write_sequence(tmp_path / "s", plain(3), interval=(1, 3)))
         with pytest.raises(DatasetError, match=message) as caught:
             find_sequences(tmp_path)
         assert "\n" not in str(caught.value)
 
-    def test_folder_without_sequences_is_told(self, tmp_path):
+    def test_folder_without_sequences_is_reported(self, tmp_path):
         with pytest.raises(DatasetError, match="no sequence in"):
             find_sequences(tmp_path)
         with pytest.raises(DatasetError, match="no such folder"):
@@ -215,7 +215,7 @@ class TestEvaluate:
         full = np.full((4, 6), 255, np.uint8)
         assert evaluate(find_sequences(tmp_path), lambda s: Script([full])).rows[0].counts == Counts(6, 6, 0, 0)
 
-    def test_roi_of_another_size_is_resized_and_told(self, tmp_path, caplog):
+    def test_roi_of_another_size_is_resized_and_reported(self, tmp_path, caplog):
         roi = np.zeros((4, 12), np.uint8)
         roi[:, :6] = 255
         write_sequence(tmp_path / "s", plain(1), roi=roi)
@@ -300,8 +300,8 @@ class TestEvaluate:
     @pytest.mark.parametrize(
         ("name", "content", "message"),
         [
-            ("input/in000002.png", b"not a picture", "in000002.png: it is no readable image"),
-            ("groundtruth/gt000002.png", b"", "gt000002.png: it is no readable image"),
+            ("input/in000002.png", b"not an image", "in000002.png: it is not a readable image"),
+            ("groundtruth/gt000002.png", b"", "gt000002.png: it is not a readable image"),
             ("groundtruth/gt000002.png", None, "gt000002.png must have the size of its frame, 6x4, but has 3x2"),
         ],
     )
@@ -378,7 +378,7 @@ class TestReport:
         assert float(rows[4]["f_measure"]) == report.rows[4].counts.f_measure
         assert rows[4]["auc"] == ""
 
-    def test_contact_sheet_has_a_line_a_sample(self, report, tmp_path):
+    def test_contact_sheet_has_a_line_per_sample(self, report, tmp_path):
         sheet = contact_sheet(report, tmp_path / "sheet.png", width=64)
         assert sheet.shape == (22 + 3 * 2 * 48, 64 * 4, 3)
         np.testing.assert_array_equal(cv2.imread(str(tmp_path / "sheet.png")), sheet)

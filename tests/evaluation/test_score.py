@@ -100,9 +100,9 @@ def test_the_masks_that_evaluate_keeps_get_the_score_that_it_gave(tmp_path):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda f: (f / "bin000005.png").unlink(), "has no mask of frame 5, 1 are missing"),
-        (lambda f: (f / "bin000005.png").write_bytes(b"no image"), "bin000005.png: it is no readable image"),
-        (lambda f: (f / "x5.png").write_bytes(b""), "two masks of number 5"),
+        (lambda f: (f / "bin000005.png").unlink(), "no mask of frame 5 of baseline/square, 1 are missing"),
+        (lambda f: (f / "bin000005.png").write_bytes(b"no image"), "bin000005.png: it is not a readable image"),
+        (lambda f: (f / "x5.png").write_bytes(b""), "two images of number 5"),
         (lambda f: f.rename(f.parent / "other"), "no masks of baseline/square"),
         (
             lambda f: cv2.imwrite(str(f / "bin000006.png"), np.zeros((5, 5), np.uint8)),

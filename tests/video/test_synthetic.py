@@ -83,10 +83,10 @@ def test_noise_is_the_only_change_where_every_effect_is_off():
 def test_water_and_tree_move_where_they_stand(effect, columns):
     scene = SyntheticScene(**SMALL, **{**STILL, effect: True}, noise=0.0)
     frames = np.array([scene.background(i) for i in range(12)], float)
-    restless = frames.std(axis=0).max(axis=2) > 4
-    assert restless.mean() > 0.01
-    assert restless[:, columns].sum() == restless.sum()
-    assert not restless[int(0.6 * 90) :].any()
+    moving = frames.std(axis=0).max(axis=2) > 4
+    assert moving.mean() > 0.01
+    assert moving[:, columns].sum() == moving.sum()
+    assert not moving[int(0.6 * 90) :].any()
 
 
 def test_light_drifts_and_drops_once():
@@ -134,7 +134,7 @@ def test_scene_without_a_name_has_everything():
     assert open_synthetic("").info.size == (240, 320)
 
 
-def test_source_starts_where_it_is_told(scene):
+def test_source_starts_at_the_position_asked_for(scene):
     source = SyntheticSource(scene)
     source.seek(Position(time_s=5.8))
     assert [(p.index, p.number) for p in source] == [(0, 59), (1, 60)]
@@ -157,7 +157,7 @@ def test_source_starts_where_it_is_told(scene):
         ("tree?noise=-1", "noise must not be negative, got -1.0"),
     ],
 )
-def test_wrong_text_is_told_in_one_line(text, message):
+def test_wrong_text_is_explained_in_one_line(text, message):
     with pytest.raises(SourceError, match=message) as caught:
         open_synthetic(text)
     assert "\n" not in str(caught.value)

@@ -1,31 +1,14 @@
 """Sequences with ground truth, in the layout of the change-detection benchmark."""
 
-import os
-import re
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from bgsub.errors import DatasetError
-from bgsub.evaluation.datasets.sequence import FileSequence, Sequence
+from bgsub.evaluation.datasets.listing import Candidate, Listing
+from bgsub.evaluation.datasets.sequence import FileSequence, Sequence, numbered_images
 from bgsub.frames import Mask
 
-__all__ = ["GroundTruth", "find_sequences"]
-
-_IMAGES = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff"}
-
-
-def _numbered(folder: Path) -> dict[int, Path]:
-    """Return the images of a folder by the number at the end of their names, in rising order."""
-    found: dict[int, Path] = {}
-    for path in folder.iterdir():
-        digits = re.search(r"(\d+)$", path.stem)
-        if path.suffix.lower() not in _IMAGES or digits is None:
-            continue
-        number = int(digits[1])
-        if number in found:
-            raise DatasetError(f"{folder} has two images of number {number}: {found[number].name} and {path.name}")
-        found[number] = path
-    return dict(sorted(found.items()))
+__all__ = ["GroundTruth", "find_change_detection"]
 
 
 def _read_interval(path: Path) -> tuple[int, int]:
@@ -40,7 +23,7 @@ def _read_interval(path: Path) -> tuple[int, int]:
 
 
 def _open_sequence(folder: Path) -> Sequence:
-    inputs, truths = _numbered(folder / "input"), _numbered(folder / "groundtruth")
+    inputs, truths = numbered_images(folder / "input"), numbered_images(folder / "groundtruth")
     if not inputs:
         raise DatasetError(f"{folder / 'input'} holds no numbered images")
     first, last = next(iter(inputs)), next(reversed(inputs))
@@ -78,7 +61,7 @@ class GroundTruth:
         if not root.is_dir():
             raise DatasetError(f"no ground truth at {root}: there is no such folder")
         images = root / "groundtruth" if (root / "groundtruth").is_dir() else root
-        self._truths = _numbered(images)
+        self._truths = numbered_images(images)
         if not self._truths:
             raise DatasetError(f"{images} holds no numbered label images; choose a folder like groundtruth/")
         home = images.parent if images.name == "groundtruth" else images
@@ -110,46 +93,8 @@ class GroundTruth:
         return self._sequence.read_labels(number, size), self._roi[1]
 
 
-def find_sequences(path: str | Path, *, on_error: Callable[[Path, DatasetError], None] | None = None) -> list[Sequence]:
-    """Find every sequence in a folder and the folders below it.
-
-    A sequence is a folder with `input/` and `groundtruth/`, whose images are matched by the number at the end
-    of their names. `temporalROI.txt` names the first and the last frame to score, otherwise all are; of these, frames
-    without labels are not scored. `ROI.bmp` may name the pixels to score.
-
-    Parameters
-    ----------
-    path : path
-        A data set, a category or a single sequence.
-    on_error : callable, optional
-        Called with the folder and the error of a sequence that is wrong, which is then left out.
-
-    Returns
-    -------
-    list of Sequence
-        Sorted by path.
-
-    Raises
-    ------
-    DatasetError
-        If there is no sequence, or, without `on_error`, a file of one is missing or wrong.
-    """
-    root = Path(path).resolve()
-    if not root.is_dir():
-        raise DatasetError(f"no data set at {path}: there is no such folder")
-    found = []
-    for name, folders, _ in os.walk(root):
-        if "input" in folders and "groundtruth" in folders:
-            found.append(Path(name))
-            folders.clear()
-    if not found:
-        raise DatasetError(f"no sequence in {path}: none of its folders has both input/ and groundtruth/")
-    sequences = []
-    for folder in sorted(found):
-        try:
-            sequences.append(_open_sequence(folder))
-        except DatasetError as error:
-            if on_error is None:
-                raise
-            on_error(folder, error)
-    return sequences
+def find_change_detection(listing: Listing) -> list[Candidate]:
+    """Find the sequence in a folder with `input/` and `groundtruth/`; everything in the folder belongs to it."""
+    if not {"input", "groundtruth"} <= set(listing.folders):
+        return []
+    return [Candidate(listing.path, partial(_open_sequence, listing.path), frozenset(listing.folders))]

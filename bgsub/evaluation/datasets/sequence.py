@@ -2,19 +2,24 @@
 
 import hashlib
 import logging
+import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from bgsub._opencv import cv2
-from bgsub.errors import DatasetError
+from bgsub.errors import DatasetError, SourceError
 from bgsub.frames import Frame, Mask
+from bgsub.video._frame_limit import check_frame_size, image_size
 
-__all__ = ["FileSequence", "Sequence"]
+__all__ = ["FileSequence", "Sequence", "numbered_images", "read_grey", "read_image"]
 
 logger = logging.getLogger(__name__)
+
+_IMAGES = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff"}
 
 
 class Sequence(ABC):
@@ -73,6 +78,74 @@ class Sequence(ABC):
         """Return a digest of all that determines the scores: frames, labels and region."""
 
 
+def numbered_images(folder: Path, accept: Callable[[str], bool] = lambda _stem: True) -> dict[int, Path]:
+    """Return the images of a folder by the number at the end of their names, in rising order.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder to list; the folders in it are not searched.
+    accept : callable
+        Receives the name without the number and the suffix, in small letters; returns whether the image counts.
+
+    Raises
+    ------
+    DatasetError
+        If two images have the same number, or the folder cannot be listed.
+    """
+    found: dict[int, Path] = {}
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as error:
+        raise DatasetError(f"cannot list {folder}: {error.strerror}") from error
+    for path in paths:
+        parts = re.fullmatch(r"(.*?)(\d+)", path.stem)
+        if path.suffix.lower() not in _IMAGES or parts is None or not accept(parts[1].lower()):
+            continue
+        number = int(parts[2])
+        if number in found:
+            raise DatasetError(f"{folder} has two images of number {number}: {found[number].name} and {path.name}")
+        found[number] = path
+    return dict(sorted(found.items()))
+
+
+def read_image(path: Path, flags: int) -> Frame:
+    """Read an image file as OpenCV's flags ask for; its size is checked before memory is allocated.
+
+    Raises
+    ------
+    DatasetError
+        If it cannot be read or is too large.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
+    try:
+        check_frame_size(str(path), image_size(data))
+    except SourceError as error:
+        raise DatasetError(str(error)) from None
+    try:
+        image = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
+    except cv2.error as error:  # of an empty file, or with a size that OpenCV refuses
+        logger.debug("%s: %s", path, error)
+        image = None
+    if image is None:
+        raise DatasetError(f"cannot read {path}: it is not a readable image; replace it")
+    return np.asarray(image)
+
+
+def read_grey(path: Path) -> Mask:
+    """Read a label image whose grey levels are the labels; palettes are expanded.
+
+    Raises
+    ------
+    DatasetError
+        If it cannot be read.
+    """
+    return read_image(path, cv2.IMREAD_GRAYSCALE)
+
+
 @dataclass(frozen=True, slots=True)
 class FileSequence(Sequence):
     """A sequence of image files."""
@@ -89,6 +162,8 @@ class FileSequence(Sequence):
     """Number of the first frame that is scored; those before it train the model."""
     last: int
     """Number of the last frame that is scored."""
+    decode: Callable[[Path], Mask] = read_grey
+    """Reads a label image as labels of the change-detection benchmark; a function of a module, to be picklable."""
 
     @property
     def numbers(self) -> list[int]:
@@ -120,9 +195,9 @@ class FileSequence(Sequence):
         return read_image(self.inputs[number], cv2.IMREAD_ANYCOLOR)
 
     def read_labels(self, number: int, size: tuple[int, int]) -> Mask:
-        """Read the labels of a frame of that (height, width); palettes are expanded."""
+        """Read the labels of a frame of that (height, width), decoded by `decode`."""
         path = self.truths[number]
-        labels = read_image(path, cv2.IMREAD_GRAYSCALE)
+        labels = self.decode(path)
         if labels.shape != size:
             raise DatasetError(f"{path} must have the size of its frame, {_size(size)}, but has {_size(labels.shape)}")
         return labels
@@ -135,7 +210,7 @@ class FileSequence(Sequence):
         path = self.folder / "ROI.bmp"
         if not path.exists():
             return None
-        roi = np.where(read_image(path, cv2.IMREAD_GRAYSCALE) > 127, np.uint8(255), np.uint8(0))
+        roi = np.where(read_grey(path) > 127, np.uint8(255), np.uint8(0))
         if roi.shape != size:
             logger.warning("%s is %s, the frames are %s: it is resized", path, _size(roi.shape), _size(size))
             roi = np.asarray(cv2.resize(roi, size[::-1], interpolation=cv2.INTER_NEAREST), np.uint8)
@@ -158,21 +233,3 @@ class FileSequence(Sequence):
 
 def _size(shape: tuple[int, ...]) -> str:
     return f"{shape[1]}x{shape[0]}"
-
-
-def read_image(path: Path, flags: int) -> Frame:
-    """Read an image file as OpenCV's flags ask for.
-
-    Raises
-    ------
-    DatasetError
-        If it cannot be read.
-    """
-    try:
-        data = np.frombuffer(path.read_bytes(), np.uint8)
-    except OSError as error:
-        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
-    image = cv2.imdecode(data, flags) if data.size else None
-    if image is None:
-        raise DatasetError(f"cannot read {path}: it is no readable image")
-    return np.asarray(image)

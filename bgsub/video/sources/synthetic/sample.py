@@ -7,12 +7,15 @@ import numpy as np
 from bgsub._files import failure, write_text
 from bgsub.errors import SinkError
 from bgsub.video._images import write_image
+from bgsub.video.sources.synthetic.families import ComposedScene
 from bgsub.video.sources.synthetic.scene import SyntheticScene
 
 __all__ = ["write_sample"]
 
 
-def write_sample(folder: str | Path, scene: SyntheticScene, *, suffix: str = ".png", force: bool = False) -> Path:
+def write_sample(
+    folder: str | Path, scene: SyntheticScene | ComposedScene, *, suffix: str = ".png", force: bool = False
+) -> Path:
     """Write a scene in the layout of the change-detection benchmark.
 
     ``input/in000001.png``, ``groundtruth/gt000001.png`` and so on, ``ROI.bmp``, and ``temporalROI.txt``,
@@ -22,7 +25,7 @@ def write_sample(folder: str | Path, scene: SyntheticScene, *, suffix: str = ".p
     ----------
     folder : path
         Folder to write to; created if missing.
-    scene : SyntheticScene
+    scene : SyntheticScene or ComposedScene
         The scene to write.
     suffix : {".png", ".jpg"}
         Format of the input images.

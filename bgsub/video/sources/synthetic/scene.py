@@ -1,18 +1,16 @@
 """A generated surveillance scene with exact ground truth, determined by its seed."""
 
 import math
-from typing import Any
 
 import numpy as np
 
 from bgsub._opencv import cv2
 from bgsub.frames import Frame, Mask
+from bgsub.video.sources.synthetic.compose import darken, overlay
 from bgsub.video.sources.synthetic.scenery import Pond, Tree, paint_background
 from bgsub.video.sources.synthetic.walkers import Sprite, Walker, cast_shadow
 
 __all__ = ["SyntheticScene"]
-
-STATIC, SHADOW, UNKNOWN, MOVING = 0, 50, 170, 255
 
 _HORIZON = 0.12  # row of the feet of a person infinitely far away, as a fraction of the height
 _LANES = (0.80, 0.625, 0.70, 0.345, 0.76, 0.585, 0.665)
@@ -171,15 +169,15 @@ class SyntheticScene:
             self._pond.draw(image, time_s)
         sprites = [(person, person.draw(i)) for person in people if person.is_on_the_way(i)]
         for person, sprite in sprites:
-            _darken(image, labels, cast_shadow(sprite, person.foot))
+            darken(image, labels, cast_shadow(sprite, person.foot))
         for person, sprite in sprites:
             if person.foot <= self._tree.foot:
-                _overlay(image, labels, sprite)
+                overlay(image, labels, sprite)
         tree = self._tree.bend(time_s) if self._still_tree is None else self._still_tree
-        _overlay(image, labels, Sprite(0, 0, tree), moving=False)
+        overlay(image, labels, Sprite(0, 0, tree), moving=False)
         for person, sprite in sprites:
             if person.foot > self._tree.foot:
-                _overlay(image, labels, sprite)
+                overlay(image, labels, sprite)
         image = cv2.LUT(image, self._exposure(i))
         return self._expose(image, i), labels
 
@@ -206,32 +204,3 @@ class SyntheticScene:
 def _to_column(position: float, width: int, tall: float) -> float:
     """Convert a position in widths to a column; the ends lie so far outside that no shadow reaches in."""
     return position * width + tall * (-1.0 if position == 0 else 0.4 if position == 1 else 0.0)
-
-
-def _window(sprite: Sprite, size: tuple[int, int]) -> tuple[tuple[slice, slice], Any]:
-    """Crop a sprite to the image; return its window in the image and its remaining pixels."""
-    rows, columns = sprite.pixels.shape[:2]
-    top, left = max(0, sprite.top), max(0, sprite.left)
-    bottom, right = max(top, min(size[0], sprite.top + rows)), max(left, min(size[1], sprite.left + columns))
-    pixels = sprite.pixels[top - sprite.top : bottom - sprite.top, left - sprite.left : right - sprite.left]
-    return (slice(top, bottom), slice(left, right)), pixels
-
-
-def _darken(image: Frame, labels: Mask, shadow: Sprite) -> None:
-    window, share = _window(shadow, labels.shape)
-    region = image[window]
-    region[:] = region * (1 - share[..., None]) + 0.5
-    labels[window][share > 0.04] = SHADOW  # less is within the noise
-
-
-def _overlay(image: Frame, labels: Mask, sprite: Sprite, *, moving: bool = True) -> None:
-    window, pixels = _window(sprite, labels.shape)
-    region, marks = image[window], labels[window]
-    opacity = pixels[..., 3]
-    region[:] = region * (1 - opacity[..., None]) + pixels[..., :3] + 0.5
-    if moving:
-        marks[opacity > 0.04] = UNKNOWN
-        marks[opacity > 0.75] = MOVING
-    else:
-        marks[(opacity > 0.25) & (marks != STATIC)] = UNKNOWN
-        marks[opacity > 0.75] = STATIC

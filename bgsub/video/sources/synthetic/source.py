@@ -7,9 +7,10 @@ from bgsub.errors import SourceError
 from bgsub.frames import Packet, VideoInfo
 from bgsub.video.sources.base import FrameSource, SourceOptions
 from bgsub.video.sources.position import Position
+from bgsub.video.sources.synthetic.families import PREFIX, ComposedScene, parse_names
 from bgsub.video.sources.synthetic.scene import SyntheticScene
 
-__all__ = ["SCENES", "SyntheticSource", "open_synthetic"]
+__all__ = ["SCENES", "SyntheticSource", "open_generated", "open_synthetic"]
 
 _PREFIX = "synthetic:"
 
@@ -29,7 +30,7 @@ class SyntheticSource(FrameSource):
 
     Parameters
     ----------
-    scene : SyntheticScene
+    scene : SyntheticScene or ComposedScene
         The scene to deliver.
     name : str
         Name of the source in messages.
@@ -43,7 +44,7 @@ class SyntheticSource(FrameSource):
 
     text_form = "synthetic:walkers?seed=3&frames=200"
 
-    def __init__(self, scene: SyntheticScene, name: str = "synthetic") -> None:
+    def __init__(self, scene: SyntheticScene | ComposedScene, name: str = "synthetic") -> None:
         self.scene = scene
         self._info = VideoInfo(name=name, size=scene.size, rate_hz=scene.rate_hz, count=scene.frames)
         self._next = 0
@@ -51,12 +52,14 @@ class SyntheticSource(FrameSource):
 
     @classmethod
     def accepts(cls, text: str) -> bool:
-        """Return whether the text begins with ``synthetic:``."""
-        return text.startswith(_PREFIX)
+        """Return whether the text begins with ``synthetic:`` or ``generated:``."""
+        return text.startswith((_PREFIX, PREFIX))
 
     @classmethod
     def from_text(cls, text: str, options: SourceOptions) -> "SyntheticSource":
-        """Open the scene, see `open_synthetic`."""
+        """Open the scene, see `open_synthetic` and `open_generated`."""
+        if text.startswith(PREFIX):
+            return open_generated(text)
         return open_synthetic(text.removeprefix(_PREFIX))
 
     @property
@@ -139,3 +142,34 @@ def open_synthetic(text: str) -> SyntheticSource:
         return SyntheticSource(SyntheticScene(**given, **scene), where)
     except ValueError as error:
         raise SourceError(f"cannot open {where}: {error}") from error
+
+
+def open_generated(text: str) -> SyntheticSource:
+    """Open a scene of a generated family by its text, ``generated:FAMILY?KNOB=VALUE&...``.
+
+    Parameters
+    ----------
+    text : str
+        As for `parse_names`; it must name one scene.
+
+    Returns
+    -------
+    SyntheticSource
+
+    Raises
+    ------
+    SourceError
+        If a name, key or value is wrong, or there are several scenes.
+
+    Examples
+    --------
+    >>> open_generated("generated:water?height=20&frames=50").info.count
+    50
+    """
+    try:
+        names = parse_names(text)
+    except ValueError as error:
+        raise SourceError(f"cannot open {text}: {error}") from error
+    if len(names) > 1:
+        raise SourceError(f"cannot open {text}: these are {len(names)} scenes; choose one, such as {names[0]}")
+    return SyntheticSource(names[0].make(), text)

@@ -208,8 +208,31 @@ class Walker:
         )
 
 
-def cast_shadow(sprite: Sprite, foot: float) -> Sprite:
+def cast_shadow(
+    sprite: Sprite,
+    foot: float,
+    *,
+    strength: float = _SHADOW_STRENGTH,
+    softness: float = 0.012,
+    margin: int = 3,
+    fall: float = _SHADOW_FALL,
+) -> Sprite:
     """Return the shadow of a figure on the ground.
+
+    Parameters
+    ----------
+    sprite : Sprite
+        The figure.
+    foot : float
+        Row of its feet.
+    strength : float
+        Share of the light that is missing where the shadow is darkest.
+    softness : float
+        Standard deviation of the blur in heights of the figure.
+    margin : int
+        Pixels around the sharp shadow that the blur may reach.
+    fall : float
+        How far down in the image the shadow of the head lies, in heights of the figure.
 
     Returns
     -------
@@ -218,16 +241,15 @@ def cast_shadow(sprite: Sprite, foot: float) -> Sprite:
     """
     columns = sprite.pixels.shape[1]
     tall = foot - sprite.top
-    margin = 3
     width = columns + math.ceil(_SHADOW_SHIFT * tall) + 2 * margin
-    height = math.ceil(_SHADOW_FALL * tall) + 2 * margin + 2
+    height = math.ceil(fall * tall) + 2 * margin + 2
     # A point z above the ground falls on (x + shift z, foot + fall z).
     map_to = np.array(
         [
             [1, -_SHADOW_SHIFT, _SHADOW_SHIFT * tall + margin],
-            [0, -_SHADOW_FALL, _SHADOW_FALL * tall + margin],
+            [0, -fall, fall * tall + margin],
         ]
     )
     flat = cv2.warpAffine(np.ascontiguousarray(sprite.pixels[..., 3]), map_to, (width, height), flags=cv2.INTER_LINEAR)
-    soft = cv2.GaussianBlur(flat, (0, 0), max(0.6, 0.012 * tall))
-    return Sprite(math.floor(foot) - margin, sprite.left - margin, _SHADOW_STRENGTH * soft)
+    soft = cv2.GaussianBlur(flat, (0, 0), max(0.6, softness * tall))
+    return Sprite(math.floor(foot) - margin, sprite.left - margin, strength * soft)
