@@ -6,6 +6,7 @@ __all__ = [
     "DatasetError",
     "DependencyError",
     "ModelFileError",
+    "ReportError",
     "SinkError",
     "SourceError",
     "UnsupportedError",
@@ -34,6 +35,10 @@ class ConfigError(BgsubError):
 
 class DatasetError(BgsubError):
     """A data set for evaluation does not have the layout of the change-detection benchmark."""
+
+
+class ReportError(BgsubError):
+    """Results of an evaluation are not those of a report, or contradict each other."""
 
 
 class DependencyError(BgsubError, ImportError):
