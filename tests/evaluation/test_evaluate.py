@@ -398,7 +398,7 @@ class TestReport:
         assert float(rows[4]["f_measure"]) == report.rows[4].counts.f_measure
         assert rows[4]["auc"] == ""
 
-    def test_contact_sheet_has_a_line_a_sample(self, report, tmp_path):
+    def test_contact_sheet_has_a_line_per_sample(self, report, tmp_path):
         sheet = contact_sheet(report, tmp_path / "sheet.png", width=64)
         assert sheet.shape == (22 + 3 * 2 * 48, 64 * 4, 3)
         np.testing.assert_array_equal(cv2.imread(str(tmp_path / "sheet.png")), sheet)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -196,5 +197,6 @@ FORMATS: dict[str, Callable[[Table], str]] = {
     "markdown": table_markdown,
     "latex": table_latex,
     "csv": table_csv,
+    "json": lambda table: json.dumps(table_json(table), indent=1),
 }
 """Functions that return a table as text, by name of the format."""

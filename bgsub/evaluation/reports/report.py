@@ -2,9 +2,11 @@
 
 import csv
 import io
+import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 from bgsub.errors import ReportError
@@ -155,7 +157,27 @@ class Report:
             raise ReportError(f"the report has version {version!r:.20}, not {_VERSION}; read it with the bgsub of then")
         if not isinstance(provenance, Mapping):
             raise ReportError("the file is no report: its provenance must be an object; remove that entry")
-        return cls([row_from_json(row) for row in rows], dict(provenance))
+        return cls([row_from_json(row) for row in rows], plain(provenance))
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Report":
+        """Read a file that holds the JSON of `to_json`.
+
+        Raises
+        ------
+        ReportError
+            If the file cannot be read, or is no report.
+        """
+        try:
+            data = json.loads(Path(path).read_bytes())
+        except OSError as error:
+            raise ReportError(f"cannot read {path}: {error.strerror}; check the name") from error
+        except (ValueError, RecursionError):
+            raise ReportError(f"cannot read {path}: it is no JSON; write it with bgsub evaluate --json") from None
+        try:
+            return cls.from_json(data)
+        except ReportError as error:
+            raise ReportError(f"cannot read {path}: {error}") from None
 
     def to_csv(self) -> str:
         """Return the rows as CSV text with a header; unknown values are empty."""

@@ -17,13 +17,22 @@ from bgsub.evaluation.roc import Roc, thin_out
 __all__ = ["cells", "plain", "row_from_json", "row_to_json"]
 
 _CURVE_POINTS = 200
+_DEEPEST = 20
 _COUNTS = ("tp", "fp", "fn", "tn")
 _TIMELINE = ("number", *_COUNTS)
 _CURVE = ("auc", "best_f", "best_threshold")
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON knows it: NaN and infinity become None, arrays and tuples lists, other objects text."""
+def plain(value: Any, depth: int = 0) -> Any:
+    """Return a value as JSON knows it: NaN and infinity become None, arrays and tuples lists, other objects text.
+
+    Raises
+    ------
+    ReportError
+        If the value is nested too deeply.
+    """
+    if depth > _DEEPEST:
+        raise ReportError(f"parameters and provenance must not be nested more than {_DEEPEST} deep; leave such out")
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, float):
@@ -31,9 +40,9 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
+        return {str(name): plain(item, depth + 1) for name, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
+        return [plain(item, depth + 1) for item in value]
     return str(value)
 
 
@@ -95,7 +104,7 @@ def row_from_json(entry: Any) -> Row:
         unlabelled=_count(entry, "unlabelled") if "unlabelled" in entry else 0,
         family=_value(entry, "family", str, "a text") if "family" in entry else "",
         knob=None if knob is None else _number(entry, "knob"),
-        parameters=dict(_value(entry, "parameters", Mapping, "an object")) if "parameters" in entry else {},
+        parameters=plain(_value(entry, "parameters", Mapping, "an object")) if "parameters" in entry else {},
         error=_value(entry, "error", str, "a text") if "error" in entry else "",
         timeline=_timeline(entry),
     )

@@ -22,8 +22,8 @@ def html_table(table: Table) -> str:
     )
 
 
-def _head(name: str) -> str:
-    return f'<th scope="col"><button type="button">{escape_html(name)}</button></th>'
+def _head(name: str, style: str = "") -> str:
+    return f'<th scope="col"{style}><button type="button">{escape_html(name)}</button></th>'
 
 
 def _line(line: Line) -> str:
@@ -45,9 +45,9 @@ def plain_table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, text_col
         "".join(f"<td{style}>{escape_html(cell)}</td>" for style, cell in zip(styles, row, strict=True)) for row in rows
     )
     body = "".join(f"<tr>{line}</tr>" for line in lines)
+    head = "".join(map(_head, heads, styles))
     return (
-        f'<div class="scroll"><table class="sortable"><thead><tr>{"".join(map(_head, heads))}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
+        f'<div class="scroll"><table class="sortable"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
 

@@ -10,7 +10,14 @@ from bgsub.evaluation.reports.escape import escape_html, flatten
 from bgsub.evaluation.reports.page.elements import definitions, html_table, legend, plain_table
 from bgsub.evaluation.reports.page.svg import Series, chart, colour
 from bgsub.evaluation.reports.report import Report
-from bgsub.evaluation.reports.statistics import Estimate, Paired, compare, compare_by_family, mean_intervals
+from bgsub.evaluation.reports.statistics import (
+    FEWEST_VIDEOS,
+    Estimate,
+    Paired,
+    compare,
+    compare_by_family,
+    mean_intervals,
+)
 from bgsub.evaluation.reports.tables import side_by_side
 
 __all__ = ["comparisons", "knobs", "means", "pareto", "pareto_front", "provenance", "tables"]
@@ -81,8 +88,8 @@ def comparisons(report: Report, baseline: str | None) -> str:
     )
     rows = [row[1:] for row in rows]
     return f"""<section id="pairs"><h2>Paired comparisons</h2>{plain_table(heads, rows, text_columns=2)}
-<p class="note">Differences video by video. An interval without 0 is marked *; of twenty such intervals between equal
-models, one is expected to be.{note}</p>{family}</section>"""
+<p class="note">Differences video by video; no interval below {FEWEST_VIDEOS} videos. An interval without 0 is marked *;
+of twenty such intervals between models of equal accuracy, one is expected to be marked.{note}</p>{family}</section>"""
 
 
 def _compared(pair: Paired) -> list[str]:

@@ -47,7 +47,7 @@ def chart(
     Parameters
     ----------
     series : sequence of Series
-        With at least one point at which both values are finite, and x positive if it is logarithmic.
+        Points that are not finite or beyond 1e15, and those at which a logarithmic x is not positive, are left out.
     x_label, y_label : str
         Titles of the axes.
     x_log : bool
@@ -125,7 +125,7 @@ class _Axes:
 
 def _drawable(x: float, y: float, x_log: bool) -> bool:
     """Return whether a point is finite, and so small that differences of such numbers are finite, too."""
-    return abs(x) < _LARGEST and abs(y) < _LARGEST and (x > 0 or not x_log)
+    return abs(x) < _LARGEST and abs(y) < _LARGEST and (x > 1 / _LARGEST or not x_log)
 
 
 def _limits(values: Iterable[float]) -> tuple[float, float]:
@@ -146,10 +146,11 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Return numbers 1, 2 and 5 times powers of ten, or only the powers over a wide range, between powers of ten."""
+    """Return round numbers between two powers of ten: powers of ten, with 2 and 5 times these if the range is short."""
     factors = (1,) if high - low > 3 else (1, 2, 5)
     found = [factor * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for factor in factors]
-    return [value for value in found if low <= math.log10(value) <= high]
+    inside = [value for value in found if low <= math.log10(value) <= high]
+    return inside if len(inside) > 1 else [value for value in _ticks(10**low, 10**high) if value > 0]
 
 
 def _line(series: Series, positions: list[tuple[float, float] | None]) -> list[str]:

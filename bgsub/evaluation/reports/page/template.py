@@ -13,9 +13,10 @@ h1 { font-size: 1.6em; } h2 { font-size: 1.25em; margin-top: 2em; border-bottom:
 h3 { font-size: 1.05em; } p.note, li.note { color: #555; }
 table { border-collapse: collapse; margin: .6em 0; font-variant-numeric: tabular-nums; }
 th, td { padding: .2em .7em; text-align: right; border-bottom: 1px solid #e4e4e4; vertical-align: top; }
-th:first-child, td:first-child, .text { text-align: left; }
+th:first-child, td:first-child, th.text, td.text { text-align: left; }
 thead th { border-bottom: 2px solid #888; } tfoot tr:first-child td { border-top: 2px solid #888; }
-tbody tr:hover { background: #f3f6fa; } .best { font-weight: 700; } .failed { color: #b00020; }
+td { white-space: nowrap; } tbody tr:hover { background: #f3f6fa; }
+.best { font-weight: 700; } .failed { color: #b00020; }
 th button { all: unset; cursor: pointer; } th button::after { content: " \\2195"; color: #999; }
 th[aria-sort=ascending] button::after { content: " \\2191"; }
 th[aria-sort=descending] button::after { content: " \\2193"; }
@@ -37,12 +38,12 @@ for (const button of document.querySelectorAll("table.sortable th button")) {
     const rising = head.getAttribute("aria-sort") === "descending";
     for (const other of table.querySelectorAll("th[aria-sort]")) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", rising ? "ascending" : "descending");
-    const key = row => row.cells[column].dataset.value ?? row.cells[column].textContent;
+    const key = row => row.cells[column].dataset.value ?? row.cells[column].textContent.replace(/^-$/, "");
     const body = table.tBodies[0];
     body.append(...[...body.rows].sort((a, b) => {
       const [x, y] = [key(a), key(b)];
       if (x === "" || y === "") return (x === "") - (y === "");
-      const order = isNaN(x) || isNaN(y) ? x.localeCompare(y) : x - y;
+      const order = parseFloat(x) - parseFloat(y) || x.localeCompare(y);
       return rising ? order : -order;
     }));
   });
