@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bgsub.evaluation import Report, bootstrap_mean, compare, compare_by_family, mean_intervals
-from bgsub.evaluation.reports.statistics import FEWEST_VIDEOS
+from bgsub.evaluation.reports.statistics import FEWEST_VIDEOS, _acceleration, _bca, _resampled_means
 from tests.evaluation.made_reports import make_report, make_row
 
 
@@ -62,18 +62,24 @@ class TestBootstrapMean:
         alone = bootstrap_mean(values)
         assert estimate.high - estimate.low > alone.high - alone.low
 
-    def test_resamples_have_the_exact_distribution(self):
-        values = [0.0, 0.0, 0.0, 1.0, 3.0]
-        means = np.sort([np.mean(drawn) for drawn in itertools.product(values, repeat=5)])
-        estimate = bootstrap_mean(values, level=0.9, resamples=40_000)
-        below = np.mean(means < 0.8 - 1e-9) + np.mean(np.abs(means - 0.8) < 1e-9) / 2
-        normal = statistics.NormalDist()
-        bias, deviation = normal.inv_cdf(below), np.array(values) - 0.8
-        skew = (deviation**3).sum() / (6 * (deviation**2).sum() ** 1.5)
-        for share, end in ((0.05, estimate.low), (0.95, estimate.high)):
-            z = bias + normal.inv_cdf(share)
-            exact = np.quantile(means, normal.cdf(bias + z / (1 - skew * z)), method="inverted_cdf")
-            assert abs(end - exact) <= 0.2 + 1e-9  # the means are multiples of 0.2
+    def test_ends_are_those_of_all_resamples(self):
+        values = [0.0, 0.0, 0.0, 1.0, 6.0]
+        every = [sum(drawn) / 5 for drawn in itertools.product(values, repeat=5)]
+        below = (sum(mean < 1.4 for mean in every) + sum(mean == 1.4 for mean in every) / 2) / len(every)
+        assert below == pytest.approx(0.54368)  # of the resamples 17 % have exactly the mean of the sample
+        normal, deviations = statistics.NormalDist(), [value - 1.4 for value in values]
+        skew = sum(d**3 for d in deviations) / (6 * sum(d**2 for d in deviations) ** 1.5)
+        bias = normal.inv_cdf(below)
+        parts = [np.array([value]) for value in values]
+        assert _acceleration(parts) == pytest.approx(skew)
+        for level in (0.5, 0.8, 0.95):
+            ends = _bca(1.4, np.array(every), skew, level)
+            for share, end in zip(((1 - level) / 2, (1 + level) / 2), ends, strict=True):
+                z = bias + normal.inv_cdf(share)
+                assert end == pytest.approx(np.quantile(every, normal.cdf(bias + z / (1 - skew * z))))
+        drawn = _resampled_means(parts, 40_000, np.random.default_rng(0))
+        for mean in set(every):
+            assert np.mean(np.isclose(drawn, mean)) == pytest.approx(every.count(mean) / len(every), abs=0.01)
 
     @pytest.mark.parametrize(("count", "least"), [(15, 0.90), (40, 0.92)])
     def test_intervals_cover_the_mean_as_often_as_claimed(self, count, least):

@@ -69,6 +69,12 @@ class TestSideBySide:
         assert [[cell.partial for cell in cells] for cells in lines["a"].cells] == [[False] * 3, [True] * 3]
         assert [[cell.partial for cell in cells] for cells in lines["b"].cells] == [[False] * 3] * 2
 
+    def test_videos_that_no_model_has_a_value_for_leave_means_comparable(self):
+        rows = [make_row(m, "a/x", tp, 1, 100 - tp) for m, tp in (("one", 60), ("two", 70))]
+        rows += [make_row(m, "a/still", 0, 0, 0) for m in ("one", "two")]  # F is 0 / 0
+        mean = by_label(side_by_side(Report(rows)))["mean of videos"]
+        assert [(cells[0].best, cells[0].partial) for cells in mean.cells] == [(False, False), (True, False)]
+
     def test_values_that_look_equal_are_both_best(self):
         rows = [make_row("one", "a/x", 6000, 1, 4000), make_row("two", "a/x", 6001, 1, 3999)]
         assert [cells[0].best for cells in side_by_side(Report(rows)).lines[0].cells] == [True, True]
@@ -184,6 +190,12 @@ class TestFormats:
             assert bare.count("{") == bare.count("}")
             assert not set("#_~|") & set(bare)
             assert all(line.count("&") == 4 for line in bare.splitlines() if line.startswith("<"))
+
+
+def test_the_long_table_shows_hostile_names_on_one_line():
+    text = Report([make_row(HOSTILE, f"{HOSTILE.replace('/', '')}/b", 60, 1, 40)]).to_table()
+    assert len(text.splitlines()) == 5
+    assert not set("\x1b\u202e\udce4") & set(text)
 
 
 def test_csv_of_names_that_are_not_unicode_can_be_encoded():

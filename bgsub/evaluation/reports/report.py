@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from bgsub.errors import ReportError
 from bgsub.evaluation.metrics import MEASURES, mean_measures
+from bgsub.evaluation.reports.escape import visible
 from bgsub.evaluation.reports.rows import Mean, Row, Sample
 from bgsub.evaluation.reports.stored_rows import cells, plain, row_from_json, row_to_json
 
@@ -199,7 +200,7 @@ class Report:
             for row in self.rows:
                 if row.model != model:
                     continue
-                line = [model, row.category, row.sequence, *_digits(row.measures())]
+                line = [visible(model), visible(row.category), visible(row.sequence), *_digits(row.measures())]
                 if with_roc:
                     line += [
                         _digit(row.roc.auc if row.roc else math.nan),
@@ -208,7 +209,9 @@ class Report:
                 memory = math.nan if row.memory_bytes is None else row.memory_bytes / 1e6
                 lines.append([*line, _digit(row.model_hz, 0), _digit(memory, 1)])
             blank = [""] * (len(header) - 3 - len(MEASURES))
-            lines += [[model, mean.over, "*", *_digits(mean.measures), *blank] for mean in self.means(model)]
+            lines += [
+                [visible(model), visible(mean.over), "*", *_digits(mean.measures), *blank] for mean in self.means(model)
+            ]
         widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
         return "\n".join(
             "  ".join(

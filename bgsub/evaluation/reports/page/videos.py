@@ -84,9 +84,9 @@ def _encoded(
         if item is None:
             continue
         identity, number, by_model = item
-        images = [] if left_out else _images(by_model, models, width)
+        images = [] if size > limit else _images(by_model, models, width)
         size += sum(map(len, images))
-        if left_out or size > limit:
+        if size > limit:
             left_out += 1
         else:
             found.setdefault(identity, []).append((number, images))
