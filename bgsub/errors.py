@@ -37,7 +37,7 @@ class DatasetError(BgsubError):
     """A data set for evaluation does not have the layout of the change-detection benchmark."""
 
 
-class ReportError(BgsubError):
+class ReportError(BgsubError, ValueError):
     """Results of an evaluation are not those of a report, or contradict each other."""
 
 

@@ -35,7 +35,7 @@ def assert_same(one, other):
 class TestStored:
     def test_counts_and_numbers_come_back_to_the_bit(self):
         rows = [
-            make_row("m", "a/b", 2**53 + 1, 2, 3, hz=1 / 3, tn=2**62, unlabelled=4, family="f", knob=0.1),
+            make_row("m", "a/b", 2**53 + 1, 2, 3, hz=1 / 3, tn=2**62, unlabelled=4, family="f", data="0123", knob=0.1),
             make_row(
                 "m", "a/c", 0, 0, 0, memory_bytes=None, parameters={"width": 30.0, "n": [1, None], "x": {"y": "z"}}
             ),
@@ -87,7 +87,7 @@ class TestStored:
         data = make_report().to_json()
         del data["version"], data["provenance"]
         for row in data["rows"]:
-            for name in ("knob", "error", "timeline", "unlabelled", "family"):
+            for name in ("knob", "error", "timeline", "unlabelled", "family", "data"):
                 del row[name]
         assert [row.counts for row in Report.from_json(data).rows] == [row.counts for row in make_report().rows]
 
@@ -169,10 +169,13 @@ class TestMerge:
         merged = Report.merge(Report([first, middle]), Report([second]), replace=True)
         assert [row.counts.tp for row in merged.rows] == [70, 50]
 
-    @pytest.mark.parametrize("other", [{"fn": 41}, {"tn": 5}])
-    def test_videos_scored_with_other_labels_are_refused(self, other):
-        rows = [make_row("m", "a/b", 60, 1, 40), make_row("n", "a/b", **{"tp": 60, "fp": 1, "fn": 40, **other})]
-        with pytest.raises(ReportError, match="a/b was scored with other labels for n than before"):
+    @pytest.mark.parametrize("other", [{"fn": 41}, {"tn": 5}, {"data": "2"}, {"data": "2", "error": "no memory"}])
+    def test_videos_of_other_data_are_refused(self, other):
+        rows = [
+            make_row("m", "a/b", 60, 1, 40, data="1"),
+            make_row("n", "a/b", **{"tp": 60, "fp": 1, "fn": 40, **other}),
+        ]
+        with pytest.raises(ReportError, match="a/b was evaluated on other data for n than before"):
             Report.merge(Report(rows[:1]), Report(rows[1:]))
 
     def test_failures_agree_with_all_labels(self):

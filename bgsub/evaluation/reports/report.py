@@ -70,8 +70,8 @@ class Report:
     def merge(cls, *reports: Self, replace: bool = False) -> "Report":
         """Join the rows of several reports.
 
-        Models are compared video by video, so the reports must agree on the videos: the numbers of moving and of
-        static pixels that were scored depend on the labels alone, and are checked.
+        Models are compared video by video, so the reports must agree on the videos. Their digests are checked where
+        known, and the numbers of moving and of static pixels that were scored, which depend on the labels alone.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class Report:
         Raises
         ------
         ReportError
-            If a model has two rows for one video, or a video was scored with other labels.
+            If a model has two rows for one video, or a video has other frames or labels.
 
         Examples
         --------
@@ -106,12 +106,16 @@ class Report:
                 )
             found[row.model, row.identity] = row
         labels: dict[str, tuple[int, int, int]] = {}
+        digests: dict[str, str] = {}
         for row in found.values():
             counts = row.counts
             pixels = row.scored, counts.tp + counts.fn, counts.fp + counts.tn
-            if not row.error and labels.setdefault(row.identity, pixels) != pixels:
+            same = labels.setdefault(row.identity, pixels) == pixels if not row.error else True
+            if row.data:
+                same &= digests.setdefault(row.identity, row.data) == row.data
+            if not same:
                 raise ReportError(
-                    f"{row.identity} was scored with other labels for {row.model} than before; evaluate it again"
+                    f"{row.identity} was evaluated on other data for {row.model} than before; evaluate it again"
                 )
         sources = [report.provenance for report in reports if report.provenance]
         common = sources[0] if sources and all(source == sources[0] for source in sources) else {"merged": sources}

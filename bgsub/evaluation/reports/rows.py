@@ -49,6 +49,8 @@ class Row:
     """Number of frames of the interval to score that have no labels, and so were not scored."""
     family: str = ""
     """Kind of scene or origin of the sequence."""
+    data: str = ""
+    """Digest of the sequence: frames, labels and region; empty if unknown."""
     knob: float | None = None
     """Value of the parameter that varies within the family of a generated sequence; None if there is none."""
     parameters: dict[str, Any] = field(default_factory=dict, hash=False)
