@@ -7,6 +7,7 @@ __all__ = [
     "DatasetError",
     "DependencyError",
     "ModelFileError",
+    "ReportError",
     "SinkError",
     "SourceError",
     "UnsupportedError",
@@ -39,6 +40,10 @@ class ConfigError(BgsubError):
 
 class DatasetError(BgsubError):
     """A data set for evaluation does not have the layout of the change-detection benchmark."""
+
+
+class ReportError(BgsubError, ValueError):
+    """Results of an evaluation are not those of a report, or contradict each other."""
 
 
 class DependencyError(BgsubError, ImportError):

@@ -15,7 +15,7 @@ import pytest
 import bgsub
 from bgsub._files import check_file, lock_file, lock_name, open_whole, write_text, write_whole
 from bgsub.errors import BgsubError, ConfigError, ModelFileError, SinkError
-from bgsub.evaluation import Report, Roc, Row, Sample, contact_sheet, plot_roc
+from bgsub.evaluation import Report, Roc, Row, Sample, contact_sheet, plot_roc, write_page
 from bgsub.evaluation.metrics import Counts
 from bgsub.learners import KernelPerceptron, save
 from bgsub.roi import Region
@@ -221,6 +221,7 @@ WRITERS: dict[str, tuple[Callable[[Path], object], type[BgsubError]]] = {
     ),
     "region.json": (lambda path: Region(include=(((0, 0), (1, 0), (1, 1)),)).save(path), ConfigError),
     "sheet.png": (lambda path: contact_sheet(report(), path), SinkError),
+    "page.html": (lambda path: write_page(report(), path), SinkError),
     "roc.png": (lambda path: plot_roc(report(), path), SinkError),
     "image.png": (lambda path: write_image(path, np.zeros((4, 4), np.uint8)), SinkError),
     "temporalROI.txt": (

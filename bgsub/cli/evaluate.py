@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,16 +26,29 @@ INCOMPLETE = 3
 _REPORTS: dict[str, tuple[str, ...]] = {
     "json_path": (),
     "csv_path": (),
+    "table_path": (".md", ".tex", ".csv", ".json", ".txt"),
+    "page_path": (".html", ".htm"),
     "roc_path": (".png", ".svg", ".pdf"),
     "sheet_path": (".png",),
 }
 """Options that name a file to write, and the suffixes it may have; any where there are none."""
 
 
+_TABLES = {".md": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json", ".txt": "text"}
+
+
 def _report_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = [
         click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the report as JSON."),
         click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write the report as CSV."),
+        click.option(
+            "--table",
+            "table_path",
+            type=click.Path(path_type=Path),
+            help="Write methods side by side (.md .tex .csv).",
+        ),
+        click.option("--html", "page_path", type=click.Path(path_type=Path), help="Write one page with all results."),
+        click.option("--baseline", help="Method to compare with.  [default: the first of mog2 and the methods]"),
         click.option("--keep-going", "-k", is_flag=True, help="Leave out videos that fail; exit with 3."),
         click.option("--force", "-f", is_flag=True, help="Overwrite existing files."),
     ]
@@ -99,9 +113,10 @@ def evaluate(interrupts: Interrupts, /, datasets: tuple[str, ...], **options: An
         report, failed = _search(methods, sequences, rows, options)
     else:
         report, failed = _run(methods, sequences, rows, options, paths)
-        click.echo(report.to_table())
+        _print(report, _choose_baseline(report, options))
         _print_validation(report, options)
-    _write(report, paths, interrupts)
+    report.provenance["left_out"] = [asdict(failure) for failure in (*failures, *failed)]
+    _write(report, paths, interrupts, _choose_baseline(report, options))
     return _explain_failures([*failures, *failed])
 
 
@@ -174,7 +189,7 @@ def _run(
     chosen = RunOptions(
         threads=options["threads"],
         roc="roc_path" in paths,
-        samples=6 if "sheet_path" in paths else 0,
+        samples=6 if "sheet_path" in paths or "page_path" in paths else 0,
         results=options["results"],
     )
     frames = sum(len(sequence.numbers) for sequence in sequences) * len(methods)
@@ -219,6 +234,29 @@ def _print_validation(report: "Report", options: Mapping[str, Any]) -> None:
         click.echo("\n" + leave_one_out(report, options["leave_one_out"]).to_table())
 
 
+def _choose_baseline(report: "Report", options: Mapping[str, Any]) -> str | None:
+    """Return the method that others are compared with; None if there is only one."""
+    chosen: str | None = options["baseline"]
+    if chosen is not None and chosen not in report.models:
+        raise ConfigError(f"cannot compare with {chosen}: it is not among the methods {', '.join(report.models)}")
+    if len(report.models) < 2:
+        return None
+    return chosen or ("mog2" if "mog2" in report.models else report.models[0])
+
+
+def _print(report: "Report", baseline: str | None) -> None:
+    """Print all measures of one method, or the F of several side by side and compared with the baseline."""
+    from bgsub.evaluation import compare, side_by_side, table_text
+
+    if baseline is None:
+        click.echo(report.to_table())
+        return
+    click.echo(table_text(side_by_side(report)) + "\n")
+    for model in report.models:
+        if model != baseline:
+            click.echo(compare(report, model, baseline))
+
+
 @click.command()
 @click.argument("dataset")
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -239,8 +277,9 @@ def score(interrupts: Interrupts, /, dataset: str, results: tuple[Path, ...], **
         rows += report.rows
         failures += failed
     report = Report(rows, provenance={"masks": [str(folder) for folder in results]})
-    click.echo(report.to_table())
-    _write(report, paths, interrupts)
+    baseline = _choose_baseline(report, options)
+    _print(report, baseline)
+    _write(report, paths, interrupts, baseline)
     return _explain_failures(failures)
 
 
@@ -260,11 +299,13 @@ def _check_reports(options: Mapping[str, Any]) -> dict[str, Path]:
     return paths
 
 
-def _write(report: "Report", paths: Mapping[str, Path], interrupts: Interrupts) -> None:
-    from bgsub.evaluation import contact_sheet, plot_roc
+def _write(report: "Report", paths: Mapping[str, Path], interrupts: Interrupts, baseline: str | None) -> None:
+    from bgsub.evaluation import FORMATS, contact_sheet, plot_roc, side_by_side, write_page
 
     writers: dict[str, Callable[[Path], object]] = {
-        "json_path": lambda path: write_text(path, json.dumps(report.to_json(), indent=1) + "\n"),
+        "json_path": lambda path: write_text(path, json.dumps(report.to_json(timelines=False), indent=1) + "\n"),
+        "table_path": lambda path: write_text(path, FORMATS[_TABLES[path.suffix.lower()]](side_by_side(report)) + "\n"),
+        "page_path": lambda path: write_page(report, path, baseline=baseline),
         "csv_path": lambda path: write_text(path, report.to_csv()),
         "roc_path": lambda path: plot_roc(report, path),
         "sheet_path": lambda path: contact_sheet(report, path),

@@ -158,6 +158,7 @@ class _Run:
     def __init__(self, name: str, model: Any, sequence: Sequence, postprocess: Callable[[Mask], Mask] | None) -> None:
         self._name, self._model, self._sequence, self._postprocess = name, model, sequence, postprocess
         self._counts, self._scored = Counts(), set(sequence.scored)
+        self._timeline: list[tuple[int, int, int, int, int]] = []
         self._scores: RocCounter | None = None
         self._sampled: set[int] = set()
         self._samples: list[Sample] = []
@@ -199,8 +200,12 @@ class _Run:
         if self.on_mask is not None:
             self.on_mask(number, np.where(mask == 255, np.uint8(255), np.uint8(0)))
         if scored:
-            self._counts += count_pixels(mask, positive, negative)
+            counts = count_pixels(mask, positive, negative)
+            self._counts += counts
+            self._timeline.append((number, counts.tp, counts.fp, counts.fn, counts.tn))
         if number in self._sampled:
+            if self._roi is not None:
+                labels = np.where(self._roi != 0, labels, np.uint8(85))
             self._samples.append(Sample(number, frame, labels, mask.copy()))
 
     def row(self) -> Row:
@@ -221,6 +226,8 @@ class _Run:
             memory_bytes=_memory(self._model),
             roc=self._roc(),
             samples=tuple(self._samples),
+            knob=getattr(self._sequence, "knob", None),
+            timeline=np.array(self._timeline, np.int64).reshape(-1, 5),
         )
 
     def _roc(self) -> Roc | None:

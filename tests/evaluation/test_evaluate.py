@@ -369,7 +369,7 @@ class TestReport:
         assert data["rows"][0]["auc"] == 1.0
         assert data["rows"][3]["auc"] is None
         assert [mean["over"] for mean in data["means"][:4]] == ["a", "b", "mean of categories", "mean of videos"]
-        assert Report([]).to_json() == {"rows": [], "means": [], "provenance": {}}
+        assert Report([]).to_json() == {"version": 1, "provenance": {}, "rows": [], "means": []}
 
     def test_csv_reads_back(self, report):
         rows = list(csv.DictReader(report.to_csv().splitlines()))

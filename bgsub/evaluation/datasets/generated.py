@@ -41,6 +41,11 @@ class GeneratedSequence(Sequence):
         return self.category
 
     @property
+    def knob(self) -> float:
+        """Value of the family's knob."""
+        return self.scene.knob
+
+    @property
     def numbers(self) -> list[int]:
         """Numbers of all frames, from 1."""
         return list(range(1, self.scene.frames + 1))
