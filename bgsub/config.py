@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import tomli_w
 
+from bgsub._input.texts import read_text
 from bgsub.detectors import Detector, create, detector_class, load
 from bgsub.detectors.parameters import defaults
 from bgsub.errors import ConfigError
@@ -16,6 +17,8 @@ from bgsub.postprocess import RAW, Postprocess
 from bgsub.roi import open_region
 
 __all__ = ["Config"]
+
+_MOST_BYTES = 2**20  # of a settings file: thousands of times what one needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class Config:
             If the file is missing or wrong; the message names the file.
         """
         try:
-            return cls.from_toml_text(Path(path).read_text(encoding="utf-8"))
+            return cls.from_toml_text(read_text(path, _MOST_BYTES))
         except OSError as error:
             raise ConfigError(
                 f"cannot read the settings {path}: {error.strerror or error}; `bgsub config` prints such a file"

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from bgsub._files import write_text
+from bgsub._input.images import GREY, read_image
+from bgsub._input.texts import read_text
 from bgsub._opencv import cv2
 from bgsub.errors import ConfigError
 from bgsub.frames import Mask
@@ -20,6 +22,8 @@ Polygon = tuple[tuple[float, float], ...]
 
 _FARTHEST = 100_000
 """Largest coordinate: larger ones overflow where polygons are filled."""
+
+_MOST_BYTES = 2**24  # of a JSON file: half a million corners
 
 _JSON_REMEDY = 'write {"include": [[[x, y], ...]], "exclude": []}'
 
@@ -150,16 +154,19 @@ def open_region(text: str) -> Region:
         raise ConfigError(f"cannot read the region {text}: no such file, and no polygon like '10,10 310,10 160,230'")
     if path.suffix.lower() == ".json":
         return _from_json(path)
-    image = cv2.imread(str(path), cv2.IMREAD_GRAYSCALE)
-    if image is None:
-        raise ConfigError(f"cannot read the region {path} as an image; use PNG, BMP, JPEG or a .json of polygons")
-    return Region(image=np.where(np.asarray(image) > 0, np.uint8(255), np.uint8(0)))
+    try:
+        image = read_image(path, GREY, ConfigError)
+    except ConfigError as error:
+        raise ConfigError(f"cannot use the region {path}: {error}; give an image or a .json of polygons") from error
+    return Region(image=np.where(image > 0, np.uint8(255), np.uint8(0)))
 
 
 def _from_json(path: Path) -> Region:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        content = json.loads(read_text(path, _MOST_BYTES))
+    except RecursionError:
+        raise ConfigError(f"cannot read the region {path}: its lists are nested too deeply; {_JSON_REMEDY}") from None
+    except (OSError, ValueError) as error:
         raise ConfigError(f"cannot read the region {path}: {error}; {_JSON_REMEDY}") from error
     if not isinstance(content, dict) or not content or content.keys() - {"include", "exclude"}:
         raise ConfigError(f"{path} is not a region file; {_JSON_REMEDY}")

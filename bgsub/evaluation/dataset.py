@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from bgsub._input.images import GREY, read_image
+from bgsub._input.texts import read_text
 from bgsub._opencv import cv2
 from bgsub.errors import DatasetError
 from bgsub.frames import Frame, Mask
@@ -16,6 +18,7 @@ __all__ = ["GroundTruth", "Sequence", "find_sequences"]
 
 logger = logging.getLogger(__name__)
 
+_MOST_INTERVAL_BYTES = 2**16  # of temporalROI.txt, which holds two numbers
 _IMAGES = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff"}
 
 
@@ -50,12 +53,12 @@ class Sequence:
         DatasetError
             If the file cannot be read, as the other methods do.
         """
-        return _read_image(self.inputs[number], cv2.IMREAD_ANYCOLOR)
+        return read_image(self.inputs[number], cv2.IMREAD_ANYCOLOR, DatasetError)
 
     def read_labels(self, number: int, size: tuple[int, int]) -> Mask:
         """Read the labels of a frame of that (height, width); palettes are expanded."""
         path = self.truths[number]
-        labels = _read_image(path, cv2.IMREAD_GRAYSCALE)
+        labels = read_image(path, GREY, DatasetError)
         if labels.shape != size:
             raise DatasetError(f"{path} must have the size of its frame, {_size(size)}, but has {_size(labels.shape)}")
         return labels
@@ -68,7 +71,7 @@ class Sequence:
         path = self.folder / "ROI.bmp"
         if not path.exists():
             return None
-        roi = np.where(_read_image(path, cv2.IMREAD_GRAYSCALE) > 127, np.uint8(255), np.uint8(0))
+        roi = np.where(read_image(path, GREY, DatasetError) > 127, np.uint8(255), np.uint8(0))
         if roi.shape != size:
             logger.warning("%s is %s, the frames are %s: it is resized", path, _size(roi.shape), _size(size))
             roi = np.asarray(cv2.resize(roi, size[::-1], interpolation=cv2.INTER_NEAREST), np.uint8)
@@ -77,17 +80,6 @@ class Sequence:
 
 def _size(shape: tuple[int, ...]) -> str:
     return f"{shape[1]}x{shape[0]}"
-
-
-def _read_image(path: Path, flags: int) -> Frame:
-    try:
-        data = np.frombuffer(path.read_bytes(), np.uint8)
-    except OSError as error:
-        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
-    image = cv2.imdecode(data, flags) if data.size else None
-    if image is None:
-        raise DatasetError(f"cannot read {path}: it is no readable image")
-    return np.asarray(image)
 
 
 def _numbered(folder: Path) -> dict[int, Path]:
@@ -106,7 +98,7 @@ def _numbered(folder: Path) -> dict[int, Path]:
 
 def _read_interval(path: Path) -> tuple[int, int]:
     try:
-        words = path.read_text().split()
+        words = read_text(path, _MOST_INTERVAL_BYTES).split()
         first, last = map(int, words)
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror}") from error

@@ -4,7 +4,7 @@ import av
 from av.container import InputContainer
 from av.video.stream import VideoStream
 
-from bgsub.video._frame_limit import check_frame_size, most_pixels
+from bgsub._input.frame_size import check_frame_size, most_pixels
 
 __all__ = ["describe", "video_stream"]
 

@@ -2,7 +2,6 @@
 
 import glob
 import itertools
-import logging
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
@@ -10,17 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from bgsub._opencv import cv2
+from bgsub._input.images import read_image
 from bgsub.errors import SourceError
 from bgsub.frames import FRAME_DTYPES, Frame, VideoInfo
-from bgsub.video._frame_limit import check_frame_size, image_size
 from bgsub.video._text import text_size
 from bgsub.video.sources.base import Grab, LazySource, SourceOptions
 from bgsub.video.sources.position import Position
 
 __all__ = ["ImageSequence", "find_images", "is_pattern"]
-
-logger = logging.getLogger(__name__)
 
 _SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"})
 _PRINTF = re.compile(r"%(0?)(\d*)d")
@@ -189,22 +185,10 @@ class ImageSequence(LazySource):
 
     @staticmethod
     def _load(path: Path) -> Frame:
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise SourceError(f"cannot read {path}: {error.strerror}; check the file") from error
-        check_frame_size(str(path), image_size(data))
-        try:
-            # ANYCOLOR and ANYDEPTH keep grey grey and 16 bits, and drop alpha
-            image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_ANYCOLOR | cv2.IMREAD_ANYDEPTH)
-        except cv2.error as error:  # of an empty file, or with a size that OpenCV refuses
-            logger.debug("%s: %s", path, error)
-            image = None
-        if image is None:
-            raise SourceError(f"{path} is not a readable image; replace it or move it elsewhere")
+        image = read_image(path)
         if image.dtype not in FRAME_DTYPES:
             raise SourceError(f"{path} holds {image.dtype} pixels; convert it to 8 or 16 bits")
-        return np.ascontiguousarray(image)
+        return image
 
 
 def _kind(frame: Frame) -> str:

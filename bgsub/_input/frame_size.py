@@ -1,11 +1,10 @@
-"""The largest frame that sources accept, checked before memory is allocated for it."""
+"""The largest frame that is accepted, checked before memory is allocated for it."""
 
 import os
 import re
 import struct
 
-from bgsub.errors import ConfigError, SourceError
-from bgsub.video._text import text_size
+from bgsub.errors import BgsubError, ConfigError, SourceError
 
 __all__ = ["check_frame_size", "image_size", "most_pixels"]
 
@@ -36,7 +35,7 @@ def most_pixels() -> int:
     return int(text)
 
 
-def check_frame_size(name: str, size: tuple[int, int] | None) -> None:
+def check_frame_size(name: str, size: tuple[int, int] | None, error: type[BgsubError] = SourceError) -> None:
     """Refuse a frame that is too large; an unknown size passes.
 
     Parameters
@@ -45,15 +44,17 @@ def check_frame_size(name: str, size: tuple[int, int] | None) -> None:
         File or source, for the message.
     size : tuple of int or None
         (height, width) in pixels.
+    error : type of BgsubError
+        The error to raise.
 
     Raises
     ------
-    SourceError
-        If it has more pixels than `most_pixels`.
+    BgsubError
+        Of the kind `error`, if it has more pixels than `most_pixels`.
     """
     if size is not None and size[0] * size[1] > most_pixels():
-        raise SourceError(
-            f"the frames of {name} are {text_size(size)}, more than {most_pixels()} pixels; "
+        raise error(
+            f"the frames of {name} are {size[1]}x{size[0]}, more than {most_pixels()} pixels; "
             f"scale them down, or set {_VARIABLE} to {size[0] * size[1]} or more"
         )
 
