@@ -101,7 +101,7 @@ def run(source: str, **options: Any) -> None:
     part = {name: options[name] for name in ("start", "end", "skip", "scale")} | {"rate_hz": options["rate"]}
     opened = open_source(source, **part)
     try:
-        if options["two_pass"] and opened.info.live:
+        if options["two_pass"] and not opened.can_reopen:
             raise click.UsageError(f"--two-pass needs a source that can be read twice, not {opened.info.name}")
         config, detector = _make_detector(config, options, opened.info.rate_hz)
         sinks = _make_sinks(outputs, options, detector, opened.info.rate_hz)
@@ -124,7 +124,7 @@ def _find_outputs(source: str, options: Mapping[str, Any]) -> dict[str, Path]:
 
     names = [option.name for option in sink_options()]
     outputs = {name: options[_key(name)] for name in names if options.get(_key(name)) is not None}
-    origin = Path(source)
+    origin = Path("/dev/stdin" if source == "-" else source)
     used = [origin.parent if any(sign in origin.name for sign in "%*") else origin]
     for path in outputs.values():
         file = path.parent if "%" in path.name else path
@@ -204,6 +204,7 @@ def _report(
         f"{summary.frames} frames in {summary.elapsed_s:.1f} s ({rate:.0f} frames/s), "
         f"{100 * summary.foreground:.2f} % foreground, model {model_ms:.2f} ms per frame"
         + (f", {summary.dropped} dropped" if summary.dropped else "")
+        + (", end unverified" if summary.end == "unverified" else "")
     )
     for name, path in outputs.items():
         click.echo(f"{name.replace('-', ' ')}: {path}")

@@ -1,12 +1,16 @@
 """Small helpers over PyAV that sources and sinks share."""
 
+import re
+
 import av
 from av.container import InputContainer
 from av.video.stream import VideoStream
 
 from bgsub._input.frame_size import check_frame_size, most_pixels
 
-__all__ = ["describe", "video_stream"]
+__all__ = ["describe", "read_head", "stated_end_s", "video_stream"]
+
+_CLOCK = re.compile(r"(\d+):(\d\d):(\d\d(?:\.\d*)?)")
 
 
 def describe(error: av.FFmpegError) -> str:
@@ -29,3 +33,30 @@ def video_stream(container: InputContainer, name: str) -> VideoStream | None:
     stream.codec_context.options = {"max_pixels": str(most_pixels())}  # the size may change later
     stream.thread_type = "AUTO"
     return stream
+
+
+def stated_end_s(container: InputContainer, stream: VideoStream) -> float | None:
+    """Return the time at which a video ends by its header, in seconds; None where the header does not state it.
+
+    FFmpeg reports a duration for every container, which it estimates where the container has none.
+    """
+    if container.format.name not in ("matroska,webm", "flv"):
+        return None
+    if match := _CLOCK.match(stream.metadata.get("DURATION", "")):
+        return 3600 * int(match[1]) + 60 * int(match[2]) + float(match[3])
+    alone = len(container.streams) == 1  # else the sound may be longer
+    return container.duration / av.time_base if alone and container.duration else None
+
+
+def read_head(url: str, timeout_s: float, most_bytes: int = 2**16) -> bytes:
+    """Return the first bytes behind an address; none where they cannot be read again."""
+    head = b""
+    try:
+        with av.open(url, format="data", timeout=timeout_s) as container:
+            for packet in container.demux():
+                head += bytes(packet)
+                if len(head) >= most_bytes:
+                    break
+    except av.FFmpegError:
+        return b""
+    return head[:most_bytes]

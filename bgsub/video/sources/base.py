@@ -83,6 +83,19 @@ class FrameSource(ABC):
         """
         return None
 
+    @property
+    def end_verified(self) -> bool:
+        """Whether it is certain, once `read` has returned None, that no frame is missing.
+
+        False where the container states neither length nor end, such as MPEG-TS: it may have been cut off.
+        """
+        return False
+
+    @property
+    def can_reopen(self) -> bool:
+        """Whether opening it again gives the same frames, unlike a camera, a live stream or a pipe."""
+        return not self.info.live
+
     @abstractmethod
     def read(self) -> Packet | None:
         """Return the next frame, or None at the end.

@@ -135,6 +135,11 @@ class ImageSequence(LazySource):
         return cls(text, 25.0 if options.rate_hz is None else options.rate_hz)
 
     @property
+    def end_verified(self) -> bool:
+        """True once all are read: the files are counted when the sequence is opened."""
+        return True
+
+    @property
     def info(self) -> VideoInfo:
         """Size of the first image; the count is exact."""
         return self._info

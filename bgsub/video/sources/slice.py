@@ -52,6 +52,7 @@ class Slice(LazySource):
         self._start, self._end, self._skip, self._scale = start, end, skip, scale
         self._passed = 0
         self._interrupted = False
+        self._reached_end = False
         info = source.info
         count = source.count_between(start, end)
         self._info = replace(
@@ -73,12 +74,23 @@ class Slice(LazySource):
         """That of the source."""
         return self._source.trouble
 
+    @property
+    def end_verified(self) -> bool:
+        """True where the end asked for was reached; otherwise that of the source."""
+        return self._reached_end or self._source.end_verified
+
+    @property
+    def can_reopen(self) -> bool:
+        """That of the source."""
+        return self._source.can_reopen
+
     def grab(self) -> Grab | None:
         """Step to the next frame of the part; those left out are not converted."""
         last = None
         while (grab := self._source.grab()) is not None:
             last = grab
             if self._end is not None and self._end.is_before(grab.number, grab.time_s):
+                self._reached_end = True
                 break
             if self._start is not None and self._start.is_after(grab.number, grab.time_s):
                 continue
