@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bgsub._input.frame_size import check_made_size
 from bgsub._numba import available_threads, kernel, run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors import create
@@ -77,6 +78,8 @@ def bench(
     list of Row
         By size, threads and detector; `mog2` and `knn` are OpenCV's own objects, without our interface.
     """
+    for size in sizes:
+        check_made_size(size)
     rows: list[Row] = []
     before = cv2.getNumThreads()
     try:

@@ -6,7 +6,7 @@ import struct
 
 from bgsub.errors import BgsubError, ConfigError, SourceError
 
-__all__ = ["check_frame_size", "image_size", "most_pixels"]
+__all__ = ["check_frame_size", "check_made_size", "image_size", "most_pixels"]
 
 _VARIABLE = "BGSUB_MAX_FRAME_PIXELS"
 _MOST_PIXELS = 2**27
@@ -57,6 +57,18 @@ def check_frame_size(name: str, size: tuple[int, int] | None, error: type[BgsubE
             f"the frames of {name} are {size[1]}x{size[0]}, more than {most_pixels()} pixels; "
             f"scale them down, or set {_VARIABLE} to {size[0] * size[1]} or more"
         )
+
+
+def check_made_size(size: tuple[int, int]) -> None:
+    """Refuse the (height, width) of frames to be made that would be too large.
+
+    Raises
+    ------
+    ValueError
+        If they would have more pixels than `most_pixels`.
+    """
+    if size[0] * size[1] > most_pixels():
+        raise ValueError(f"size must have at most {most_pixels()} pixels, got {size[1]}x{size[0]}")
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:

@@ -90,6 +90,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (BgsubError, ValueError) as error:
         _explain(error)
         return FAILED if isinstance(error, BgsubError) else BAD_USAGE
+    except MemoryError as error:
+        _explain(error, "there is not enough memory for frames of this size; shrink them, as with --scale 0.5: ")
+        return FAILED
+    except OSError as error:
+        _explain(error, "the system refuses: ")
+        return FAILED
     except Exception as error:  # noqa: BLE001, the outermost handler: a defect of ours is still one line
         _explain(error, f"unexpected {type(error).__name__}: ")
         return FAILED

@@ -10,7 +10,7 @@ from av.container import InputContainer
 from av.video.stream import VideoStream
 
 from bgsub.errors import SourceError
-from bgsub.frames import Frame, VideoInfo
+from bgsub.frames import Frame, VideoInfo, plausible_rate
 from bgsub.video._pyav import stated_end_s
 from bgsub.video._text import text_size
 from bgsub.video.sources.base import Grab, LazySource
@@ -60,7 +60,7 @@ class Decoded(LazySource):
         self._info = VideoInfo(
             name=self._name,
             size=self._converter.size(first),
-            rate_hz=float(rate) if rate else None,
+            rate_hz=plausible_rate(float(rate)) if rate else None,
             count=count,
             live=live,
         )

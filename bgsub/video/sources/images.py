@@ -2,6 +2,7 @@
 
 import glob
 import itertools
+import os
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 
 from bgsub._input.images import read_image
 from bgsub.errors import SourceError
-from bgsub.frames import FRAME_DTYPES, Frame, VideoInfo
+from bgsub.frames import FRAME_DTYPES, RATE_INTERVAL, Frame, VideoInfo, plausible_rate
 from bgsub.video._text import text_size
 from bgsub.video.sources.base import Grab, LazySource, SourceOptions
 from bgsub.video.sources.position import Position
@@ -19,7 +20,7 @@ from bgsub.video.sources.position import Position
 __all__ = ["ImageSequence", "find_images", "is_pattern"]
 
 _SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"})
-_PRINTF = re.compile(r"%(0?)(\d*)d")
+_PRINTF = re.compile(r"%(0?)(\d{0,3})d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +111,8 @@ class ImageSequence(LazySource):
     asked_last = True
 
     def __init__(self, text: str, rate_hz: float = 25.0) -> None:
-        if not 0 < rate_hz < float("inf"):
-            raise ValueError(f"rate_hz must be positive, got {rate_hz}")
+        if plausible_rate(rate_hz) is None:
+            raise ValueError(f"rate_hz must be in {RATE_INTERVAL}, got {rate_hz}")
         self._images = find_images(text)
         self._rate_hz = rate_hz
         self._next = 0
@@ -124,10 +125,9 @@ class ImageSequence(LazySource):
     @classmethod
     def accepts(cls, text: str) -> bool:
         """Return whether the text is a folder or a pattern; a file that exists is no pattern, wildcards or not."""
-        path = Path(text)
-        if "://" in text or path.is_file():
+        if "://" in text or os.path.isfile(text):  # noqa: PTH113 - Path.is_file raises for names that are too long
             return False
-        return path.is_dir() or is_pattern(text)
+        return os.path.isdir(text) or is_pattern(text)  # noqa: PTH112
 
     @classmethod
     def from_text(cls, text: str, options: SourceOptions) -> "ImageSequence":

@@ -7,11 +7,13 @@ import numpy as np
 
 from bgsub._opencv import cv2
 from bgsub.errors import SourceError
-from bgsub.frames import Frame, VideoInfo
+from bgsub.frames import Frame, VideoInfo, plausible_rate
 from bgsub.video.sources.base import FrameSource, Grab, LazySource
 from bgsub.video.sources.position import Position
 
 __all__ = ["Slice"]
+
+_MOST_SKIPPED = 10**9
 
 
 class Slice(LazySource):
@@ -42,8 +44,8 @@ class Slice(LazySource):
         skip: int = 1,
         scale: float = 1.0,
     ) -> None:
-        if skip < 1:
-            raise ValueError(f"skip must be at least 1, got {skip}")
+        if not 1 <= skip <= _MOST_SKIPPED:
+            raise ValueError(f"skip must be from 1 to {_MOST_SKIPPED}, got {skip}")
         if not 0 < scale <= 1:
             raise ValueError(f"scale must be in (0, 1], got {scale}")
         if start is not None and end is not None and _precedes(end, start):
@@ -58,7 +60,7 @@ class Slice(LazySource):
         self._info = replace(
             info,
             size=None if info.size is None else self._scaled(info.size),
-            rate_hz=None if info.rate_hz is None else info.rate_hz / skip,
+            rate_hz=None if info.rate_hz is None else plausible_rate(info.rate_hz / skip),
             count=None if count is None else -(-count // skip),
         )
         if start is not None:
