@@ -1,5 +1,6 @@
 """The command line: each command parses its options and calls the library."""
 
+import io
 import logging
 import os
 import signal
@@ -15,7 +16,7 @@ from bgsub.cli.describe import detectors, sample, show_config, sources
 from bgsub.cli.measure import bench, evaluate
 from bgsub.cli.run import run
 from bgsub.cli.view import view
-from bgsub.errors import BgsubError
+from bgsub.errors import BgsubError, conceal
 
 __all__ = ["main"]
 
@@ -82,7 +83,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = cli.main(arguments, prog_name="bgsub", standalone_mode=False)
         return status if isinstance(status, int) else DONE
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        click.echo(conceal(shown.getvalue()), err=True, nl=False)  # it may repeat an address
         return BAD_USAGE
     except (KeyboardInterrupt, click.Abort):
         click.echo("bgsub: interrupted; outputs written so far are closed and complete", err=True)
@@ -103,5 +106,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _explain(error: Exception, kind: str = "") -> None:
     if logger.isEnabledFor(logging.DEBUG):
-        traceback.print_exception(error)
-    click.echo(f"bgsub: error: {kind}{' '.join(str(error).split())}", err=True)
+        click.echo(conceal("".join(traceback.format_exception(error))), err=True, nl=False)
+    text = str(error) if isinstance(error, BgsubError | ValueError) else conceal(str(error))
+    click.echo(f"bgsub: error: {kind}{' '.join(text.split())}", err=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bgsub._plugins import warn_once
-from bgsub.cli.options import detector_options, make_config, progress_bar
+from bgsub.cli.options import auth_option, detector_options, find_auth, make_config, progress_bar
 from bgsub.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def _key(*names: str) -> str:
 @click.option("--skip", type=int, default=1, show_default=True, help="Use every n-th frame.")
 @click.option("--scale", type=float, default=1.0, show_default=True, help="Shrink frames by this factor first.")
 @click.option("--rate", type=float, help="Frames per second of an image sequence, or to ask a camera for.")
+@auth_option
 @click.option("--load-model", type=click.Path(path_type=Path), help="Start from a saved model.")
 @click.option("--two-pass", is_flag=True, help="Learn from all of a file first, then make its masks from the start.")
 @click.option("--threads", type=click.IntRange(0, 1024), help="Threads of the detector, 0 for one per CPU.")
@@ -99,6 +100,8 @@ def run(source: str, **options: Any) -> None:
         cv2.setNumThreads(options["threads"] or -1)
     outputs = _find_outputs(source, options)
     part = {name: options[name] for name in ("start", "end", "skip", "scale")} | {"rate_hz": options["rate"]}
+    if auth := find_auth(options):
+        part["auth"] = auth
     opened = open_source(source, **part)
     try:
         if options["two_pass"] and not opened.can_reopen:

@@ -1,6 +1,7 @@
 """Video files through PyAV: exact times, exact seeking, and damage reported instead of passed over."""
 
 import logging
+import os
 from collections import deque
 from collections.abc import Iterator
 from fractions import Fraction
@@ -12,6 +13,7 @@ from av.container import InputContainer
 from bgsub.errors import SourceError
 from bgsub.video._pipe import STANDARD_INPUT, Pipe, find_pipe, redirected_file
 from bgsub.video._pyav import describe, video_stream
+from bgsub.video._text import public_name
 from bgsub.video.sources.base import Grab, SourceOptions
 from bgsub.video.sources.decoded import Decoded
 from bgsub.video.sources.ending import End, check_end
@@ -46,7 +48,7 @@ class VideoFile(Decoded):
     asked_last = True
 
     def __init__(self, path: Path | None) -> None:
-        super().__init__(STANDARD_INPUT if path is None else str(path))
+        super().__init__(STANDARD_INPUT if path is None else _shown(path))
         self._path = redirected_file() if path is None else path
         self._pipe: Pipe | None = None
         self._ahead: deque[av.VideoFrame] = deque()
@@ -242,3 +244,9 @@ class VideoFile(Decoded):
             return None  # the times go back: two recordings in one file
         reached = [key for key in keys if not start.is_before(by_pts[key], float(key * base))]
         return (max(reached), by_pts) if reached and max(reached) > order[0] else None
+
+
+def _shown(path: Path) -> str:
+    """Return a path for messages: without secrets, where there is no such file and it may be a mistyped address."""
+    text = str(path)
+    return text if os.path.lexists(text) else public_name(text)

@@ -13,7 +13,7 @@ import numpy as np
 from bgsub._input.images import read_image
 from bgsub.errors import SourceError
 from bgsub.frames import FRAME_DTYPES, RATE_INTERVAL, Frame, VideoInfo, plausible_rate
-from bgsub.video._text import text_size
+from bgsub.video._text import public_name, text_size
 from bgsub.video.sources.base import Grab, LazySource, SourceOptions
 from bgsub.video.sources.position import Position
 
@@ -55,7 +55,7 @@ def find_images(text: str) -> Images:
     paths = [Path(name) for name in glob.glob(text)]  # noqa: PTH207 - Path.glob wants its root apart
     paths = [file for file in paths if file.is_file()]
     if not paths:
-        raise SourceError(f"no image matches {text}; check the folder and quote the pattern in the shell")
+        raise SourceError(f"no image matches {public_name(text)}; check the folder and quote the pattern in the shell")
     return _number(paths)
 
 
@@ -66,10 +66,10 @@ def _match_printf(path: Path, match: re.Match[str]) -> Images:
     name = re.compile(re.escape(before) + digits + re.escape(after))
     folder = path.parent
     if not folder.is_dir():
-        raise SourceError(f"cannot open {path}: there is no folder {folder}; check the path")
+        raise SourceError(f"no image matches {public_name(str(path))}: there is no such folder; check the path")
     found = sorted((int(hit[1]), file) for file in folder.iterdir() if (hit := name.fullmatch(file.name)))
     if not found:
-        raise SourceError(f"no image matches {path}; check the number of digits")
+        raise SourceError(f"no image matches {public_name(str(path))}; check the number of digits")
     return Images([file for _, file in found], [number for number, _ in found])
 
 

@@ -12,6 +12,7 @@ import av
 from av.container import InputContainer
 
 from bgsub.errors import SourceError
+from bgsub.video._credentials import read_auth, refuse_redirect, with_auth
 from bgsub.video._pyav import describe, read_head, video_stream
 from bgsub.video._text import public_name
 from bgsub.video.sources.base import Grab, SourceOptions
@@ -58,6 +59,7 @@ class NetworkStream(Decoded):
         If the first connection fails; its text and cause are free of credentials.
     """
 
+    uses = frozenset({"auth"})
     text_form = f"an address that begins with {', '.join(SCHEMES)}"
 
     def __init__(
@@ -100,8 +102,9 @@ class NetworkStream(Decoded):
 
     @classmethod
     def from_text(cls, text: str, options: SourceOptions) -> "NetworkStream":
-        """Connect to the address."""
-        return cls(text, stall_timeout_s=options.stall_timeout_s, reconnects=options.reconnects)
+        """Connect to the address, with the credentials given or those of the environment if it has none."""
+        url = with_auth(text, read_auth() if options.auth is None else options.auth)
+        return cls(url, stall_timeout_s=options.stall_timeout_s, reconnects=options.reconnects)
 
     @property
     def trouble(self) -> str | None:
@@ -198,6 +201,7 @@ class NetworkStream(Decoded):
     def _connect(self) -> av.VideoFrame:
         """Open the stream and return its first frame."""
         self._disconnect()
+        refuse_redirect(self._url, self._stall_timeout_s)
         self._heard_s = time.monotonic()
         try:
             options = {"rtsp_transport": "tcp"} if self._url.lower().startswith("rtsp") else {}
