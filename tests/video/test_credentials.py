@@ -218,3 +218,37 @@ def test_an_rtsp_server_that_redirects_gets_no_credentials_to_pass_on() -> None:
             second.accept()
     assert b"Authorization" not in asked[0]
     assert HIDDEN.encode() not in asked[0]
+
+
+class TestViewer:
+    def test_its_sources_get_the_credentials_that_apply(
+        self, video: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pytest.importorskip("PyQt6.QtCore")
+        from bgsub.gui.session import open_for_viewer
+
+        path = video("v.mkv", count=12)
+        with guarded(path.read_bytes()) as (url, received):
+            open_for_viewer(url, start=None, auth=f"user:{HIDDEN}").close()
+        assert received[-1] == BASIC
+        open_for_viewer(str(path), start=None, auth=f"user:{HIDDEN}").close()
+
+    @pytest.mark.parametrize("text", MISTYPED)
+    def test_neither_titles_nor_recent_sources_nor_threads_show_a_secret(self, tmp_path: Path, text: str) -> None:
+        core = pytest.importorskip("PyQt6.QtCore")
+        from bgsub.gui.engine.opening import OpeningThread
+        from bgsub.gui.file_commands import source_title
+        from bgsub.gui.widgets.open_source import RecentSources
+
+        assert HIDDEN not in source_title(text)
+        settings = core.QSettings(str(tmp_path / "kept.ini"), core.QSettings.Format.IniFormat)
+        recent = RecentSources(settings)
+        recent.add(text)
+        assert recent.names == []
+
+        def refuse(text: str, /, *, start: float | None) -> object:
+            raise SourceError(f"{text} at {start}")
+
+        opening = OpeningThread(refuse, text, None, None, lambda: None)  # type: ignore[arg-type]
+        assert HIDDEN not in opening._thread.name
+        opening.close()
