@@ -7,6 +7,7 @@ from av.container import InputContainer
 from av.video.stream import VideoStream
 
 from bgsub._input.frame_size import check_frame_size, most_pixels
+from bgsub.errors import SourceError
 
 __all__ = ["describe", "read_head", "stated_end_s", "video_stream"]
 
@@ -24,11 +25,13 @@ def video_stream(container: InputContainer, name: str) -> VideoStream | None:
     Raises
     ------
     SourceError
-        If its frames are too large; `name` is that of the source for the message.
+        If its codec is unknown, or its frames are too large; `name` is that of the source for the message.
     """
     if not container.streams.video:
         return None
     stream = container.streams.video[0]
+    if stream.codec_context is None:  # PyAV's attributes are those of the decoder
+        raise SourceError(f"the video of {name} has an unknown codec; it may be damaged, or convert it with ffmpeg")
     check_frame_size(name, (stream.height, stream.width))
     stream.codec_context.options = {"max_pixels": str(most_pixels())}  # the size may change later
     stream.thread_type = "AUTO"
