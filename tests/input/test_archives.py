@@ -167,3 +167,23 @@ def test_models_of_any_frame_size_are_read(tmp_path: Path, name: str, shape: tup
     model.apply(np.zeros(shape, np.uint8))
     model.save(tmp_path / "m.npz")
     assert bgsub.load(tmp_path / "m.npz").shape == shape
+
+
+@pytest.mark.parametrize("dtype", ["9" * 5000, "(", "u1, (", [], {}, "O", "V99999999999", 7, None, "f2"])
+def test_a_pixel_type_that_is_none_is_one_line(tmp_path: Path, dtype: object) -> None:
+    path = write_model(tmp_path / "m.npz")
+    content = dict(np.load(path))
+    header = json.loads(str(content["header"])) | {"dtype": dtype}
+    np.savez(path, **(content | {"header": np.str_(json.dumps(header))}))
+    refusal(bgsub.load, path)
+
+
+@pytest.mark.parametrize("text", [b"{'descr': (", b"{'descr': '9L'", b"9" * 5000, b"(" * 3000, b"\xff", b"{}", b"[]"])
+@kinds
+def test_a_damaged_header_of_an_array_is_one_line(
+    tmp_path: Path, make: Maker, read: Reader, member: str, text: bytes
+) -> None:
+    path = make(tmp_path / "m.npz")
+    header = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+    replace(path, member, lambda file: file.write(header))
+    refusal(read, path)
