@@ -128,7 +128,7 @@ class Config:
         return tomli_w.dumps(values)
 
     def to_arguments(self) -> list[str]:
-        """Return the options of `bgsub run` that lead to these settings; what is the default is left out.
+        """Return the options of `bgsub run` that lead to these settings; defaults are left out.
 
         Examples
         --------
@@ -187,7 +187,7 @@ class Config:
         Parameters
         ----------
         rate_hz : float, optional
-            Frame rate of the source, for detectors that ask for it and were not told.
+            Frame rate of the source, for detectors that need it, unless their parameters give it.
         threads : int, optional
             Threads for detectors that ask for it.
         model : path, optional

@@ -97,16 +97,16 @@ def run_campaign(
     seeds, outcome, worker = make_seeds(folder / "seeds"), Outcome(), _Worker(memory_bytes, limit_s)
     try:
         for number in range(first, first + count):
-            place = folder / "failed" / str(number)
-            shutil.rmtree(place, ignore_errors=True)
-            case = make_case(number, seed, seeds, place)
+            kept = folder / "failed" / str(number)
+            shutil.rmtree(kept, ignore_errors=True)
+            case = make_case(number, seed, seeds, kept)
             fault, status = worker.run(case) if case.signal_after_s is None else _interrupt(case, number, limit_s)
             outcome.statuses[case.kind, status] += 1
             if fault:
                 outcome.faults[number] = f"{case.kind}: {fault}"
-                (place / "case.json").write_text(json.dumps({"arguments": case.arguments, "fault": fault}, indent=1))
+                (kept / "case.json").write_text(json.dumps({"arguments": case.arguments, "fault": fault}, indent=1))
             else:
-                shutil.rmtree(place)
+                shutil.rmtree(kept)
             if progress is not None:
                 progress(number, outcome)
     finally:

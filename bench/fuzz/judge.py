@@ -17,7 +17,7 @@ _NEVER = ("Traceback", "unexpected", "Fatal Python error", "not enough memory", 
 
 
 def judge(status: int, allowed: tuple[int, ...], out: str, err: str, outputs: Path, *, interrupted: bool) -> str:
-    """Return what was wrong with a run; nothing if it was right.
+    """Return the fault of a run, empty if there is none.
 
     Parameters
     ----------

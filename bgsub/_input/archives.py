@@ -27,7 +27,7 @@ _MOST_TEXT = 2**20  # bytes of a header: those that are written have hundreds
 def open_archive(path: Path, kind: str, error: type[BgsubError]) -> Iterator[Any]:
     """Open an npz archive, without pickle, after checking the sizes that it declares.
 
-    What is written here is not compressed, so that an archive is as large as its arrays. A compressed one may unpack
+    Models are written without compression, so that a file is as large as its arrays. A compressed one may unpack
     to 256 MiB, or to more if BGSUB_MAX_MODEL_BYTES says so: 3 MB of zip can hold 3 GB of zeros.
 
     Parameters
@@ -35,15 +35,15 @@ def open_archive(path: Path, kind: str, error: type[BgsubError]) -> Iterator[Any
     path : path
         The file.
     kind : str
-        Its contents, for the message.
+        Kind of contents, for the message.
     error : type of BgsubError
         The error to raise.
 
     Yields
     ------
     numpy.lib.npyio.NpzFile
-        Its arrays by name, each read when it is asked for. What the block raises about a damaged archive becomes
-        the error.
+        Its arrays by name, each read when it is asked for. An exception of the block about a damaged archive
+        becomes the error.
 
     Raises
     ------

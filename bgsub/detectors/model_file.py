@@ -72,7 +72,7 @@ def check_state(
 ) -> None:
     """Check that a model from elsewhere has the arrays and scalars of a detector, with values that it may have.
 
-    Kernels do not check what they find: an index that is too large would let them write anywhere.
+    Kernels do not check their arrays: an index that is too large would let them write anywhere.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class Sequence:
     """Name of the folder around it."""
     folder: Path
     inputs: dict[int, Path]
-    """Images by frame number, taken from the file names, in rising order."""
+    """Images by frame number, from the file names, in rising order."""
     truths: dict[int, Path]
     """Label images by frame number."""
     first: int

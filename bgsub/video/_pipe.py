@@ -48,7 +48,7 @@ def redirected_file() -> Path | None:
 
 
 def find_pipe(path: Path | None, name: str) -> bool:
-    """Return whether a path is a pipe, after refusing what is neither pipe nor file, or empty.
+    """Return whether a path is a pipe; refuse an empty file, and a path that is neither file nor pipe.
 
     Parameters
     ----------

@@ -202,6 +202,11 @@ def test_wrong_option(
     assert not list(tmp_path.iterdir())
 
 
+def test_benchmark_of_frames_that_are_too_large(complaint: Callable[..., str]) -> None:
+    line = complaint(2, "bench", "--size", "100000x100000")
+    assert "size must have at most 134217728 pixels, got 100000x100000" in line
+
+
 @pytest.mark.parametrize("rate", ["1e-308", "1e308", "0", "nan", "-1"])
 def test_frame_rate_of_images_that_is_absurd(complaint: Callable[..., str], tmp_path: Path, rate: str) -> None:
     line = complaint(2, "run", "sizes", "-o", tmp_path / "mask.mkv", "--rate", rate)

@@ -36,7 +36,7 @@ def check_end(file: BinaryIO, size: int) -> End:
     Returns
     -------
     End
-        What is known about its end.
+        Whether it is complete, as far as the container shows.
     """
     file.seek(0)
     head = file.read(16)

@@ -1,4 +1,4 @@
-"""What is known about the end of a video."""
+"""The result of comparing the end of a video with its container."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ class End(NamedTuple):
     verified: bool
     """Whether the container shows that nothing is missing; False where it cannot."""
     fault: str = ""
-    """What is missing, if something is."""
+    """Description of the missing part, if there is one."""
 
     @classmethod
     def missing(cls, size: int, stated: int) -> "End":
