@@ -313,6 +313,7 @@ class Detector(Parametrized, abc.ABC):
         ValueError
             If the state is not that of such a model.
         """
+        model_file.check_shape(model)
         model_file.check_size(model, self._bytes_per_row(model))
         self._accept(np.zeros(model.shape, model.dtype), "frame")
         model_file.check_state(model, self._arrays, self._scalars, _FRAMES | self._spans())

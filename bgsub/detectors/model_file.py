@@ -24,6 +24,7 @@ __all__ = [
     "NOT_NEGATIVE",
     "Snapshot",
     "Span",
+    "check_shape",
     "check_size",
     "check_state",
     "read",
@@ -106,6 +107,22 @@ def check_state(
             raise ValueError(f"values of {name!r} are out of range")
 
 
+def check_shape(model: Snapshot) -> None:
+    """Check that a model from elsewhere is for frames of an accepted shape.
+
+    Raises
+    ------
+    ValueError
+        If there are no frames of its shape.
+    ModelFileError
+        If they have too many pixels.
+    """
+    sides, channels = model.shape[:2], model.shape[2:]
+    if len(sides) != 2 or channels not in ((), (3,)) or not all(type(side) is int and side > 0 for side in model.shape):
+        raise ValueError("its header has no frame size")
+    check_frame_size("the model", (sides[0], sides[1]), ModelFileError)
+
+
 def check_size(model: Snapshot, row_bytes: int) -> None:
     """Check that a model from elsewhere holds about as much as its frame size needs, before that is allocated.
 
@@ -119,11 +136,8 @@ def check_size(model: Snapshot, row_bytes: int) -> None:
     Raises
     ------
     ValueError
-        If its frame size is none, or would need much more.
+        If its frame size would need much more.
     """
-    if len(model.shape) not in (2, 3) or not all(type(side) is int and side > 0 for side in model.shape):
-        raise ValueError("its header has no frame size")
-    check_frame_size("the model", (model.shape[0], model.shape[1]), ModelFileError)
     needed = math.prod(model.shape[:2]) * row_bytes // 64
     held = sum(array.nbytes for array in model.arrays.values())
     if needed > 4 * held:  # the exact size is known when the state is there

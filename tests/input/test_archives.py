@@ -139,7 +139,7 @@ def test_the_limit_can_be_set(
 
 
 @pytest.mark.parametrize("name", ["adaptive", "norma", "olk"])
-@pytest.mark.parametrize("shape", [[8000, 8000, 3], [1, 9 * 10**7, 3], [10**8, 1], [10**6, 10**6]])
+@pytest.mark.parametrize("shape", [[8000, 8000, 3], [1, 9 * 10**7, 3], [10**8, 1], [10**6, 10**6], [48, 64, 2**31]])
 def test_a_header_that_claims_larger_frames_is_refused_before_they_are_allocated(
     tmp_path: Path, name: str, shape: list[int]
 ) -> None:
@@ -153,11 +153,22 @@ def test_a_header_that_claims_larger_frames_is_refused_before_they_are_allocated
     np.savez_compressed(path, **(content | {"header": np.str_(json.dumps(header))}))
     tracemalloc.start()
     try:
-        with pytest.raises(ModelFileError, match=r"do not fit its header|more than 134217728 pixels"):
+        with pytest.raises(ModelFileError, match=r"do not fit its header|more than 134217728 pixels|no frame size"):
             bgsub.load(path)
         assert tracemalloc.get_traced_memory()[1] < 250e6
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "shape", [[], [48], [48, 64, 1], [48, 64, 4], [48, 64, 3, 1], [48.0, 64], [True, 64], ["48", 64]]
+)
+def test_a_header_without_a_frame_size_is_one_line(tmp_path: Path, shape: list[object]) -> None:
+    path = write_model(tmp_path / "m.npz")
+    content = dict(np.load(path))
+    header = json.loads(str(content["header"])) | {"shape": shape}
+    np.savez(path, **(content | {"header": np.str_(json.dumps(header))}))
+    assert "its header has no frame size" in refusal(bgsub.load, path)
 
 
 @pytest.mark.parametrize("name", ["adaptive", "norma", "olk"])
