@@ -158,7 +158,7 @@ def open_region(text: str) -> Region:
     try:
         image = read_image(path, GREY, ConfigError)
     except ConfigError as error:
-        raise ConfigError(f"cannot use the region {path}: {error}; give an image or a .json of polygons") from error
+        raise ConfigError(f"{error}; a region is an image, a .json of polygons or text") from error
     return Region(image=np.where(image > 0, np.uint8(255), np.uint8(0)))
 
 

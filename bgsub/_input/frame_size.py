@@ -6,7 +6,7 @@ import struct
 
 from bgsub.errors import BgsubError, ConfigError, SourceError
 
-__all__ = ["check_frame_size", "check_made_size", "image_size", "most_pixels"]
+__all__ = ["check_frame_size", "check_made_size", "image_size", "lacks_data", "most_pixels"]
 
 _VARIABLE = "BGSUB_MAX_FRAME_PIXELS"
 _MOST_PIXELS = 2**27
@@ -15,6 +15,7 @@ _MOST_PIXELS = 2**27
 A small file can claim any size: 2.6 MB of PNG decode to 30000x30000 pixels, for which a detector needs 100 GB.
 """
 
+_PNG = b"\x89PNG\r\n\x1a\n"
 _PNM = re.compile(rb"P[1-7]\s+(?:#[^\n]*\n\s*)*(?:(\d+)\s+(\d+)|WIDTH (\d+)\s+HEIGHT (\d+))")
 _NO_FRAME_HEADER = (0xC4, 0xC8, 0xCC)  # JPEG markers in the range of the frame headers that are others
 
@@ -71,6 +72,24 @@ def check_made_size(size: tuple[int, int]) -> None:
         raise ValueError(f"size must have at most {most_pixels()} pixels, got {size[1]}x{size[0]}")
 
 
+def lacks_data(data: bytes) -> bool:
+    """Return whether an image is a PNG one of whose chunks is longer than the rest of the file.
+
+    OpenCV allocates the length that a chunk states, up to 4 GB, before it finds that there is less.
+    """
+    at = 8
+    if not data.startswith(_PNG):
+        return False
+    while at + 8 <= len(data):
+        length, kind = struct.unpack_from(">I4s", data, at)
+        at += 12 + length
+        if at > len(data):
+            return True
+        if kind == b"IEND":
+            break
+    return False
+
+
 def image_size(data: bytes) -> tuple[int, int] | None:
     """Return (height, width) from the header of an image; None for an unknown or damaged header.
 
@@ -80,7 +99,7 @@ def image_size(data: bytes) -> tuple[int, int] | None:
     (480, 640)
     """
     try:
-        if data[:8] == b"\x89PNG\r\n\x1a\n":
+        if data.startswith(_PNG):
             width, height = struct.unpack_from(">II", data, 16)
         elif data[:2] == b"\xff\xd8":
             return _jpeg_size(data)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bgsub._input.frame_size import check_frame_size, image_size, most_pixels
+from bgsub._input.frame_size import check_frame_size, image_size, lacks_data, most_pixels
 from bgsub._opencv import cv2
 from bgsub.errors import BgsubError, SourceError
 from bgsub.frames import Frame
@@ -53,7 +53,7 @@ def read_image(path: Path, flags: int = AS_STORED, error: type[BgsubError] = Sou
         raise error(f"cannot read {path}: {refused.strerror}; check the file") from refused
     check_frame_size(str(path), image_size(data), error)
     try:
-        image = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
+        image = None if lacks_data(data) else cv2.imdecode(np.frombuffer(data, np.uint8), flags)
     except cv2.error as refused:  # of an empty file, or with a size that OpenCV refuses
         logger.debug("%s: %s", path, refused)
         image = None

@@ -83,6 +83,18 @@ def test_a_damaged_image_is_named(
         reader(path)
 
 
+def test_a_chunk_that_states_gigabytes_takes_no_memory(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    path = tmp_path / "in000001.png"
+    whole = cv2.imencode(".png", square_mask(0))[1].tobytes()
+    at = whole.index(b"IDAT") - 4
+    path.write_bytes(whole[:at] + b"\x7f\xff\xff\xf0" + whole[at + 4 :])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ConfigError, match="is not a readable image"):
+        read_region(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000  # kB; bytes on macOS
+
+
 @readers
 def test_an_image_that_opencv_refuses_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: Callable[[Path], None], error: type[BgsubError]
