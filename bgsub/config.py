@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import tomli_w
 
+from bgsub._input.texts import read_text
 from bgsub.detectors import Detector, create, detector_class, load
 from bgsub.detectors.parameters import defaults
 from bgsub.errors import ConfigError
@@ -16,6 +17,8 @@ from bgsub.postprocess import RAW, Postprocess
 from bgsub.roi import open_region
 
 __all__ = ["Config"]
+
+_MOST_BYTES = 2**20  # of a settings file: thousands of times what one needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class Config:
             If the file is missing or wrong; the message names the file.
         """
         try:
-            return cls.from_toml_text(Path(path).read_text(encoding="utf-8"))
+            return cls.from_toml_text(read_text(path, _MOST_BYTES))
         except OSError as error:
             raise ConfigError(
                 f"cannot read the settings {path}: {error.strerror or error}; `bgsub config` prints such a file"
@@ -125,7 +128,7 @@ class Config:
         return tomli_w.dumps(values)
 
     def to_arguments(self) -> list[str]:
-        """Return the options of `bgsub run` that lead to these settings; what is the default is left out.
+        """Return the options of `bgsub run` that lead to these settings; defaults are left out.
 
         Examples
         --------
@@ -184,7 +187,7 @@ class Config:
         Parameters
         ----------
         rate_hz : float, optional
-            Frame rate of the source, for detectors that ask for it and were not told.
+            Frame rate of the source, for detectors that need it, unless their parameters give it.
         threads : int, optional
             Threads for detectors that ask for it.
         model : path, optional

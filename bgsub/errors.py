@@ -1,5 +1,7 @@
 """Exceptions. Catch `BgsubError` for everything that is not a wrong argument."""
 
+import re
+
 __all__ = [
     "BgsubError",
     "ConcurrencyError",
@@ -11,6 +13,7 @@ __all__ = [
     "SinkError",
     "SourceError",
     "UnsupportedError",
+    "conceal",
 ]
 
 
@@ -52,3 +55,14 @@ class DependencyError(BgsubError, ImportError):
 
 class UnsupportedError(BgsubError):
     """The detector lacks the requested ability, such as freezing OpenCV's KNN."""
+
+
+def conceal(message: str) -> str:
+    """Return the message of a library or a system without what looks like credentials.
+
+    Examples
+    --------
+    >>> conceal("no such command 'user:secret@10.0.0.7:554/live'")
+    "no such command ...@10.0.0.7:554/live'"
+    """
+    return re.sub(r"\S*:\S*@(?=\S)", "...@", message)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "FRAME_DTYPES",
+    "RATE_INTERVAL",
     "Frame",
     "Mask",
     "Packet",
@@ -18,6 +19,7 @@ __all__ = [
     "check_frame",
     "check_mask",
     "check_output",
+    "plausible_rate",
 ]
 
 Frame = NDArray[Any]
@@ -31,6 +33,11 @@ Score = NDArray[np.float32]
 
 FRAME_DTYPES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32))
 """Pixel types that frames may have."""
+
+
+_LEAST_RATE_HZ, _MOST_RATE_HZ = 1e-6, 1e6  # a frame in twelve days to a frame in a microsecond
+RATE_INTERVAL = f"[{_LEAST_RATE_HZ:g}, {_MOST_RATE_HZ:g}]"
+"""Frame rates in Hz that sources report and detectors accept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,11 @@ class Result:
     mask: Mask
     score: Score | None = None
     timings: Timings = field(default_factory=Timings)
+
+
+def plausible_rate(rate_hz: float | None) -> float | None:
+    """Return a frame rate in Hz as a file or driver states it; None if it is outside `RATE_INTERVAL`."""
+    return rate_hz if rate_hz is not None and _LEAST_RATE_HZ <= rate_hz <= _MOST_RATE_HZ else None
 
 
 def check_frame(frame: object, name: str = "frame") -> Frame:

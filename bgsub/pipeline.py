@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -131,6 +132,8 @@ class Summary:
     """Mean time of post-processing per frame."""
     first_mask_s: float | None
     """Time from the call to the first mask; None if there was none."""
+    end: Literal["verified", "unverified"] = "unverified"
+    """Whether the source is known to have no frame after the last; some containers do not show where they end."""
 
 
 def run(
@@ -202,10 +205,20 @@ def run(
             detect_ms += result.timings.detect_ms
             postprocess_ms += result.timings.postprocess_ms
         dropped = packets.dropped
+        complete = packets.end_verified
+    if not complete:
+        logger.info("%s does not state where it ends: frames may be missing after frame %d", packets.info.name, frames)
     count = max(frames, 1)
     elapsed_s = time.perf_counter() - begin
     return Summary(
-        frames, dropped, elapsed_s, foreground / count, detect_ms / count, postprocess_ms / count, first_mask_s
+        frames,
+        dropped,
+        elapsed_s,
+        foreground / count,
+        detect_ms / count,
+        postprocess_ms / count,
+        first_mask_s,
+        "verified" if complete else "unverified",
     )
 
 

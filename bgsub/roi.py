@@ -1,6 +1,7 @@
 """Regions of interest: polygons or an image, from text or a file, drawn to a mask of the frame's size."""
 
 import json
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from bgsub._files import write_text
+from bgsub._input.images import GREY, read_image
+from bgsub._input.texts import read_text
 from bgsub._opencv import cv2
 from bgsub.errors import ConfigError
 from bgsub.frames import Mask
@@ -20,6 +23,8 @@ Polygon = tuple[tuple[float, float], ...]
 
 _FARTHEST = 100_000
 """Largest coordinate: larger ones overflow where polygons are filled."""
+
+_MOST_BYTES = 2**24  # of a JSON file: half a million corners
 
 _JSON_REMEDY = 'write {"include": [[[x, y], ...]], "exclude": []}'
 
@@ -146,20 +151,23 @@ def open_region(text: str) -> Region:
     if _POLYGON_TEXT.match(text):
         return _checked(text, [[pair.split(",") for pair in re.sub(r"\s*,\s*", ",", text).split()]], [])
     path = Path(text)
-    if not path.is_file():
+    if not os.path.isfile(text):  # noqa: PTH113 - Path.is_file raises for names that are too long
         raise ConfigError(f"cannot read the region {text}: no such file, and no polygon like '10,10 310,10 160,230'")
     if path.suffix.lower() == ".json":
         return _from_json(path)
-    image = cv2.imread(str(path), cv2.IMREAD_GRAYSCALE)
-    if image is None:
-        raise ConfigError(f"cannot read the region {path} as an image; use PNG, BMP, JPEG or a .json of polygons")
-    return Region(image=np.where(np.asarray(image) > 0, np.uint8(255), np.uint8(0)))
+    try:
+        image = read_image(path, GREY, ConfigError)
+    except ConfigError as error:
+        raise ConfigError(f"{error}; a region is an image, a .json of polygons or text") from error
+    return Region(image=np.where(image > 0, np.uint8(255), np.uint8(0)))
 
 
 def _from_json(path: Path) -> Region:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        content = json.loads(read_text(path, _MOST_BYTES))
+    except RecursionError:
+        raise ConfigError(f"cannot read the region {path}: its lists are nested too deeply; {_JSON_REMEDY}") from None
+    except (OSError, ValueError) as error:
         raise ConfigError(f"cannot read the region {path}: {error}; {_JSON_REMEDY}") from error
     if not isinstance(content, dict) or not content or content.keys() - {"include", "exclude"}:
         raise ConfigError(f"{path} is not a region file; {_JSON_REMEDY}")

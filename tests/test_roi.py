@@ -117,7 +117,7 @@ def test_wrong_file_is_one_error_that_names_it(tmp_path: Path, content: str, rea
 
 def test_text_file_as_image_is_one_error(tmp_path: Path) -> None:
     (tmp_path / "region.png").write_text("no image")
-    assert "as an image; use PNG" in refusal(str(tmp_path / "region.png"))
+    assert "is not a readable image" in refusal(str(tmp_path / "region.png"))
 
 
 def test_image_of_another_size_is_one_error_with_both(tmp_path: Path) -> None:

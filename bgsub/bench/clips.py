@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bgsub._input.frame_size import check_frame_size
 from bgsub._opencv import cv2
 from bgsub.errors import SourceError, UnsupportedError
 from bgsub.evaluation import Sequence
 from bgsub.frames import Frame
-from bgsub.video._frame_limit import check_frame_size
 from bgsub.video._text import public_name, text_size
 from bgsub.video.sources import open_source
 from bgsub.video.sources.decoded import Decoded

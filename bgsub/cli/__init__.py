@@ -1,5 +1,6 @@
 """The command line: each command parses its options and calls the library."""
 
+import io
 import logging
 import os
 import sys
@@ -16,7 +17,7 @@ from bgsub.cli.evaluate import evaluate, score
 from bgsub.cli.interrupts import Interrupts
 from bgsub.cli.run import run
 from bgsub.cli.view import view
-from bgsub.errors import BgsubError, SinkError
+from bgsub.errors import BgsubError, SinkError, conceal
 
 __all__ = ["main"]
 
@@ -92,7 +93,9 @@ def _run(arguments: list[str], interrupts: Interrupts) -> int:
         status = cli.main(arguments, prog_name="bgsub", standalone_mode=False, obj=interrupts)
         return status if isinstance(status, int) else DONE
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        click.echo(conceal(shown.getvalue()), err=True, nl=False)  # it may repeat an address
         return BAD_USAGE
     except (KeyboardInterrupt, _InterruptedError, click.Abort):
         click.echo(interrupts.message, err=True)
@@ -100,16 +103,22 @@ def _run(arguments: list[str], interrupts: Interrupts) -> int:
     except (BgsubError, ValueError) as error:
         _explain(error)
         return FAILED if isinstance(error, BgsubError) else BAD_USAGE
-    except Exception as error:  # noqa: BLE001, the outermost handler: a defect of ours is still one line
-        is_of_stdout = traceback.extract_tb(error.__traceback__)[-1].name == click.echo.__name__
-        if isinstance(error, OSError) and is_of_stdout:
+    except MemoryError as error:
+        _explain(error, "there is not enough memory for frames of this size; shrink them, as with --scale 0.5: ")
+        return FAILED
+    except OSError as error:
+        if traceback.extract_tb(error.__traceback__)[-1].name == click.echo.__name__:
             _explain(SinkError(f"cannot write to the standard output: {error.strerror}; write to another disk"))
         else:
-            _explain(error, f"unexpected {type(error).__name__}: ")
+            _explain(error, "the system refuses: ")
+        return FAILED
+    except Exception as error:  # noqa: BLE001, the outermost handler: a defect of ours is still one line
+        _explain(error, f"unexpected {type(error).__name__}: ")
         return FAILED
 
 
 def _explain(error: Exception, kind: str = "") -> None:
     if logger.isEnabledFor(logging.DEBUG):
-        traceback.print_exception(error)
-    click.echo(f"bgsub: error: {kind}{' '.join(str(error).split())}", err=True)
+        click.echo(conceal("".join(traceback.format_exception(error))), err=True, nl=False)
+    text = str(error) if isinstance(error, BgsubError | ValueError) else conceal(str(error))
+    click.echo(f"bgsub: error: {kind}{' '.join(text.split())}", err=True)

@@ -12,7 +12,17 @@ import click
 if TYPE_CHECKING:
     from bgsub.config import Config
 
-__all__ = ["Assignment", "ProgressBar", "Size", "config_options", "detector_options", "make_config", "progress_bar"]
+__all__ = [
+    "Assignment",
+    "ProgressBar",
+    "Size",
+    "auth_option",
+    "config_options",
+    "detector_options",
+    "find_auth",
+    "make_config",
+    "progress_bar",
+]
 
 _Command = TypeVar("_Command", bound=click.Command | Callable[..., Any])
 
@@ -87,6 +97,19 @@ def config_options(command: _Command) -> _Command:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def auth_option(command: _Command) -> _Command:
+    """Add the option for credentials of a stream."""
+    text = "Credentials for an address without: a file that holds user:password, or env:NAME. [default: env:BGSUB_AUTH]"
+    return click.option("--auth", metavar="FILE", help=text)(command)
+
+
+def find_auth(options: Mapping[str, Any]) -> str | None:
+    """Return the credentials that `--auth` names; None without it."""
+    from bgsub.video._credentials import read_auth
+
+    return read_auth(options["auth"]) if options["auth"] else None
 
 
 def make_config(options: Mapping[str, Any]) -> "Config":

@@ -11,7 +11,7 @@ import click
 
 from bgsub._plugins import warn_once
 from bgsub.cli.interrupts import Interrupts, TrackedOutput
-from bgsub.cli.options import detector_options, make_config, progress_bar
+from bgsub.cli.options import auth_option, detector_options, find_auth, make_config, progress_bar
 from bgsub.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def _key(*names: str) -> str:
     show_default=True,
     help="Minutes between two saves of the model while running; 0 for only at the end.",
 )
+@auth_option
 @click.option("--load-model", type=click.Path(path_type=Path), help="Start from a saved model.")
 @click.option("--two-pass", is_flag=True, help="Learn from all of a file first, then make its masks from the start.")
 @click.option("--threads", type=click.IntRange(0, 1024), help="Threads of the detector, 0 for one per CPU.")
@@ -109,9 +110,11 @@ def run(interrupts: Interrupts, /, source: str, **options: Any) -> None:
         cv2.setNumThreads(options["threads"] or -1)
     outputs = _find_outputs(source, options)
     part = {name: options[name] for name in ("start", "end", "skip", "scale")} | {"rate_hz": options["rate"]}
+    if auth := find_auth(options):
+        part["auth"] = auth
     opened = open_source(source, **part)
     try:
-        if options["two_pass"] and opened.info.live:
+        if options["two_pass"] and not opened.can_reopen:
             raise click.UsageError(f"--two-pass needs a source that can be read twice, not {opened.info.name}")
         config, detector = _make_detector(config, options, opened.info.rate_hz)
         made = _make_sinks(outputs, options, detector, opened.info.rate_hz)
@@ -135,7 +138,7 @@ def _find_outputs(source: str, options: Mapping[str, Any]) -> dict[str, Path]:
 
     names = [option.name for option in sink_options()]
     outputs = {name: options[_key(name)] for name in names if options.get(_key(name)) is not None}
-    origin = Path(source)
+    origin = Path("/dev/stdin" if source == "-" else source)
     used = [origin.parent if any(sign in origin.name for sign in "%*") else origin]
     for path in outputs.values():
         file = path.parent if "%" in path.name else path
@@ -220,6 +223,7 @@ def _report(
         f"{summary.frames} frames in {summary.elapsed_s:.1f} s ({rate:.0f} frames/s), "
         f"{100 * summary.foreground:.2f} % foreground, model {model_ms:.2f} ms per frame"
         + (f", {summary.dropped} dropped" if summary.dropped else "")
+        + (", end unverified" if summary.end == "unverified" else "")
     )
     for name, path in outputs.items():
         click.echo(f"{name.replace('-', ' ')}: {path}")

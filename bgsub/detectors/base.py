@@ -1,7 +1,6 @@
 """The contract of a detector: a drop-in for cv2.BackgroundSubtractor that also scores, freezes and is checked."""
 
 import abc
-import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -273,10 +272,8 @@ class Detector(model_file.Stateful, abc.ABC):
         ValueError
             If the state is not that of such a model.
         """
-        # A file may claim any size. Every model has an array with a number for each pixel, so no more is allocated
-        # here than the file itself holds, times the bytes that a pixel takes.
-        if math.prod(model.shape[:2]) > max((array.size for array in model.arrays.values()), default=0):
-            raise ValueError("its arrays do not fit its header")
+        model_file.check_shape(model)
+        model_file.check_size(model, self._bytes_per_row(model))
         self._accept(np.zeros(model.shape, model.dtype), "frame")
         model_file.check_state(model, self._arrays, self._scalars, _FRAMES | self._spans())
         self.roi = model.roi
@@ -309,6 +306,15 @@ class Detector(model_file.Stateful, abc.ABC):
     def _spans(self) -> dict[str, model_file.Span]:
         """Return the values that arrays and scalars may have, by name; a model file with others is refused."""
         return {}
+
+    def _bytes_per_row(self, model: model_file.Snapshot) -> int:
+        """Return by how many bytes the state grows with 64 pixels more, for frames like those of a model."""
+        sizes = []
+        for rows in (8, 16):
+            small = type(self)(**self._parameters)
+            small._accept(np.zeros((rows, 64, *model.shape[2:]), model.dtype), "frame")
+            sizes.append(sum(array.nbytes for array in small._arrays.values()))
+        return (sizes[1] - sizes[0]) // 8
 
     # For subclasses to use
 

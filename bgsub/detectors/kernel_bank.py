@@ -14,13 +14,13 @@ from bgsub.detectors.base import Detector
 from bgsub.detectors.model_file import FINITE, NOT_NEGATIVE, Span
 from bgsub.detectors.parameters import param, template
 from bgsub.detectors.pixel_state import PixelState
-from bgsub.frames import Frame
+from bgsub.frames import RATE_INTERVAL, Frame
 
 __all__ = ["RATE", "SLOTS", "WIDTH", "Judgement", "KernelBank", "aligned_zeros"]
 
 SLOTS = template("support vectors per pixel", "[1, 254]", shapes_state=True)
-WIDTH = template("width of the kernel over all channels, where 255 is white", "(0, inf)", unit="grey levels")
-RATE = template("frame rate, which turns seconds into frames", "(0, inf)", unit="frames/s", group="expert")
+WIDTH = template("width of the kernel over all channels, where 255 is white", "[0.001, 1e6]", unit="grey levels")
+RATE = template("frame rate, which turns seconds into frames", RATE_INTERVAL, unit="frames/s", group="expert")
 
 _SMALLEST_SCALE = 1e-6
 _CACHE_LINE = 64  # bytes
@@ -47,7 +47,7 @@ class KernelBank(Detector):
     white: float | None = param(
         None,
         "value of white",
-        "(0, inf)",
+        "[1e-6, 1e12]",
         note="By default 255, 65535 or 1.0 for uint8, uint16 or float32 frames.",
         group="expert",
     )

@@ -1,7 +1,7 @@
 """The state of a detector, and its file: a versioned npz archive with a JSON header, no pickle, written atomically."""
 
 import json
-import zipfile
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._files import open_whole
+from bgsub._input.archives import open_archive
+from bgsub._input.frame_size import check_frame_size
 from bgsub._threads import Exclusive, exclusive
 from bgsub.detectors.parameters import Parametrized
 from bgsub.errors import BgsubError, ModelFileError, UnsupportedError
@@ -25,6 +27,8 @@ __all__ = [
     "Snapshot",
     "Span",
     "Stateful",
+    "check_shape",
+    "check_size",
     "check_state",
     "read",
     "write",
@@ -116,6 +120,43 @@ def check_state(
             raise ValueError(f"values of {name!r} are out of range")
 
 
+def check_shape(model: Snapshot) -> None:
+    """Check that a model from elsewhere is for frames of an accepted shape.
+
+    Raises
+    ------
+    ValueError
+        If there are no frames of its shape.
+    ModelFileError
+        If they have too many pixels.
+    """
+    sides, channels = model.shape[:2], model.shape[2:]
+    if len(sides) != 2 or channels not in ((), (3,)) or not all(type(side) is int and side > 0 for side in model.shape):
+        raise ValueError("its header has no frame size")
+    check_frame_size("the model", (sides[0], sides[1]), ModelFileError)
+
+
+def check_size(model: Snapshot, row_bytes: int) -> None:
+    """Check that a model from elsewhere holds about as much as its frame size needs, before that is allocated.
+
+    Parameters
+    ----------
+    model : Snapshot
+        The model to check.
+    row_bytes : int
+        Bytes of the state of 64 pixels.
+
+    Raises
+    ------
+    ValueError
+        If its frame size would need much more.
+    """
+    needed = math.prod(model.shape[:2]) * row_bytes // 64
+    held = sum(array.nbytes for array in model.arrays.values())
+    if needed > 4 * held:  # the exact size is known when the state is there
+        raise ValueError("its arrays do not fit its header")
+
+
 def write(path: Path, model: Snapshot) -> None:
     """Write a model to `path`, whole or not at all.
 
@@ -146,23 +187,8 @@ def read(path: Path) -> Snapshot:
     ModelFileError
         If the file is missing, is no such archive, is damaged or of another version.
     """
-    try:
-        with path.open("rb") as file:
-            if not zipfile.is_zipfile(file):  # numpy would take anything else for a pickle
-                raise ModelFileError(f"{path} is not a bgsub model, or not all of it; learn and save it again")
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as archive:
-                return _unpack(path, archive)
-    except FileNotFoundError:
-        raise ModelFileError(f"cannot read the model {path}: no such file") from None
-    except ModelFileError:
-        raise
-    except MemoryError as error:
-        raise ModelFileError(f"the model {path} needs more memory than there is; check where it comes from") from error
-    except RecursionError as error:
-        raise ModelFileError(f"{path} is not a bgsub model: its header is wrong; learn and save it again") from error
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, AttributeError) as error:
-        raise ModelFileError(f"{path} is not a readable bgsub model ({error}); learn and save it again") from error
+    with open_archive(path, "bgsub model", ModelFileError) as archive:
+        return _unpack(path, archive)
 
 
 def _unpack(path: Path, archive: Any) -> Snapshot:

@@ -16,7 +16,9 @@ __all__ = ["Knn", "Mog2"]
 
 HISTORY = template("frames that the model remembers", "[1, inf)", unit="frames")
 SHADOWS = template("look for shadows and make them background")
-WHITE = template("value of white of uint16 and float32 frames, by default 65535 and 1.0", "(0, inf)", group="expert")
+WHITE = template(
+    "value of white of uint16 and float32 frames, by default 65535 and 1.0", "[1e-6, 1e12]", group="expert"
+)
 
 
 class _OpenCvDetector(Detector):

@@ -27,7 +27,7 @@ class RingBank(KernelBank):
 
     width: float = WIDTH(30.0)
     memory_s: float | None = param(
-        None, "about how long a colour is remembered; sets learn_every", "(0, inf)", unit="s"
+        None, "about how long a colour is remembered; sets learn_every", "[1e-6, 1e9]", unit="s"
     )
     rate_hz: float = RATE(25.0)
     warmup: int = param(32, "first frames, all learned and reported as background", "[0, inf)", unit="frames")

@@ -35,6 +35,7 @@ def run_viewer(
     config: Config | None = None,
     model: Path | None = None,
     settings_file: Path | None = None,
+    auth: str | None = None,
 ) -> int:
     """Show the viewer until its window is closed.
 
@@ -48,6 +49,8 @@ def run_viewer(
         A saved model to start from.
     settings_file : Path, optional
         Where layout and choices are remembered; the user's settings by default.
+    auth : str, optional
+        ``user:password`` for rtsp and http addresses that have none.
 
     Returns
     -------
@@ -68,13 +71,14 @@ def run_viewer(
     release_cv2_qt()
 
     from dataclasses import replace
+    from functools import partial
 
     from PyQt6.QtCore import QEvent, QSettings
     from PyQt6.QtWidgets import QApplication
 
     from bgsub.gui.main_window import MainWindow
     from bgsub.gui.messages import Settings
-    from bgsub.gui.session import Session
+    from bgsub.gui.session import Session, open_for_viewer
     from bgsub.gui.widgets.theme import Theme
 
     probe.check()
@@ -88,7 +92,9 @@ def run_viewer(
         if settings_file is None
         else QSettings(str(settings_file), QSettings.Format.IniFormat)
     )
-    session = Session(settings=Settings(config=replace(config, roi=""), region=region))
+    session = Session(
+        partial(open_for_viewer, auth=auth), settings=Settings(config=replace(config, roi=""), region=region)
+    )
     window = MainWindow(session, Theme(application), kept)
     try:
         with _handled_errors(ExceptionHook(session)), _handled_signals(application):

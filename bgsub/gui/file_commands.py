@@ -100,4 +100,5 @@ class FileCommands:
 
 def source_title(text: str) -> str:
     """Return a source's name without folder and without secrets."""
-    return public_name(text) if "://" in text else Path(text).name or text
+    shown = public_name(text)
+    return shown if "://" in text or shown != text else Path(text).name or text

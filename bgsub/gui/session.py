@@ -18,16 +18,22 @@ from bgsub.gui.engine.worker import Worker
 from bgsub.gui.mailbox import Mailbox
 from bgsub.gui.messages import Configured, Level, Notice, Opened, RecordingChanged, Settings, View
 from bgsub.roi import Region
+from bgsub.video._credentials import SCHEMES as AUTH_SCHEMES
 from bgsub.video.sources import FrameSource, open_source
 
-__all__ = ["Session"]
+__all__ = ["Session", "open_for_viewer"]
 
 _UNLIMITED = 1_000_000
 """Attempts to reconnect to a lost camera: the user decides when to stop."""
 
 
-def _open(text: str, /, *, start: float | None) -> FrameSource:
-    return open_source(text, start=start, reconnects=_UNLIMITED)
+def open_for_viewer(text: str, /, *, start: float | None, auth: str | None = None) -> FrameSource:
+    """Open a source as `open_source` does; a lost camera is opened again until the user stops it.
+
+    `auth` is for the addresses that may have credentials.
+    """
+    own = auth is not None and text.partition("://")[0].lower() in AUTH_SCHEMES
+    return open_source(text, start=start, reconnects=_UNLIMITED, auth=auth if own else None)
 
 
 class Session(QObject):
@@ -67,7 +73,7 @@ class Session(QObject):
         self._ready.connect(self._take_view)
         self._happened.connect(self._handle)
         self._mailbox: Mailbox[View] = Mailbox(self._ready.emit)
-        self._worker = Worker(self._mailbox.put, self._happened.emit, opener or _open, self._settings)
+        self._worker = Worker(self._mailbox.put, self._happened.emit, opener or open_for_viewer, self._settings)
 
     # State
 

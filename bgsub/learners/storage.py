@@ -1,7 +1,6 @@
 """Learners in files: an npz archive of arrays with a JSON header, no pickle."""
 
 import json
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bgsub._files import open_whole
+from bgsub._input.archives import open_archive
 from bgsub.errors import ModelFileError
 from bgsub.learners._base.learner import OnlineLearner
 from bgsub.learners.hypotheses import kernels
@@ -134,16 +134,11 @@ def load(path: str | Path) -> Any:
         If the file is missing, damaged, of another version or no learner.
     """
     path = Path(path)
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+    with open_archive(path, "learner saved by bgsub", ModelFileError) as archive:
+        arrays = {name: archive[name] for name in archive.files}
         if int(arrays["bgsub_learner"]) != _FORMAT:
             raise ModelFileError(f"{path} is of another version of bgsub; learn and save it again")
         return _restored(json.loads(str(arrays["header"])), arrays)
-    except FileNotFoundError:
-        raise ModelFileError(f"cannot read the model {path}: no such file") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelFileError(f"{path} is not a learner saved by bgsub ({error}); learn and save it again") from error
 
 
 def _kinds(base: type[Any]) -> dict[str, Any]:

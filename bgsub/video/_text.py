@@ -4,6 +4,9 @@ import re
 
 __all__ = ["public_name", "text_size"]
 
+_SECRET = re.compile(r"(?!\w:[\\/])[^:]*:.*@(.*)", re.DOTALL)  # but no path with a drive of Windows
+_MISTYPED = re.compile(r"(?:rtsps?|https?|rtmps?|udp):", re.IGNORECASE)
+
 
 def public_name(url: str) -> str:
     """Return the part of an address that may be shown: scheme, host and a path that cannot hold a secret.
@@ -18,7 +21,7 @@ def public_name(url: str) -> str:
     """
     scheme, colon, rest = url.partition("://")
     if not colon:
-        return url  # a path, not an address
+        return _mistyped_name(url)
     scheme = scheme.lower()
     before_query = re.split(r"[?#]", rest, maxsplit=1)[0]
     if "@" in rest and "@" not in before_query:
@@ -27,6 +30,16 @@ def public_name(url: str) -> str:
     if scheme.startswith("rtmp") or re.search(r"[=&@%;:]", path):
         path = "..." if path else ""
     return f"{scheme}://{host}{slash}{path}"
+
+
+def _mistyped_name(text: str) -> str:
+    """Return the part of a text that may be shown if it is no address, but looks as if it were to be one."""
+    if match := _SECRET.fullmatch(text):
+        host, slash, path = re.split(r"[?#]", match[1], maxsplit=1)[0].partition("/")
+        return f"...@{host}{slash}{'...' if re.search(r'[=&%;]', path) else path}"
+    if _MISTYPED.match(text) and re.search(r"[=&?#]", text):
+        return f"{text.partition(':')[0]}:..."
+    return text  # a path
 
 
 def text_size(size: tuple[int, int]) -> str:

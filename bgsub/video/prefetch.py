@@ -93,6 +93,11 @@ class Prefetch:
         """Reason why the source delivers nothing, such as a lost camera; None in normal operation."""
         return self._source.trouble
 
+    @property
+    def end_verified(self) -> bool:
+        """Whether it is certain, once `read` has returned None, that no frame is missing."""
+        return self._source.end_verified
+
     def ready(self, timeout_s: float = 0.0) -> bool:
         """Return whether `read` would return or raise at once, after waiting for that if necessary.
 

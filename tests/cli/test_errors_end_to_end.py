@@ -24,6 +24,7 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bad")
     good = write_video(folder / "square.mkv", COUNT)
     (folder / "empty.mp4").touch()
+    (folder / "loop.mkv").symlink_to("loop.mkv")
     (folder / "text.mp4").write_text("This is no video.\n" * 99)
     whole = write_video(folder / "whole.mp4", COUNT, codec="libx264", pixels="yuv420p").read_bytes()
     (folder / "torn.mp4").write_bytes(whole[: len(whole) * 6 // 10])
@@ -95,6 +96,15 @@ def complaint(
         ("http://127.0.0.1:9/x.mp4", "cannot open http://127.0.0.1:9/x.mp4: .*check address"),
         ("synthetic:sea", "no scene 'sea', there are walkers"),
         ("synthetic:walkers?size=3x3", "size must be at least 32"),
+        ("synthetic:walkers?size=100000x100000", "size must have at most 134217728 pixels, got 100000x100000"),
+        ("synthetic:walkers?rate=1e-308", r"rate_hz must be in \[1e-06, 1e\+06\], got 1e-308"),
+        ("synthetic:walkers?rate=1e308", r"rate_hz must be in \[1e-06, 1e\+06\], got 1e\+308"),
+        ("synthetic:walkers?noise=1e308", r"noise must be in \[0, 255\], got 1e\+308"),
+        ("camera:99999999999999999999", "camera:99999999999999999999: the number of a camera is below 2147483648"),
+        ("9" * 5000, "the number of a camera is below 2147483648"),
+        ("loop.mkv", "cannot open loop.mkv: Too many levels of symbolic links; check the path"),
+        ("a" * 5000, "File name too long; check the path"),
+        ("in%0999999999d.png", "cannot open in%0999999999d.png: no such file"),
     ],
 )
 def test_source_that_cannot_be_opened(complaint: Callable[..., str], tmp_path: Path, source: str, reason: str) -> None:
@@ -124,16 +134,16 @@ def test_source_that_breaks_off_leaves_the_masks_before(
     [
         (2, ["--set", "slots=0"], r"slots must be a whole number in \[1, 254\], got 0"),
         (2, ["--set", "width=wide"], "width must be a number .* got 'wide'"),
-        (2, ["--set", "width=1e-300"], "width must be 0 or from 1e-15 to 1e[+]15 in size, got 1e-300"),
-        (2, ["--set", "width=1e300"], "width must be 0 or from"),
-        (2, ["--set", "white=1e-300"], "white must be 0 or from"),
-        (2, ["--set", "absorb_s=1e308"], "absorb_s must be 0 or from"),
-        (2, ["--set", "rate_hz=1e308"], "rate_hz must be 0 or from"),
-        (2, ["--detector", "norma", "--set", "memory_s=1e308"], "memory_s must be 0 or from"),
+        (2, ["--set", "width=1e-300"], r"width must be a number in \[0.001, 1e\+06\], got 1e-300"),
+        (2, ["--set", "width=1e300"], r"width must be a number in \[0.001, 1e\+06\]"),
+        (2, ["--set", "white=1e-300"], r"white must be a number in \[1e-06, 1e\+12\]"),
+        (2, ["--set", "absorb_s=1e308"], r"absorb_s must be a number in \[0, 1e\+09\]"),
+        (2, ["--set", "rate_hz=1e308"], r"rate_hz must be a number in \[1e-06, 1e\+06\]"),
+        (2, ["--detector", "norma", "--set", "memory_s=1e308"], r"memory_s must be a number in \[1e-06, 1e\+09\]"),
         (2, ["--detector", "norma", "--set", f"warmup={10**400}"], "warmup must be a whole number"),
         (2, ["--detector", "mog2", "--set", "history=99999999999"], "history must be 0 or from 1 to 2147483647"),
         (1, ["--config", "deep.toml"], "deep.toml is not a valid settings file.*nested too deeply"),
-        (1, ["--roi", "deep.json"], "cannot read the region deep.json: maximum recursion depth"),
+        (1, ["--roi", "deep.json"], "cannot read the region deep.json: its lists are nested too deeply"),
         (2, ["--set", "slos=3"], "adaptive has no parameter 'slos'; it has slots"),
         (2, ["--detector", "norma", "--set", "eta=2"], r"eta \* lam must be below 1"),
         (2, ["--detector", "nroma"], "detector must be one of adaptive, norma, olk, mog2, knn.*, got 'nroma'"),
@@ -149,11 +159,19 @@ def test_source_that_breaks_off_leaves_the_masks_before(
         (1, ["--roi", "100,0 200,0 200,99"], "leaves nothing of a 64x48 frame"),
         (2, ["--start", "soon"], "start must be a frame number"),
         (1, ["--start", 100], "ends before the start asked for, with frame 40"),
+        (2, ["--start", "9" * 5000], "start must be a frame number"),
+        (2, ["--start", "9" * 400 + "s"], "start must be a frame number"),
+        (2, ["--end", "9" * 400 + ":01:01"], "end must be a frame number"),
+        (2, ["--skip", 10**20], "skip must be from 1 to 1000000000, got 1"),
+        (1, ["--roi", "a" * 5000], "no such file, and no polygon"),
+        (1, ["--config", "a" * 5000], "cannot read the settings a"),
+        (1, ["--load-model", "a" * 5000], "cannot read the model a"),
+        (1, ["--load-model", "loop.mkv"], "cannot read the model loop.mkv: Too many levels of symbolic links"),
         (2, ["--start", 30, "--end", 10], "end must not lie before start"),
         (2, ["--start", "2s", "--end", "1s"], "end must not lie before start"),
         (1, ["--start", 30, "--end", "0.5s"], "no frame from start to end"),
         (1, ["--end", 0], "no frame from start to end"),
-        (2, ["--skip", 0], "skip must be at least 1"),
+        (2, ["--skip", 0], "skip must be from 1 to 1000000000, got 0"),
         (2, ["--scale", 2], r"scale must be in \(0, 1\]"),
         (2, ["--scale", "nan"], r"scale must be in \(0, 1\]"),
         (2, ["--rate", 5], "rate_hz applies to sources of the kinds camera and images, got 5.0 for the kind file"),
@@ -182,6 +200,36 @@ def test_wrong_option(
     line = complaint(code, "run", "square.mkv", "-o", tmp_path / "mask.mkv", *options)
     assert re.search(reason, line)
     assert not list(tmp_path.iterdir())
+
+
+def test_benchmark_of_frames_that_are_too_large(complaint: Callable[..., str]) -> None:
+    line = complaint(1, "bench", "--size", "100000x100000")
+    assert "100000x100000, more than 134217728 pixels" in line
+
+
+@pytest.mark.parametrize("rate", ["1e-308", "1e308", "0", "nan", "-1"])
+def test_frame_rate_of_images_that_is_absurd(complaint: Callable[..., str], tmp_path: Path, rate: str) -> None:
+    line = complaint(2, "run", "sizes", "-o", tmp_path / "mask.mkv", "--rate", rate)
+    assert "rate_hz must be in [1e-06, 1e+06], got" in line
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (MemoryError("Unable to allocate 9 GiB"), "not enough memory for frames of this size; shrink them"),
+        (OSError(28, "No space left on device"), "the system refuses: [Errno 28] No space left on device"),
+    ],
+)
+def test_system_that_refuses_is_no_defect(
+    complaint: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("bgsub.pipeline.Pipeline.step", fail)
+    line = complaint(1, "run", "square.mkv", "-o", tmp_path / "mask.mkv")
+    assert reason in line
+    assert "unexpected" not in line
 
 
 @pytest.mark.parametrize(
@@ -217,6 +265,7 @@ def test_two_outputs_in_one_file_are_refused(complaint: Callable[..., str], tmp_
         (1, ["text.mp4"], "cannot write the sample text.mp4: Not a directory"),
         (1, ["street", "--scene", "sea"], "no scene 'sea', there are walkers"),
         (1, ["street", "--size", "9x9"], "size must be at least 32"),
+        (1, ["street", "--size", "200000x200000"], "size must have at most 134217728 pixels, got 200000x200000"),
     ],
 )
 def test_wrong_sample(complaint: Callable[..., str], code: int, options: list[str], reason: str) -> None:

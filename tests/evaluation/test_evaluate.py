@@ -300,8 +300,8 @@ class TestEvaluate:
     @pytest.mark.parametrize(
         ("name", "content", "message"),
         [
-            ("input/in000002.png", b"not an image", "in000002.png: it is not a readable image"),
-            ("groundtruth/gt000002.png", b"", "gt000002.png: it is not a readable image"),
+            ("input/in000002.png", b"not a picture", "in000002.png is not a readable image"),
+            ("groundtruth/gt000002.png", b"", "gt000002.png is not a readable image"),
             ("groundtruth/gt000002.png", None, "gt000002.png must have the size of its frame, 6x4, but has 3x2"),
         ],
     )

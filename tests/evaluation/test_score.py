@@ -101,7 +101,7 @@ def test_the_masks_that_evaluate_keeps_get_the_score_that_it_gave(tmp_path):
     ("damage", "message"),
     [
         (lambda f: (f / "bin000005.png").unlink(), "no mask of frame 5 of baseline/square, 1 are missing"),
-        (lambda f: (f / "bin000005.png").write_bytes(b"no image"), "bin000005.png: it is not a readable image"),
+        (lambda f: (f / "bin000005.png").write_bytes(b"no image"), "bin000005.png is not a readable image"),
         (lambda f: (f / "x5.png").write_bytes(b""), "two images of number 5"),
         (lambda f: f.rename(f.parent / "other"), "no masks of baseline/square"),
         (

@@ -12,7 +12,7 @@ SIZE = (48, 64)
 
 
 def square_mask(index: int, size: tuple[int, int] = SIZE) -> np.ndarray:
-    """Foreground of frame `index`, from 0."""
+    """Return the foreground of frame `index`, from 0."""
     mask = np.zeros(size, np.uint8)
     left = 2 * index % (size[1] - 12)
     mask[16:28, left : left + 12] = 255
@@ -20,7 +20,7 @@ def square_mask(index: int, size: tuple[int, int] = SIZE) -> np.ndarray:
 
 
 def empty_frame(size: tuple[int, int] = SIZE) -> np.ndarray:
-    """Picture without the square."""
+    """Return the image without the square."""
     frame = np.empty((*size, 3), np.uint8)
     frame[..., 0] = np.linspace(20, 60, size[1])
     frame[..., 1] = np.linspace(30, 90, size[0])[:, None]
@@ -29,7 +29,7 @@ def empty_frame(size: tuple[int, int] = SIZE) -> np.ndarray:
 
 
 def square_frame(index: int, size: tuple[int, int] = SIZE, grey: bool = False) -> np.ndarray:
-    """Picture of frame `index`, from 0."""
+    """Return the image of frame `index`, from 0."""
     frame = empty_frame(size)
     frame[square_mask(index, size) > 0] = (40, 200, 230)
     return cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY) if grey else frame

@@ -190,3 +190,16 @@ def same_from(path: Path, whole: list[Packet], start: int | float) -> None:
             assert packet is not None
             assert (packet.number, packet.time_s) == (other.number, pytest.approx(other.time_s, abs=1e-9))
             assert np.array_equal(packet.frame, other.frame)
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "mark"),
+    [("c.mov", "png", b"png "), ("c.avi", "mpeg4", b"FMP4"), ("c.mkv", "mpeg4", b"V_MPEG4/ISO/ASP")],
+)
+def test_a_codec_that_is_unknown_is_one_line(video: Callable[..., Path], name: str, codec: str, mark: bytes) -> None:
+    path = video(name, count=12, codec=codec, pixels="rgb24" if codec == "png" else "yuv420p")
+    data = path.read_bytes()
+    assert mark in data
+    path.write_bytes(data.replace(mark, mark[:-1] + b"!"))
+    with pytest.raises(SourceError, match="unknown codec"):
+        open_source(path)

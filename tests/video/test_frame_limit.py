@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bgsub._input.frame_size import image_size
 from bgsub._opencv import cv2
 from bgsub.errors import ConfigError, SourceError
-from bgsub.video._frame_limit import image_size
 from bgsub.video.sources import open_source
 from tests.video.moving_square import write_images, write_video
 

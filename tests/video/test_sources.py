@@ -126,7 +126,7 @@ class TestRegistry:
     def test_every_kind_is_described(self, name: str) -> None:
         kind = SOURCES.load(name)
         assert kind.text_form
-        assert kind.uses <= {"rate_hz", "size"}
+        assert kind.uses <= {"rate_hz", "size", "auth"}
 
     def test_an_option_that_does_not_apply_is_refused(self, video: Callable[..., Path]) -> None:
         with pytest.raises(

@@ -152,9 +152,9 @@ def test_source_starts_at_the_position_asked_for(scene):
         ("tree?size=320", "size=320 is not understood"),
         ("tree?size=3x3", "size must be at least 32"),
         ("tree?frames=0", "frames must be at least 1, got 0"),
-        ("tree?rate=nan", "rate_hz must be positive, got nan"),
+        ("tree?rate=nan", "rate_hz must be in .1e-06, 1e.06., got nan"),
         ("tree?seed=-1", "seed must not be negative, got -1"),
-        ("tree?noise=-1", "noise must not be negative, got -1.0"),
+        ("tree?noise=-1", "noise must be in .0, 255., got -1.0"),
     ],
 )
 def test_wrong_text_is_explained_in_one_line(text, message):

@@ -114,11 +114,11 @@ class Adaptive(KernelBank):
     threshold: float = param(
         0.18, "density below which a pixel is raw foreground", "(0, 1)", note="Lower is less sensitive."
     )
-    memory_s: float = param(40.0, "about how long a colour is remembered", "(0, inf)", unit="s")
+    memory_s: float = param(40.0, "about how long a colour is remembered", "[1e-6, 1e9]", unit="s")
     absorb_s: float = param(
         60.0,
         "until foreground that stays becomes background; 0 for never",
-        "[0, inf)",
+        "[0, 1e9]",
         note="Never more than 65535 frames, 43 minutes at 25 frames/s.",
         unit="s",
     )

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from bgsub._input.images import read_image
 from bgsub._opencv import cv2
 from bgsub.detectors.base import Detector
 from bgsub.errors import DatasetError
-from bgsub.evaluation.datasets.sequence import numbered_images, read_image
+from bgsub.evaluation.datasets.sequence import numbered_images
 from bgsub.frames import Frame
 
 __all__ = [
@@ -61,11 +62,11 @@ class BackgroundSequence:
 
     def read_input(self, number: int) -> Frame:
         """Read a frame: (H, W, 3) BGR or (H, W) grey, as it is stored."""
-        return read_image(self.inputs[number], cv2.IMREAD_ANYCOLOR)
+        return read_image(self.inputs[number], cv2.IMREAD_ANYCOLOR, DatasetError)
 
     def read_truths(self) -> list[Frame]:
         """Read the images of the empty scene, (H, W, 3) uint8 BGR."""
-        return [read_image(path, cv2.IMREAD_COLOR) for path in self.truths]
+        return [read_image(path, cv2.IMREAD_COLOR, DatasetError) for path in self.truths]
 
 
 def find_background_sequences(path: str | Path) -> list[BackgroundSequence]:

@@ -3,6 +3,7 @@
 from functools import partial
 from pathlib import Path
 
+from bgsub._input.texts import read_text
 from bgsub.errors import DatasetError
 from bgsub.evaluation.datasets.listing import Candidate, Listing
 from bgsub.evaluation.datasets.sequence import FileSequence, Sequence, numbered_images
@@ -10,10 +11,12 @@ from bgsub.frames import Mask
 
 __all__ = ["GroundTruth", "find_change_detection"]
 
+_MOST_INTERVAL_BYTES = 2**16  # of temporalROI.txt, which holds two numbers
+
 
 def _read_interval(path: Path) -> tuple[int, int]:
     try:
-        words = path.read_text().split()
+        words = read_text(path, _MOST_INTERVAL_BYTES).split()
         first, last = map(int, words)
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror}") from error

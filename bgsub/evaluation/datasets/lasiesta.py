@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from bgsub._input.images import read_image
 from bgsub._opencv import cv2
 from bgsub.errors import DatasetError
 from bgsub.evaluation.datasets.listing import Candidate, Listing
-from bgsub.evaluation.datasets.sequence import FileSequence, Sequence, numbered_images, read_image
+from bgsub.evaluation.datasets.sequence import FileSequence, Sequence, numbered_images
 from bgsub.frames import Mask
 
 __all__ = ["find_lasiesta", "read_colours"]
@@ -38,7 +39,7 @@ def read_colours(path: Path) -> Mask:
     DatasetError
         If it cannot be read or has other colours.
     """
-    image = read_image(path, cv2.IMREAD_COLOR)
+    image = read_image(path, cv2.IMREAD_COLOR, DatasetError)
     codes = image.astype(np.int32) @ np.array((1, 256, 65536), np.int32)
     labels = np.full(codes.shape, 1, np.uint8)
     for colour, label in _LABELS.items():

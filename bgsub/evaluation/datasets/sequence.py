@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from bgsub._input.images import GREY, read_image
 from bgsub._opencv import cv2
-from bgsub.errors import DatasetError, SourceError
+from bgsub.errors import DatasetError
 from bgsub.frames import Frame, Mask
-from bgsub.video._frame_limit import check_frame_size, image_size
 
-__all__ = ["FileSequence", "Sequence", "numbered_images", "read_grey", "read_image"]
+__all__ = ["FileSequence", "Sequence", "numbered_images", "read_grey"]
 
 logger = logging.getLogger(__name__)
 
@@ -109,32 +109,6 @@ def numbered_images(folder: Path, accept: Callable[[str], bool] = lambda _stem: 
     return dict(sorted(found.items()))
 
 
-def read_image(path: Path, flags: int) -> Frame:
-    """Read an image file as OpenCV's flags ask for; its size is checked before memory is allocated.
-
-    Raises
-    ------
-    DatasetError
-        If it cannot be read or is too large.
-    """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
-    try:
-        check_frame_size(str(path), image_size(data))
-    except SourceError as error:
-        raise DatasetError(str(error)) from None
-    try:
-        image = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
-    except cv2.error as error:  # of an empty file, or with a size that OpenCV refuses
-        logger.debug("%s: %s", path, error)
-        image = None
-    if image is None:
-        raise DatasetError(f"cannot read {path}: it is not a readable image; replace it")
-    return np.asarray(image)
-
-
 def read_grey(path: Path) -> Mask:
     """Read a label image whose grey levels are the labels; palettes are expanded.
 
@@ -143,7 +117,7 @@ def read_grey(path: Path) -> Mask:
     DatasetError
         If it cannot be read.
     """
-    return read_image(path, cv2.IMREAD_GRAYSCALE)
+    return read_image(path, GREY, DatasetError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +166,7 @@ class FileSequence(Sequence):
         DatasetError
             If the file cannot be read, as the other methods do.
         """
-        return read_image(self.inputs[number], cv2.IMREAD_ANYCOLOR)
+        return read_image(self.inputs[number], cv2.IMREAD_ANYCOLOR, DatasetError)
 
     def read_labels(self, number: int, size: tuple[int, int]) -> Mask:
         """Read the labels of a frame of that (height, width), decoded by `decode`."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from bgsub.video.prefetch import Prefetch
-from bgsub.video.sources import FrameSource
+from bgsub.video.sources import FrameSource, public_name
 
 __all__ = ["Closable", "Opener", "OpeningThread"]
 
@@ -59,7 +59,7 @@ class OpeningThread:
         self._packets: Prefetch | None = None
         self._error: BaseException | None = None
         self._done = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"bgsub-open-{text}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"bgsub-open-{public_name(text)}", daemon=True)
         self._thread.start()
 
     @property

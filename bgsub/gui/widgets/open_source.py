@@ -82,7 +82,7 @@ class RecentSources:
 
     def add(self, text: str) -> None:
         """Add a source; an address that contains a secret is not kept."""
-        if "://" in text and public_name(text) != text:
+        if public_name(text) != text and not Path(text).exists():
             return
         kept = str(Path(text).resolve()) if Path(text).exists() else text
         self._settings.setValue(self._KEY, [kept, *(name for name in self.names if name != kept)][: self._CAPACITY])

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import ClassVar, Self
 
@@ -24,6 +24,8 @@ class SourceOptions:
     """Attempts in a row to open a lost camera or stream again."""
     stall_timeout_s: float = 5.0
     """Time without data after which a stream counts as lost."""
+    auth: str | None = field(default=None, repr=False)
+    """``user:password`` for an address that has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class FrameSource(ABC):
     text_form: ClassVar[str] = ""
     """Form of the text that it accepts, for help and messages, such as ``camera:0``."""
     uses: ClassVar[frozenset[str]] = frozenset()
-    """Which of the options `rate_hz` and `size` apply to it."""
+    """Which of the options `rate_hz`, `size` and `auth` apply to it."""
     asked_last: ClassVar[bool] = False
     """Whether it accepts texts that a more special kind may claim, such as any file name."""
 
@@ -82,6 +84,19 @@ class FrameSource(ABC):
         Like `interrupt` it may be used from any thread.
         """
         return None
+
+    @property
+    def end_verified(self) -> bool:
+        """Whether it is certain, once `read` has returned None, that no frame is missing.
+
+        False where the container states neither length nor end, such as MPEG-TS: it may have been cut off.
+        """
+        return False
+
+    @property
+    def can_reopen(self) -> bool:
+        """Whether opening it again gives the same frames, unlike a camera, a live stream or a pipe."""
+        return not self.info.live
 
     @abstractmethod
     def read(self) -> Packet | None:

@@ -10,13 +10,15 @@ import numpy as np
 
 from bgsub._opencv import cv2
 from bgsub.errors import SourceError
-from bgsub.frames import Frame, VideoInfo
+from bgsub.frames import RATE_INTERVAL, Frame, VideoInfo, plausible_rate
 from bgsub.video._text import text_size
 from bgsub.video.sources.base import Grab, LazySource, SourceOptions
 from bgsub.video.sources.reconnect import Reconnector
 
 __all__ = ["Camera"]
 
+_MOST_DEVICE = 2**31 - 1  # OpenCV takes no larger number
+_MOST_DIGITS = 20
 _TEXT = re.compile(r"(?:camera:)?(\d+)")
 
 
@@ -67,8 +69,8 @@ class Camera(LazySource):
         opener: Callable[[int], Capture] | None = None,
         wait: Callable[[float], bool] | None = None,
     ) -> None:
-        if rate_hz is not None and not 0 < rate_hz < float("inf"):
-            raise ValueError(f"rate_hz must be positive, got {rate_hz}")
+        if rate_hz is not None and plausible_rate(rate_hz) is None:
+            raise ValueError(f"rate_hz must be in {RATE_INTERVAL}, got {rate_hz}")
         if size is not None and min(size) < 1:
             raise ValueError(f"size must be positive, got {size}")
         self._device = device
@@ -94,7 +96,10 @@ class Camera(LazySource):
     @classmethod
     def from_text(cls, text: str, options: SourceOptions) -> "Camera":
         """Open the camera of that number."""
-        number = int(text.removeprefix("camera:"))
+        digits = text.removeprefix("camera:")
+        number = int(digits) if len(digits) < _MOST_DIGITS else _MOST_DEVICE + 1
+        if number > _MOST_DEVICE:
+            raise SourceError(f"cannot open camera:{digits[:_MOST_DIGITS]}: the number of a camera is below {2**31}")
         return cls(number, size=options.size, rate_hz=options.rate_hz, reconnects=options.reconnects)
 
     @property
@@ -160,8 +165,7 @@ class Camera(LazySource):
             capture.set(cv2.CAP_PROP_FPS, self._wanted_rate_hz)
 
     def _reported_rate(self) -> float | None:
-        rate_hz = 0.0 if self._capture is None else self._capture.get(cv2.CAP_PROP_FPS)
-        return rate_hz if 0 < rate_hz < float("inf") else None
+        return None if self._capture is None else plausible_rate(self._capture.get(cv2.CAP_PROP_FPS))
 
     def _read(self) -> Frame | None:
         """Return a new frame, None if the camera fails."""

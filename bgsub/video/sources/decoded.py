@@ -6,19 +6,23 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import av
+from av.container import InputContainer
 from av.video.stream import VideoStream
 
 from bgsub.errors import SourceError
-from bgsub.frames import Frame, VideoInfo
+from bgsub.frames import Frame, VideoInfo, plausible_rate
+from bgsub.video._pyav import stated_end_s
 from bgsub.video._text import text_size
 from bgsub.video.sources.base import Grab, LazySource
 from bgsub.video.sources.convert import FrameConverter
+from bgsub.video.sources.ending import End
 
 __all__ = ["Decoded"]
 
 logger = logging.getLogger(__name__)
 
 DEFAULT_RATE_HZ = 25.0
+_SHORT_S = 1.0
 
 
 class Decoded(LazySource):
@@ -28,6 +32,7 @@ class Decoded(LazySource):
     """
 
     _stream: VideoStream
+    _container: InputContainer | None = None
     _unordered = False
     """Whether the container numbers frames as they are stored, not as they are shown, and the codec reorders them."""
 
@@ -36,6 +41,12 @@ class Decoded(LazySource):
         self._number = 0
         self._time_s: float | None = None
         self._warned = False
+        self._end = End(verified=False)
+
+    @property
+    def end_verified(self) -> bool:
+        """Whether the container shows that the video was complete."""
+        return self._end.verified
 
     @property
     def info(self) -> VideoInfo:
@@ -49,7 +60,7 @@ class Decoded(LazySource):
         self._info = VideoInfo(
             name=self._name,
             size=self._converter.size(first),
-            rate_hz=float(rate) if rate else None,
+            rate_hz=plausible_rate(float(rate)) if rate else None,
             count=count,
             live=live,
         )
@@ -78,6 +89,33 @@ class Decoded(LazySource):
         if stamp is not None and base:
             return float(stamp * base)
         return 0.0 if self._time_s is None else self._next_time_s(self._time_s)
+
+    def _missing_s(self) -> float | None:
+        """Return the time between the last frame and the end that the header states; None where it states none."""
+        end_s = None if self._container is None else stated_end_s(self._container, self._stream)
+        return None if end_s is None or self._time_s is None else end_s - self._next_time_s(self._time_s)
+
+    def _lasts_as_stated(self) -> bool:
+        missing_s = self._missing_s()
+        return missing_s is not None and missing_s < 1.5 * self._next_time_s(0)
+
+    def _end_by_duration(self) -> End:
+        """Compare the last frame with the duration that the header states, where the bytes cannot be counted.
+
+        This proves no damage: the last frame may be shown for seconds.
+        """
+        missing_s = self._missing_s()
+        if missing_s is not None and missing_s > _SHORT_S:
+            logger.warning(
+                "%s ends %.1f s before the duration that it states; it may have been cut off", self._name, missing_s
+            )
+        return End(verified=self._lasts_as_stated())
+
+    def _damage(self, reason: str) -> str:
+        return (
+            f"{self._name} is damaged after frame {self._number} ({reason}); the frames before it were read, "
+            f"copy the file again or end before frame {self._number + 1}"
+        )
 
     def _after_last(self, time_s: float) -> float:
         """Return the time, or one frame after the last where the stream goes back in time.

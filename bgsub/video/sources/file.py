@@ -1,7 +1,7 @@
 """Video files through PyAV: exact times, exact seeking, and damage reported instead of passed over."""
 
 import logging
-import stat
+import os
 from collections import deque
 from collections.abc import Iterator
 from fractions import Fraction
@@ -11,10 +11,12 @@ import av
 from av.container import InputContainer
 
 from bgsub.errors import SourceError
+from bgsub.video._pipe import STANDARD_INPUT, Pipe, find_pipe, redirected_file
 from bgsub.video._pyav import describe, video_stream
+from bgsub.video._text import public_name
 from bgsub.video.sources.base import Grab, SourceOptions
-from bgsub.video.sources.container import missing_bytes
 from bgsub.video.sources.decoded import Decoded
+from bgsub.video.sources.ending import End, check_end
 from bgsub.video.sources.position import Position
 
 __all__ = ["VideoFile"]
@@ -29,12 +31,12 @@ _HIDDEN_FRAMES = ("vp8",)  # codecs with packets that show no frame: packets can
 class VideoFile(Decoded):
     """A video file, decoded by PyAV.
 
-    A pipe is read once, from its start: it cannot be seeked, and damage at its end is not noticed.
+    A pipe is read once, from its start: it cannot be seeked, and whether it was complete is known of few containers.
 
     Parameters
     ----------
-    path : Path
-        The file, or a pipe such as /dev/stdin.
+    path : Path, optional
+        The file, or a named pipe; standard input without.
 
     Raises
     ------
@@ -42,14 +44,13 @@ class VideoFile(Decoded):
         If the file is missing, empty, no video, or without one frame that can be decoded.
     """
 
-    text_form = "a video file"
+    text_form = "a video file, or - for standard input"
     asked_last = True
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(str(path))
-        self._path = path
-        self._address = f"file:{path}"  # else FFmpeg reads the part before a colon as a protocol
-        self._container: InputContainer | None = None
+    def __init__(self, path: Path | None) -> None:
+        super().__init__(STANDARD_INPUT if path is None else _shown(path))
+        self._path = redirected_file() if path is None else path
+        self._pipe: Pipe | None = None
         self._ahead: deque[av.VideoFrame] = deque()
         try:
             self._open()
@@ -71,7 +72,12 @@ class VideoFile(Decoded):
     @classmethod
     def from_text(cls, text: str, options: SourceOptions) -> "VideoFile":
         """Open the file."""
-        return cls(Path(text))
+        return cls(None if text == "-" else Path(text))
+
+    @property
+    def can_reopen(self) -> bool:
+        """False for a pipe."""
+        return self._pipe is None
 
     def grab(self) -> Grab | None:
         """Decode the next frame."""
@@ -82,7 +88,7 @@ class VideoFile(Decoded):
 
     def seek(self, start: Position) -> None:
         """Go to the keyframe before `start`, if its number follows from the times in the container."""
-        numbers = None if self._piped else self._number_frames(start)
+        numbers = self._number_frames(start) if self.can_reopen else None
         if numbers is None:
             return
         key, by_pts = numbers
@@ -106,20 +112,25 @@ class VideoFile(Decoded):
     def close(self) -> None:
         """Close the file; `read` returns None from here on."""
         self._close_container()
+        if self._pipe is not None:
+            self._pipe.close()
         self._ahead.clear()
         self._frames: Iterator[av.VideoFrame] = iter(())
 
     def _open(self) -> InputContainer:
         try:
-            self._check_kind()
+            if find_pipe(self._path, self._name):
+                self._pipe = Pipe(self._path)
+            self._address = self._pipe.address if self._pipe else f"file:{self._path}"  # whose name may hold a colon
             self._container = container = av.open(self._address, metadata_errors="replace")
             stream = video_stream(container, self._name)
         except FileNotFoundError:
             raise SourceError(f"cannot open {self._name}: no such file; check the path") from None
-        except (av.FFmpegError, OSError) as error:
-            reason = describe(error) if isinstance(error, av.FFmpegError) else error.strerror
+        except av.FFmpegError as error:
             self._refuse_truncated()
-            raise SourceError(f"cannot open {self._name}: {reason}; it may be damaged or no video") from error
+            raise SourceError(f"cannot open {self._name}: {describe(error)}; it may be damaged or no video") from error
+        except OSError as error:
+            raise SourceError(f"cannot open {self._name}: {error.strerror}; check the path") from error
         if stream is None:
             self._refuse_truncated()
             raise SourceError(f"{self._name} has no video stream; it may be a sound recording")
@@ -129,26 +140,21 @@ class VideoFile(Decoded):
         self._frames = self._decode(container)
         return container
 
-    def _check_kind(self) -> None:
-        """Refuse an empty file, and what is neither a file nor a pipe."""
-        status = self._path.stat()
-        self._piped = stat.S_ISFIFO(status.st_mode)
-        if not self._piped and not stat.S_ISREG(status.st_mode):
-            raise SourceError(f"{self._name} is neither a file nor a pipe; a camera is camera:0")
-        if not self._piped and status.st_size == 0:
-            raise SourceError(f"{self._name} is empty; record or copy it again")
-
-    def _missing_bytes(self) -> int:
-        return 0 if self._piped else missing_bytes(self._path)
+    def _check_end(self) -> End:
+        """Return what the container shows about the end of the file, or of the pipe that has been read."""
+        if self._path is None or self._pipe is not None:
+            return self._end_by_duration()
+        with self._path.open("rb") as file:
+            return check_end(file, self._path.stat().st_size)
 
     def _refuse_truncated(self) -> None:
         """Report missing bytes where the rest of the file cannot even be opened."""
         try:
-            missing = self._missing_bytes()
+            fault = "" if self._pipe else self._check_end().fault
         except OSError:
             return  # the caller raises the reason
-        if missing:
-            raise SourceError(f"cannot open {self._name}: {missing} bytes are missing at its end; copy the file again")
+        if fault:
+            raise SourceError(f"cannot open {self._name}: {fault}; copy the file again")
 
     def _close_container(self) -> None:
         if self._container is not None:
@@ -173,10 +179,10 @@ class VideoFile(Decoded):
                 seen = seen or bool(frames)
                 yield from frames
             else:
-                missing = self._missing_bytes()
-                if not missing:
+                self._end = self._check_end()
+                if not self._end.fault:
                     return
-                raise SourceError(self._damage(f"{missing} bytes are missing at its end"))
+                raise SourceError(self._damage(self._end.fault))
             reason = "a packet is incomplete"
         except av.FFmpegError as error:
             reason = describe(error)
@@ -185,12 +191,6 @@ class VideoFile(Decoded):
         except av.FFmpegError as error:
             logger.debug("%s: %s while the decoder was flushed", self._name, describe(error))
         raise SourceError(self._damage(reason))
-
-    def _damage(self, reason: str) -> str:
-        return (
-            f"{self._name} is damaged after frame {self._number} ({reason}); the frames before it were read, "
-            f"copy the file again or end before frame {self._number + 1}"
-        )
 
     def _count(self, rate: Fraction | None) -> int | None:
         if self._stream.frames:
@@ -244,3 +244,9 @@ class VideoFile(Decoded):
             return None  # the times go back: two recordings in one file
         reached = [key for key in keys if not start.is_before(by_pts[key], float(key * base))]
         return (max(reached), by_pts) if reached and max(reached) > order[0] else None
+
+
+def _shown(path: Path) -> str:
+    """Return a path for messages: without secrets, where there is no such file and it may be a mistyped address."""
+    text = str(path)
+    return text if os.path.lexists(text) else public_name(text)

@@ -2,7 +2,7 @@
 
 import glob
 import itertools
-import logging
+import os
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
@@ -10,20 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from bgsub._opencv import cv2
+from bgsub._input.images import read_image
 from bgsub.errors import SourceError
-from bgsub.frames import FRAME_DTYPES, Frame, VideoInfo
-from bgsub.video._frame_limit import check_frame_size, image_size
-from bgsub.video._text import text_size
+from bgsub.frames import FRAME_DTYPES, RATE_INTERVAL, Frame, VideoInfo, plausible_rate
+from bgsub.video._text import public_name, text_size
 from bgsub.video.sources.base import Grab, LazySource, SourceOptions
 from bgsub.video.sources.position import Position
 
 __all__ = ["ImageSequence", "find_images", "is_pattern"]
 
-logger = logging.getLogger(__name__)
-
 _SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"})
-_PRINTF = re.compile(r"%(0?)(\d*)d")
+_PRINTF = re.compile(r"%(0?)(\d{0,3})d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ def find_images(text: str) -> Images:
     paths = [Path(name) for name in glob.glob(text)]  # noqa: PTH207 - Path.glob wants its root apart
     paths = [file for file in paths if file.is_file()]
     if not paths:
-        raise SourceError(f"no image matches {text}; check the folder and quote the pattern in the shell")
+        raise SourceError(f"no image matches {public_name(text)}; check the folder and quote the pattern in the shell")
     return _number(paths)
 
 
@@ -69,10 +66,10 @@ def _match_printf(path: Path, match: re.Match[str]) -> Images:
     name = re.compile(re.escape(before) + digits + re.escape(after))
     folder = path.parent
     if not folder.is_dir():
-        raise SourceError(f"cannot open {path}: there is no folder {folder}; check the path")
+        raise SourceError(f"no image matches {public_name(str(path))}: there is no such folder; check the path")
     found = sorted((int(hit[1]), file) for file in folder.iterdir() if (hit := name.fullmatch(file.name)))
     if not found:
-        raise SourceError(f"no image matches {path}; check the number of digits")
+        raise SourceError(f"no image matches {public_name(str(path))}; check the number of digits")
     return Images([file for _, file in found], [number for number, _ in found])
 
 
@@ -114,8 +111,8 @@ class ImageSequence(LazySource):
     asked_last = True
 
     def __init__(self, text: str, rate_hz: float = 25.0) -> None:
-        if not 0 < rate_hz < float("inf"):
-            raise ValueError(f"rate_hz must be positive, got {rate_hz}")
+        if plausible_rate(rate_hz) is None:
+            raise ValueError(f"rate_hz must be in {RATE_INTERVAL}, got {rate_hz}")
         self._images = find_images(text)
         self._rate_hz = rate_hz
         self._next = 0
@@ -128,15 +125,19 @@ class ImageSequence(LazySource):
     @classmethod
     def accepts(cls, text: str) -> bool:
         """Return whether the text is a folder or a pattern; a file that exists is no pattern, wildcards or not."""
-        path = Path(text)
-        if "://" in text or path.is_file():
+        if "://" in text or os.path.isfile(text):  # noqa: PTH113 - Path.is_file raises for names that are too long
             return False
-        return path.is_dir() or is_pattern(text)
+        return os.path.isdir(text) or is_pattern(text)  # noqa: PTH112
 
     @classmethod
     def from_text(cls, text: str, options: SourceOptions) -> "ImageSequence":
         """Open the sequence, at 25 frames per second unless another rate is given."""
         return cls(text, 25.0 if options.rate_hz is None else options.rate_hz)
+
+    @property
+    def end_verified(self) -> bool:
+        """True once all are read: the files are counted when the sequence is opened."""
+        return True
 
     @property
     def info(self) -> VideoInfo:
@@ -189,22 +190,10 @@ class ImageSequence(LazySource):
 
     @staticmethod
     def _load(path: Path) -> Frame:
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise SourceError(f"cannot read {path}: {error.strerror}; check the file") from error
-        check_frame_size(str(path), image_size(data))
-        try:
-            # ANYCOLOR and ANYDEPTH keep grey grey and 16 bits, and drop alpha
-            image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_ANYCOLOR | cv2.IMREAD_ANYDEPTH)
-        except cv2.error as error:  # of an empty file, or with a size that OpenCV refuses
-            logger.debug("%s: %s", path, error)
-            image = None
-        if image is None:
-            raise SourceError(f"{path} is not a readable image; replace it or move it elsewhere")
+        image = read_image(path)
         if image.dtype not in FRAME_DTYPES:
             raise SourceError(f"{path} holds {image.dtype} pixels; convert it to 8 or 16 bits")
-        return np.ascontiguousarray(image)
+        return image
 
 
 def _kind(frame: Frame) -> str:

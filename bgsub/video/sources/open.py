@@ -36,14 +36,15 @@ def open_source(
     size: tuple[int, int] | None = None,
     reconnects: int = 8,
     stall_timeout_s: float = 5.0,
+    auth: str | None = None,
 ) -> FrameSource:
     """Open a source of frames of any registered kind.
 
     Parameters
     ----------
     text : str or path
-        A video file or a pipe; a folder of images, a pattern like ``in%06d.jpg`` or a glob like ``"*.png"``;
-        ``camera:0`` or ``0``; an rtsp, http, https, rtmp or udp address;
+        A video file, a pipe, or ``-`` for standard input; a folder of images, a pattern like ``in%06d.jpg`` or a glob
+        like ``"*.png"``; ``camera:0`` or ``0``; an rtsp, http, https, rtmp or udp address;
         ``synthetic:NAME?seed=3&frames=200``; or a text that a source of another package accepts.
     start, end : int, float or str, optional
         First and last frame, both included. An integer or ``"120"`` is a frame number as in `Packet.number`
@@ -61,6 +62,8 @@ def open_source(
         Attempts in a row to open a lost camera or stream again.
     stall_timeout_s : float
         Time without data after which a stream counts as lost.
+    auth : str, optional
+        ``user:password`` for an rtsp or http address that has none; by default the environment variable BGSUB_AUTH.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def open_source(
     name = fspath(text)
     if not name.strip():
         raise SourceError("the name of the source is empty; give a file, a folder, camera:0 or an address")
-    options = SourceOptions(rate_hz, size, reconnects, stall_timeout_s)
+    options = SourceOptions(rate_hz, size, reconnects, stall_timeout_s, auth)
     kind, found = _find_kind(name)
     for option in ("rate_hz", "size"):
         if option not in found.uses and getattr(options, option) is not None:
@@ -100,6 +103,8 @@ def open_source(
                 f"{option} applies to sources of the kinds {' and '.join(users)}, "
                 f"got {getattr(options, option)} for the kind {kind}"
             )
+    if auth is not None and "auth" not in found.uses:
+        raise ValueError(f"auth applies to rtsp and http addresses, got a source of the kind {kind}")
     source = found.from_text(name, options)
     if first is None and last is None and skip == 1 and scale == 1:
         return source

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 __all__ = ["Position", "parse_position"]
 
-_SECONDS = re.compile(r"(\d+(?:\.\d*)?|\.\d+)s")
-_CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:\.\d*)?)")
+_NUMBER = re.compile(r"\d{1,15}")
+_SECONDS = re.compile(r"(\d{1,15}(?:\.\d*)?|\.\d+)s")
+_CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2}(?:\.\d*)?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def parse_position(value: int | float | str | Position | None, name: str) -> Pos
         return value
     if isinstance(value, str):
         text = value.strip()
-        if text.isdecimal():
+        if _NUMBER.fullmatch(text):
             return Position(number=int(text))
         if match := _SECONDS.fullmatch(text):
             return Position(time_s=float(match[1]))

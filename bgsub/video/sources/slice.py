@@ -7,11 +7,13 @@ import numpy as np
 
 from bgsub._opencv import cv2
 from bgsub.errors import SourceError
-from bgsub.frames import Frame, VideoInfo
+from bgsub.frames import Frame, VideoInfo, plausible_rate
 from bgsub.video.sources.base import FrameSource, Grab, LazySource
 from bgsub.video.sources.position import Position
 
 __all__ = ["Slice"]
+
+_MOST_SKIPPED = 10**9
 
 
 class Slice(LazySource):
@@ -42,8 +44,8 @@ class Slice(LazySource):
         skip: int = 1,
         scale: float = 1.0,
     ) -> None:
-        if skip < 1:
-            raise ValueError(f"skip must be at least 1, got {skip}")
+        if not 1 <= skip <= _MOST_SKIPPED:
+            raise ValueError(f"skip must be from 1 to {_MOST_SKIPPED}, got {skip}")
         if not 0 < scale <= 1:
             raise ValueError(f"scale must be in (0, 1], got {scale}")
         if start is not None and end is not None and _precedes(end, start):
@@ -52,12 +54,13 @@ class Slice(LazySource):
         self._start, self._end, self._skip, self._scale = start, end, skip, scale
         self._passed = 0
         self._interrupted = False
+        self._reached_end = False
         info = source.info
         count = source.count_between(start, end)
         self._info = replace(
             info,
             size=None if info.size is None else self._scaled(info.size),
-            rate_hz=None if info.rate_hz is None else info.rate_hz / skip,
+            rate_hz=None if info.rate_hz is None else plausible_rate(info.rate_hz / skip),
             count=None if count is None else -(-count // skip),
         )
         if start is not None:
@@ -73,12 +76,23 @@ class Slice(LazySource):
         """That of the source."""
         return self._source.trouble
 
+    @property
+    def end_verified(self) -> bool:
+        """True where the end asked for was reached; otherwise that of the source."""
+        return self._reached_end or self._source.end_verified
+
+    @property
+    def can_reopen(self) -> bool:
+        """That of the source."""
+        return self._source.can_reopen
+
     def grab(self) -> Grab | None:
         """Step to the next frame of the part; those left out are not converted."""
         last = None
         while (grab := self._source.grab()) is not None:
             last = grab
             if self._end is not None and self._end.is_before(grab.number, grab.time_s):
+                self._reached_end = True
                 break
             if self._start is not None and self._start.is_after(grab.number, grab.time_s):
                 continue

@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import io
 import logging
 import threading
 import time
@@ -11,10 +12,12 @@ import av
 from av.container import InputContainer
 
 from bgsub.errors import SourceError
-from bgsub.video._pyav import describe, video_stream
+from bgsub.video._credentials import read_auth, refuse_redirect, with_auth
+from bgsub.video._pyav import describe, read_head, video_stream
 from bgsub.video._text import public_name
 from bgsub.video.sources.base import Grab, SourceOptions
 from bgsub.video.sources.decoded import Decoded
+from bgsub.video.sources.ending import check_end
 from bgsub.video.sources.reconnect import Reconnector
 
 __all__ = ["SCHEMES", "NetworkStream"]
@@ -25,6 +28,9 @@ SCHEMES = ("rtsp", "rtsps", "http", "https", "rtmp", "rtmps", "udp")
 
 _OTHER_LENGTH = ("mpjpeg", "hls", "dash")
 """Formats of live streams: cameras that send single images state any length, playlists their own."""
+
+_KNOWN_BY_HEAD = ("matroska,webm", "asf", "mpegts")
+"""Formats of files whose first bytes suffice to compare their length with the one that the server states."""
 
 
 class NetworkStream(Decoded):
@@ -53,6 +59,7 @@ class NetworkStream(Decoded):
         If the first connection fails; its text and cause are free of credentials.
     """
 
+    uses = frozenset({"auth"})
     text_form = f"an address that begins with {', '.join(SCHEMES)}"
 
     def __init__(
@@ -78,7 +85,6 @@ class NetworkStream(Decoded):
         self._broken_after: int | None = None
         self._offset_s = 0.0
         self._seen_s = time.monotonic()
-        self._container: InputContainer | None = None
         self._frames: Iterator[av.VideoFrame] = iter(())
         self._ahead: av.VideoFrame | None = None
         self._heard_s = time.monotonic()
@@ -96,8 +102,9 @@ class NetworkStream(Decoded):
 
     @classmethod
     def from_text(cls, text: str, options: SourceOptions) -> "NetworkStream":
-        """Connect to the address."""
-        return cls(text, stall_timeout_s=options.stall_timeout_s, reconnects=options.reconnects)
+        """Connect to the address, with the credentials given or those of the environment if it has none."""
+        url = with_auth(text, read_auth() if options.auth is None else options.auth)
+        return cls(url, stall_timeout_s=options.stall_timeout_s, reconnects=options.reconnects)
 
     @property
     def trouble(self) -> str | None:
@@ -115,6 +122,7 @@ class NetworkStream(Decoded):
                 if (frame := self._link.reopen(loss)) is not None:
                     self._resume(frame)
             if frame is None:
+                self._check_end()
                 return None
             if self._skipped:
                 self._skipped -= 1
@@ -158,6 +166,17 @@ class NetworkStream(Decoded):
         end_s = ((self._container.start_time or 0) + self._container.duration) / av.time_base
         return self._time_s + 1 < end_s
 
+    def _check_end(self) -> None:
+        """Check the end of a file that has been read: bytes that a server states arrive, but may not be all of it."""
+        if not self._finite or self._container is None:
+            return
+        size = self._container.size
+        doubtful = size > 0 and self._container.format.name in _KNOWN_BY_HEAD and not self._lasts_as_stated()
+        head = read_head(self._url, self._stall_timeout_s) if doubtful else b""
+        self._end = check_end(io.BytesIO(head), size) if head else self._end_by_duration()
+        if self._end.fault:
+            raise SourceError(self._damage(self._end.fault))
+
     def _flush(self) -> None:
         """Let the decoder deliver the frames that it still holds, and then end."""
         logger.warning(
@@ -182,6 +201,7 @@ class NetworkStream(Decoded):
     def _connect(self) -> av.VideoFrame:
         """Open the stream and return its first frame."""
         self._disconnect()
+        refuse_redirect(self._url, self._stall_timeout_s)
         self._heard_s = time.monotonic()
         try:
             options = {"rtsp_transport": "tcp"} if self._url.lower().startswith("rtsp") else {}

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
+from bgsub._input.frame_size import check_made_size
 from bgsub._opencv import cv2
-from bgsub.frames import Frame, Mask
+from bgsub.frames import RATE_INTERVAL, Frame, Mask, plausible_rate
 from bgsub.video.sources.synthetic.compose import darken, overlay
 from bgsub.video.sources.synthetic.scenery import Pond, Tree, paint_background
 from bgsub.video.sources.synthetic.walkers import Sprite, Walker, cast_shadow
@@ -30,12 +31,12 @@ class SyntheticScene:
     frames : int
         Length of the clip, at least 1.
     rate_hz : float
-        Frames per second, positive. Water, tree and people move in real time; everybody is fast enough
+        Frames per second, in [1e-6, 1e6]. Water, tree and people move in real time; everybody is fast enough
         to cross the image within the clip.
     seed : int
         Seed of all random numbers, not negative.
     noise : float
-        Standard deviation of the sensor noise in grey levels, not negative.
+        Standard deviation of the sensor noise in grey levels, in [0, 255].
     water, tree : bool
         Whether the pond ripples and the tree sways.
     slow_light, sudden_light : bool
@@ -76,14 +77,15 @@ class SyntheticScene:
     ) -> None:
         if min(size) < _SMALLEST:
             raise ValueError(f"size must be at least {_SMALLEST} in both directions, got {size}")
+        check_made_size(size)
         if frames < 1:
             raise ValueError(f"frames must be at least 1, got {frames}")
-        if not (rate_hz > 0 and math.isfinite(rate_hz)):
-            raise ValueError(f"rate_hz must be positive, got {rate_hz}")
+        if plausible_rate(rate_hz) is None:
+            raise ValueError(f"rate_hz must be in {RATE_INTERVAL}, got {rate_hz}")
         if seed < 0:
             raise ValueError(f"seed must not be negative, got {seed}")
-        if not (noise >= 0 and math.isfinite(noise)):
-            raise ValueError(f"noise must not be negative, got {noise}")
+        if not 0 <= noise <= 255:
+            raise ValueError(f"noise must be in [0, 255], got {noise}")
         self.size, self.frames, self.rate_hz = size, frames, float(rate_hz)
         self.seed, self.noise = seed, noise
         self.water, self.tree, self.slow_light, self.sudden_light = water, tree, slow_light, sudden_light

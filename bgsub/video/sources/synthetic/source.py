@@ -63,6 +63,11 @@ class SyntheticSource(FrameSource):
         return open_synthetic(text.removeprefix(_PREFIX))
 
     @property
+    def end_verified(self) -> bool:
+        """True: the scene knows its length."""
+        return True
+
+    @property
     def info(self) -> VideoInfo:
         """Name, frame size, rate and number of frames."""
         return self._info

@@ -1,13 +1,12 @@
-"""The largest frame that sources accept, checked before memory is allocated for it."""
+"""The largest frame that is accepted, checked before memory is allocated for it."""
 
 import os
 import re
 import struct
 
-from bgsub.errors import ConfigError, SourceError
-from bgsub.video._text import text_size
+from bgsub.errors import BgsubError, ConfigError, SourceError
 
-__all__ = ["check_frame_size", "image_size", "most_pixels"]
+__all__ = ["check_frame_size", "check_made_size", "image_size", "lacks_data", "most_pixels"]
 
 _VARIABLE = "BGSUB_MAX_FRAME_PIXELS"
 _MOST_PIXELS = 2**27
@@ -16,6 +15,7 @@ _MOST_PIXELS = 2**27
 A small file can claim any size: 2.6 MB of PNG decode to 30000x30000 pixels, for which a detector needs 100 GB.
 """
 
+_PNG = b"\x89PNG\r\n\x1a\n"
 _PNM = re.compile(rb"P[1-7]\s+(?:#[^\n]*\n\s*)*(?:(\d+)\s+(\d+)|WIDTH (\d+)\s+HEIGHT (\d+))")
 _NO_FRAME_HEADER = (0xC4, 0xC8, 0xCC)  # JPEG markers in the range of the frame headers that are others
 
@@ -36,7 +36,7 @@ def most_pixels() -> int:
     return int(text)
 
 
-def check_frame_size(name: str, size: tuple[int, int] | None) -> None:
+def check_frame_size(name: str, size: tuple[int, int] | None, error: type[BgsubError] = SourceError) -> None:
     """Refuse a frame that is too large; an unknown size passes.
 
     Parameters
@@ -45,17 +45,49 @@ def check_frame_size(name: str, size: tuple[int, int] | None) -> None:
         File or source, for the message.
     size : tuple of int or None
         (height, width) in pixels.
+    error : type of BgsubError
+        The error to raise.
 
     Raises
     ------
-    SourceError
-        If it has more pixels than `most_pixels`.
+    BgsubError
+        Of the kind `error`, if it has more pixels than `most_pixels`.
     """
     if size is not None and size[0] * size[1] > most_pixels():
-        raise SourceError(
-            f"the frames of {name} are {text_size(size)}, more than {most_pixels()} pixels; "
+        raise error(
+            f"the frames of {name} are {size[1]}x{size[0]}, more than {most_pixels()} pixels; "
             f"scale them down, or set {_VARIABLE} to {size[0] * size[1]} or more"
         )
+
+
+def check_made_size(size: tuple[int, int]) -> None:
+    """Refuse the (height, width) of frames to be made that would be too large.
+
+    Raises
+    ------
+    ValueError
+        If they would have more pixels than `most_pixels`.
+    """
+    if size[0] * size[1] > most_pixels():
+        raise ValueError(f"size must have at most {most_pixels()} pixels, got {size[1]}x{size[0]}")
+
+
+def lacks_data(data: bytes) -> bool:
+    """Return whether an image is a PNG one of whose chunks is longer than the rest of the file.
+
+    OpenCV allocates the length that a chunk states, up to 4 GB, before it finds that there is less.
+    """
+    at = 8
+    if not data.startswith(_PNG):
+        return False
+    while at + 8 <= len(data):
+        length, kind = struct.unpack_from(">I4s", data, at)
+        at += 12 + length
+        if at > len(data):
+            return True
+        if kind == b"IEND":
+            break
+    return False
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:
@@ -67,7 +99,7 @@ def image_size(data: bytes) -> tuple[int, int] | None:
     (480, 640)
     """
     try:
-        if data[:8] == b"\x89PNG\r\n\x1a\n":
+        if data.startswith(_PNG):
             width, height = struct.unpack_from(">II", data, 16)
         elif data[:2] == b"\xff\xd8":
             return _jpeg_size(data)
