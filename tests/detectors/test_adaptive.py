@@ -78,7 +78,7 @@ class Reference:
         self.v = np.maximum(self.v + np.where(blinks, 1, np.where(foreground, -0.025, -0.1)), 0.1)
         self.d = self.d + 0.02 * (np.maximum(1 - density / self.threshold, 0) - self.d)
         grows = self.r < (1 + 4 * self.d) ** 2
-        self.r = np.clip(self.r + np.where(grows, rate * np.maximum(self.v - 1, 0), -0.01 / self.v), 1, 8)
+        self.r = np.clip(self.r + np.where(grows, rate * np.maximum(self.v - 1, 0), -0.01 / self.v), 1, 3)
         self.ages = np.where(foreground, self.ages + 1, 0)
 
     def learn(self, frame, slot, value, settled, final, absorb, fading, step):
@@ -199,6 +199,22 @@ def test_converged_blocks_give_the_bits_of_blocks_that_are_computed():
     assert quick._converged.any()
     for name, array in quick._arrays.items():
         assert (array == thorough._arrays[name]).all(), name
+
+
+@needs_compiler
+def test_widths_grow_where_it_flickers_to_three_times_the_base_and_no_further():
+    random, scene = np.random.default_rng(0), street()
+    flickers = np.zeros(SIZE, bool)
+    flickers[4::9, 4::9] = True  # so few that no majority is ever foreground
+    model = create("adaptive", threads=1)
+    for t in range(120):
+        frame = filmed(scene, t)
+        frame[flickers] = random.integers(0, 256, (flickers.sum(), 3))
+        model.apply(frame)
+    factors = image(model, model.state["width_factors"]) / 8000
+    assert factors.max() == 3
+    assert (factors[flickers] == 3).mean() > 0.5
+    assert np.median(factors[~flickers]) == 1
 
 
 @needs_compiler

@@ -199,7 +199,7 @@ class TestImages:
         TestCDnet().make(tmp_path, ["a"])
         monkeypatch.setenv(frame_size._VARIABLE, "20")
         (sequence,) = find_sequences(tmp_path)
-        with pytest.raises(DatasetError, match="in000001.jpg (are 6x4, more than 20 pixels|is no file of the size of an image)"):
+        with pytest.raises(DatasetError, match=r"more than 20 pixels|is no file of the size"):
             sequence.read_input(1)
 
     @pytest.mark.parametrize("content", [b"", b"\x89PNG\r\n\x1a\n", b"BM", b"P5 100000000 1 255 "])

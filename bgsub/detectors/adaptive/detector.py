@@ -47,7 +47,6 @@ _FACTOR_RATE = 0.02
 _EARLY = 19.0  # width factors grow so many times faster at the start,
 _EARLY_FRAMES = 200.0  # fading with this time constant
 _ONE = int(FACTOR_ONE)
-_WIDEST = 8 * _ONE  # R lies in [1, 8]
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background
 _STATIC_INTERVAL = 8  # frames between two searches for static background,
 _GHOST_INTERVAL = 2  # between two searches for ghosts,
@@ -74,7 +73,7 @@ class Adaptive(KernelBank):
        Kivinen, Smola, Williamson 2004). So few slots hold minutes.
     2. *A width per pixel*, after the feedback of SuBSENSE (St-Charles, Bilodeau, Bergevin 2015): v counts blinks of
        the raw mask away from foreground (+1, else -0.1, at least 0.1); with the running mean d of clip(1 - g /
-       threshold, 0, 1), R in [1, 8] grows by 0.02 (v - 1), if positive, while R < (1 + 4 d)^2 and else shrinks by
+       threshold, 0, 1), R in [1, 3] grows by 0.02 (v - 1), if positive, while R < (1 + 4 d)^2 and else shrinks by
        0.01 / v. The 1 is for what passes once. R grows up to twenty times faster in the first ten seconds. Moving
        leaves and water become background. Foreground that blinks for more than six seconds counts as well.
     3. *Final mask*: the majority of the raw mask in a large square, and in a small one where the background is
@@ -195,7 +194,7 @@ class Adaptive(KernelBank):
             "flooded": Span(0, 2**53, 1),
             "threshold": Span(0, 1),
             "dominant": BIT,
-            "width_factors": Span(_ONE, _WIDEST),
+            "width_factors": Span(_ONE, 65535),
             "blink_rates": Span(int(LOWEST_BLINK_RATE), 65535),
             "previous_raw": MASK,
             "previous_mask": MASK,

@@ -24,7 +24,7 @@ _DECAY_IN_FOREGROUND = np.int32(1)  # what a frame without a blink takes from v 
 _DISTANCE_RATE = np.float32(0.02)  # of the running mean of the distance
 _DISTANCE_SCALE = np.float32(4.0)
 _SHRINK = np.float32(0.01)  # rate at which width factors shrink, divided by v
-_WIDEST = np.float32(8.0)  # largest width factor
+_WIDEST = np.float32(3.0)  # largest width factor: with more, what crosses water or leaves is not seen
 NEAR = 3
 """Pixels round foreground where nothing blinks: its outline moves; outlines do not grow with frames."""
 
