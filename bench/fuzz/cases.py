@@ -42,7 +42,7 @@ def make_case(number: int, seed: int, seeds: Seeds, folder: Path) -> Case:
     if number % _SIGNAL_EVERY == _SIGNAL_EVERY - 1:
         writes = [*_outputs(outputs, "norma"), "--overlay", str(outputs / "overlay.mkv")]
         arguments = ["run", "synthetic:easy?size=64x48&frames=1000000", "-d", "norma", *writes]
-        return Case("signal", arguments, outputs, (0, 130), float(random.uniform(0.2, 3)))
+        return Case("signal", arguments, outputs, (0, 129, 130, 143), float(random.uniform(0.2, 3)))
     kind = _KINDS[random.integers(len(_KINDS))]
     return _MAKERS[kind](random, seeds, folder, outputs)
 

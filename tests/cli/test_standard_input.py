@@ -1,6 +1,7 @@
 """Standard input and pipes as sources of `bgsub run`, and what cannot be read twice."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -117,7 +118,7 @@ def test_a_pipe_that_stays_silent_ends_by_a_signal(tmp_path: Path, writes: bool)
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(3)
         process.terminate()
-        assert process.wait(10) == 130
+        assert process.wait(10) == 128 + signal.SIGTERM
     finally:
         process.kill()
         process.wait()

@@ -194,7 +194,7 @@ class Adaptive(KernelBank):
             "flooded": Span(0, 2**53, 1),
             "threshold": Span(0, 1),
             "dominant": BIT,
-            "width_factors": Span(_ONE, 65535),
+            "width_factors": Span(_ONE, 8 * _ONE),  # earlier versions let them grow to 8
             "blink_rates": Span(int(LOWEST_BLINK_RATE), 65535),
             "previous_raw": MASK,
             "previous_mask": MASK,
