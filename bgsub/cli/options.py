@@ -16,6 +16,11 @@ __all__ = ["Assignment", "ProgressBar", "Size", "detector_options", "make_config
 
 _Command = TypeVar("_Command", bound=click.Command | Callable[..., Any])
 
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # generic, where it is run, only since click 8.4
+
 
 class ProgressBar(Protocol):
     """The part of tqdm's bar that commands use."""
@@ -29,7 +34,7 @@ class ProgressBar(Protocol):
     ) -> object: ...
 
 
-class Assignment(click.ParamType[Any]):
+class Assignment(_ParamType):
     """`name=value`, as a pair."""
 
     name = "name=value"
@@ -42,7 +47,7 @@ class Assignment(click.ParamType[Any]):
         return name.strip(), text
 
 
-class Size(click.ParamType[Any]):
+class Size(_ParamType):
     """`WIDTHxHEIGHT`, as (height, width)."""
 
     name = "WIDTHxHEIGHT"
