@@ -1,12 +1,17 @@
 """Small helpers over PyAV that sources and sinks share."""
 
+from typing import Any
+
 import av
 from av.container import InputContainer
 from av.video.stream import VideoStream
 
 from bgsub.video._frame_limit import check_frame_size, most_pixels
 
-__all__ = ["describe", "video_stream"]
+__all__ = ["ANY_TAGS", "describe", "video_stream"]
+
+ANY_TAGS: dict[str, Any] = {"metadata_errors": "replace"} if int(av.__version__.partition(".")[0]) < 19 else {}
+"""Options of `av.open` with which tags may hold other bytes than UTF-8; since PyAV 19 they always may."""
 
 
 def describe(error: av.FFmpegError) -> str:
