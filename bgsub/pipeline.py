@@ -1,7 +1,6 @@
 """Run one source through one detector into many sinks: a plain loop on the caller's thread."""
 
 import contextlib
-import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -9,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bgsub._numba import startup_seconds
 from bgsub._opencv import cv2
 from bgsub.detectors.base import Detector
 from bgsub.errors import ModelFileError
@@ -20,8 +20,6 @@ from bgsub.video.sinks import Sink
 from bgsub.video.sources import FrameSource
 
 __all__ = ["Pipeline", "Summary", "default_postprocess", "run"]
-
-logger = logging.getLogger(__name__)
 
 
 def default_postprocess(detector: type[Detector]) -> Postprocess:
@@ -98,11 +96,13 @@ class Pipeline:
             if self.region is not None:
                 self.detector.roi = self.region.mask((frame.shape[0], frame.shape[1]))
         score = np.empty(frame.shape[:2], np.float32) if self.want_score else None
-        start = time.perf_counter()
+        start, startup_s = time.perf_counter(), startup_seconds()
         mask = self.detector.apply(frame, None, self.learning_rate, score=score)
         if self.detector.reports_shadows:  # shadow is background in a result
             mask[mask != 255] = 0
         detected = time.perf_counter()
+        detect_s = detected - start - (startup_seconds() - startup_s)
+        startup_s = startup_seconds()
         mask = self.postprocess(mask)
         if self.detector.roi is not None:
             # The detector's mask is confined to the region, but a median or a filled hole may cross its border.
@@ -111,7 +111,8 @@ class Pipeline:
             mask = np.zeros_like(mask)
         self._steps += 1
         finished = time.perf_counter()
-        timings = Timings(wait_ms, (detected - start) * 1e3, (finished - detected) * 1e3)
+        postprocess_s = finished - detected - (startup_seconds() - startup_s)
+        timings = Timings(wait_ms, detect_s * 1e3, postprocess_s * 1e3)
         return Result(packet, mask, score, timings)
 
 
@@ -131,6 +132,8 @@ class Summary:
     """Mean time of post-processing per frame."""
     first_mask_s: float | None
     """Time from the call to the first mask; None if there was none."""
+    startup_s: float
+    """Time spent compiling code, or loading it from the cache; in `elapsed_s` and `first_mask_s`, in no other time."""
 
 
 def run(
@@ -172,7 +175,7 @@ def run(
     """
     if isinstance(source, str):
         raise ValueError(f"source must be one that bgsub.open_source opens, got {source!r}")
-    begin = time.perf_counter()
+    begin, startup_s = time.perf_counter(), startup_seconds()
     frames, foreground, detect_ms, postprocess_ms = 0, 0.0, 0.0, 0.0
     first_mask_s: float | None = None
     with contextlib.ExitStack() as stack:
@@ -188,10 +191,6 @@ def run(
             result = pipeline.step(packet, wait_ms)
             if first_mask_s is None:
                 first_mask_s = time.perf_counter() - begin
-                if first_mask_s > 2.0:
-                    logger.info(
-                        "the first mask took %.1f s, most of it compiling; later starts are faster", first_mask_s
-                    )
             writer.write(result)
             frames += 1
             foreground += cv2.countNonZero(result.mask) / result.mask.size
@@ -201,7 +200,14 @@ def run(
     count = max(frames, 1)
     elapsed_s = time.perf_counter() - begin
     return Summary(
-        frames, dropped, elapsed_s, foreground / count, detect_ms / count, postprocess_ms / count, first_mask_s
+        frames,
+        dropped,
+        elapsed_s,
+        foreground / count,
+        detect_ms / count,
+        postprocess_ms / count,
+        first_mask_s,
+        startup_seconds() - startup_s,
     )
 
 

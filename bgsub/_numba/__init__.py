@@ -2,6 +2,7 @@
 
 from bgsub._numba.bands import available_threads, run_bands
 from bgsub._numba.compiler import JIT_ENABLED, inlined, kernel, part, view_kernel
+from bgsub._numba.compiling import report_compiling, startup_seconds
 from bgsub._numba.intrinsics import exp2_nonpositive, prefetch
 
 __all__ = [
@@ -12,6 +13,8 @@ __all__ = [
     "kernel",
     "part",
     "prefetch",
+    "report_compiling",
     "run_bands",
+    "startup_seconds",
     "view_kernel",
 ]

@@ -15,6 +15,7 @@ from bgsub.cli.describe import detectors, sample, show_config, sources
 from bgsub.cli.measure import bench, evaluate
 from bgsub.cli.run import run
 from bgsub.cli.view import view
+from bgsub.cli.warmup import warmup
 from bgsub.errors import BgsubError
 
 __all__ = ["main"]
@@ -46,7 +47,7 @@ def cli(verbose: int) -> None:
         os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")  # our errors say the same in one line
 
 
-for command in (run, view, detectors, sources, show_config, sample, evaluate, bench):
+for command in (run, view, detectors, sources, show_config, sample, evaluate, bench, warmup):
     cli.add_command(command)
 
 

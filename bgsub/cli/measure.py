@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from bgsub._files import check_file, write_text
-from bgsub.cli.options import Size, detector_options, make_config, progress_bar
+from bgsub.cli.options import Size, detector_options, make_config
+from bgsub.cli.progress import compile_notice, progress_bar
 from bgsub.errors import ConfigError
 
 __all__ = ["bench", "evaluate"]
@@ -108,10 +109,11 @@ def bench(sizes: tuple[tuple[int, int], ...], threads: tuple[int, ...], rounds: 
     from bgsub.bench import DEFAULT_SIZES, table
     from bgsub.bench import bench as measure
 
-    rows = measure(
-        sizes or DEFAULT_SIZES,
-        threads or (1, 0),
-        rounds=rounds,
-        progress=lambda row: logger.info("%s %s: %.2f ms", row.size, row.detector, row.ms),
-    )
+    with compile_notice():
+        rows = measure(
+            sizes or DEFAULT_SIZES,
+            threads or (1, 0),
+            rounds=rounds,
+            progress=lambda row: logger.info("%s %s: %.2f ms", row.size, row.detector, row.ms),
+        )
     click.echo(json.dumps([asdict(row) for row in rows]) if as_json else table(rows))

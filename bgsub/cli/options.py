@@ -1,18 +1,16 @@
 """Options and parameter types that several commands share."""
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from bgsub.config import Config
 
-__all__ = ["Assignment", "ProgressBar", "Size", "detector_options", "make_config", "progress_bar"]
+__all__ = ["Assignment", "Size", "detector_options", "make_config"]
 
 _Command = TypeVar("_Command", bound=click.Command | Callable[..., Any])
 
@@ -20,18 +18,6 @@ if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
 else:
     _ParamType = click.ParamType  # generic, where it is run, only since click 8.4
-
-
-class ProgressBar(Protocol):
-    """The part of tqdm's bar that commands use."""
-
-    def update(self) -> None:
-        """Count one more frame."""
-
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> object: ...
 
 
 class Assignment(_ParamType):
@@ -114,12 +100,3 @@ def make_config(options: Mapping[str, Any]) -> "Config":
         config = config.with_postprocess(**post)
     given = {name: options[name] for name in ("roi", "learning_rate", "warmup") if options[name] is not None}
     return replace(config, **given)
-
-
-def progress_bar(total: int | None, *, quiet: bool, unit: str = "frame") -> ProgressBar:
-    """Return a progress bar, visible only on a terminal."""
-    from tqdm import tqdm
-
-    hidden = quiet or sys.stderr is None or not sys.stderr.isatty()
-    bar = tqdm(total=total, unit=unit, disable=hidden, file=sys.stderr, dynamic_ncols=True)
-    return cast(ProgressBar, bar)
