@@ -22,8 +22,8 @@ _DTYPES = ("uint8", "uint16", "float32")
 def warmup(names: tuple[str, ...], dtypes: tuple[str, ...], quiet: bool) -> None:
     """Compile what the detectors NAMES need, all built-in ones by default, so that no first run has to.
 
-    The code is kept beside the package, in the cache of the user, or in NUMBA_CACHE_DIR. It fits the kind of
-    processor that it is compiled on; images for other machines need NUMBA_CPU_NAME=generic here and there.
+    The code is kept beside the package, in the cache of the user, or in NUMBA_CACHE_DIR. It fits one kind of
+    processor; on another, the first run compiles again.
     """
     from bgsub.warmup import cache_folder, warm_up
 

@@ -70,6 +70,7 @@ def overlap(masks: np.ndarray, expected: np.ndarray) -> float:
     return float(np.sum((masks > 0) & (expected > 0)) / np.sum((masks > 0) | (expected > 0)))
 
 
+@pytest.mark.usefixtures("compiled")
 class TestRunOutputs:
     def test_all_at_once(self, clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         mask, overlay, background, stats, model = (
