@@ -18,7 +18,7 @@ from bgsub.video.sources import open_source
 from tests.command import bgsub
 from tests.video.moving_square import SIZE, empty_frame, square_frame, square_mask, write_images, write_video
 
-pytestmark = pytest.mark.usefixtures("no_leaked_threads")
+pytestmark = pytest.mark.usefixtures("no_leaked_threads", "compiled")
 
 COUNT, EMPTY = 60, 34
 """Frames of the clip, the first of them without the square: longer than the detectors warm up."""
@@ -70,7 +70,6 @@ def overlap(masks: np.ndarray, expected: np.ndarray) -> float:
     return float(np.sum((masks > 0) & (expected > 0)) / np.sum((masks > 0) | (expected > 0)))
 
 
-@pytest.mark.usefixtures("compiled")
 class TestRunOutputs:
     def test_all_at_once(self, clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         mask, overlay, background, stats, model = (
