@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from bgsub._numba import startup_seconds
 from bgsub._opencv import cv2
 from bgsub.detectors.base import Detector
 from bgsub.errors import ModelFileError
@@ -99,11 +100,13 @@ class Pipeline:
             if self.region is not None:
                 self.detector.roi = self.region.mask((frame.shape[0], frame.shape[1]))
         score = np.empty(frame.shape[:2], np.float32) if self.want_score else None
-        start = time.perf_counter()
+        start, startup_s = time.perf_counter(), startup_seconds()
         mask = self.detector.apply(frame, None, self.learning_rate, score=score)
         if self.detector.reports_shadows:  # shadow is background in a result
             mask[mask != 255] = 0
         detected = time.perf_counter()
+        detect_s = detected - start - (startup_seconds() - startup_s)
+        startup_s = startup_seconds()
         mask = self.postprocess(mask)
         if self.detector.roi is not None:
             # The detector's mask is confined to the region, but a median or a filled hole may cross its border.
@@ -112,7 +115,8 @@ class Pipeline:
             mask = np.zeros_like(mask)
         self._steps += 1
         finished = time.perf_counter()
-        timings = Timings(wait_ms, (detected - start) * 1e3, (finished - detected) * 1e3)
+        postprocess_s = finished - detected - (startup_seconds() - startup_s)
+        timings = Timings(wait_ms, detect_s * 1e3, postprocess_s * 1e3)
         return Result(packet, mask, score, timings)
 
 
@@ -132,6 +136,8 @@ class Summary:
     """Mean time of post-processing per frame."""
     first_mask_s: float | None
     """Time from the call to the first mask; None if there was none."""
+    startup_s: float
+    """Time spent compiling code, or loading it from the cache; in `elapsed_s` and `first_mask_s`, in no other time."""
     end: Literal["verified", "unverified"] = "unverified"
     """Whether the source is known to have no frame after the last; some containers do not show where they end."""
 
@@ -179,7 +185,7 @@ def run(
     """
     if isinstance(source, str):
         raise ValueError(f"source must be one that bgsub.open_source opens, got {source!r}")
-    begin = time.perf_counter()
+    begin, startup_s = time.perf_counter(), startup_seconds()
     frames, foreground, detect_ms, postprocess_ms = 0, 0.0, 0.0, 0.0
     first_mask_s: float | None = None
     with contextlib.ExitStack() as stack:
@@ -195,10 +201,6 @@ def run(
             result = pipeline.step(packet, wait_ms)
             if first_mask_s is None:
                 first_mask_s = time.perf_counter() - begin
-                if first_mask_s > 2.0:
-                    logger.info(
-                        "the first mask took %.1f s, most of it compiling; later starts are faster", first_mask_s
-                    )
             writer.write(result)
             frames += 1
             foreground += cv2.countNonZero(result.mask) / result.mask.size
@@ -218,6 +220,7 @@ def run(
         detect_ms / count,
         postprocess_ms / count,
         first_mask_s,
+        startup_seconds() - startup_s,
         "verified" if complete else "unverified",
     )
 

@@ -5,7 +5,10 @@ say() { printf '%s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
-python=$root/.venv/bin/python
+# To be changed between sourcing this file and calling `setup`.
+environment=.venv
+pythons="python3.14 python3.13 python3.12 python3.11 python3 python"
+pip_options=
 
 # Install Debian packages when root on Debian; else name them and stop.
 need_packages() {
@@ -20,7 +23,7 @@ need_packages() {
 }
 
 find_python() {
-    for candidate in python3.13 python3.12 python3.11 python3 python; do
+    for candidate in $pythons; do
         if command -v "$candidate" >/dev/null 2>&1 &&
             "$candidate" -c 'import sys; sys.exit(not sys.version_info >= (3, 11))' 2>/dev/null; then
             command -v "$candidate"
@@ -32,17 +35,20 @@ find_python() {
 
 # setup EXTRAS: EXTRAS like "dev" or "" for none
 setup() {
-    base=$(find_python) || { need_packages python3 python3-venv; base=$(find_python) || die "bgsub needs Python 3.11 or newer"; }
+    place=$root/$environment
+    python=$place/bin/python
+    base=$(find_python) || { need_packages python3 python3-venv; base=$(find_python) || die "bgsub needs Python 3.11 or newer; looked for $pythons"; }
     if ! "$python" -c '' 2>/dev/null; then
-        say "Making $root/.venv"
+        say "Making $place"
         "$base" -c 'import ensurepip' 2>/dev/null || need_packages python3-venv
-        "$base" -m venv --clear "$root/.venv"
+        "$base" -m venv --clear "$place"
     fi
     # What is installed is noted with the file that decides on it; a change of either installs again.
-    stamp="$root/.venv/installed-${1:-plain}"
+    stamp="$place/installed-${1:-plain}"
     if ! cmp -s "$root/pyproject.toml" "$stamp"; then
         say "Installing bgsub and what it needs (a few minutes the first time)"
-        "$python" -m pip install --quiet --disable-pip-version-check -e "$root${1:+[$1]}"
+        # shellcheck disable=SC2086
+        "$python" -m pip install --quiet --disable-pip-version-check $pip_options -e "$root${1:+[$1]}"
         cp "$root/pyproject.toml" "$stamp"
     fi
     if ! message=$("$python" -c 'import cv2' 2>&1); then

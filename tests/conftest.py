@@ -33,3 +33,11 @@ def no_leaked_threads() -> Iterator[None]:
     while _ours() and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not _ours()
+
+
+@pytest.fixture(scope="session")
+def compiled() -> None:
+    """Compile all that runs of the default detector need, so that they report no compiling."""
+    from bgsub.warmup import warm_up
+
+    warm_up()

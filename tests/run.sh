@@ -2,14 +2,24 @@
 # Install what the tests need and run them, without a screen. Run from anywhere.
 #   sh tests/run.sh                what to run before a commit: static checks and the quick tests
 #   sh tests/run.sh --all          everything, as continuous integration does
+#   sh tests/run.sh --lowest       the quick tests with the lowest versions that pyproject.toml allows
+#   sh tests/run.sh --newest       the quick tests with the newest versions of everything, previews included
+#   sh tests/run.sh --package      builds sdist and wheel, and runs the wheel in an environment of its own
 #   sh tests/run.sh -k camera      other arguments go to pytest alone
 set -eu
 . "$(dirname -- "$0")/../samples/setup.sh"
-setup dev
 cd "$root"
 export QT_QPA_PLATFORM=offscreen
 
 case ${1:-} in
+    --lowest) environment=.venv-lowest pythons="python3.11 python3.12" pip_options="-c tests/lowest.txt" ;;
+    --newest) rm -rf .venv-newest; environment=.venv-newest pip_options="--pre --upgrade --upgrade-strategy eager" ;;
+esac
+[ "${1:-}" = --package ] && . tests/package.sh
+setup dev
+
+case ${1:-} in
+    --lowest | --newest) exec "$python" -m pytest -q -W error -n auto -m "not slow" ;;
     "") tests="not slow" ;;
     --all) tests="" ;;
     *) exec "$python" -m pytest -W error "$@" ;;

@@ -82,6 +82,24 @@ def test_missing_opencv_is_one_line_with_the_command(tmp_path: Path) -> None:
     assert "libgl1" not in done.stderr
 
 
+def pretend_installed(folder: Path, *names: str) -> Path:
+    """Make the metadata of distributions, as pip leaves it."""
+    for name in names:
+        metadata = folder / f"{name.replace('-', '_')}-4.12.0.88.dist-info" / "METADATA"
+        metadata.parent.mkdir()
+        metadata.write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 4.12.0.88\n")
+    return folder
+
+
+def test_two_opencvs_are_one_line_with_the_remedy(tmp_path: Path) -> None:
+    path = pretend_installed(tmp_path, "opencv-contrib-python", "opencv-python-headless")
+    done = python("-c", "import bgsub; bgsub.create('mog2'); bgsub.create('knn')", path=path)
+    assert done.returncode == 0
+    assert done.stderr.count("\n") == 1
+    assert "opencv-contrib-python 4.12.0.88 and opencv-python-headless 4.12.0.88" in done.stderr
+    assert "uninstall all of them, then install one" in done.stderr
+
+
 @pytest.mark.slow
 def test_learners_without_scikit_learn_name_the_command(tmp_path: Path) -> None:
     path = broken_module(tmp_path, "sklearn", "No module named 'sklearn'")

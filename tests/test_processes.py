@@ -14,7 +14,7 @@ from bgsub.errors import SourceError
 from bgsub.video.sources import open_source
 from tests.video.moving_square import write_images, write_video
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("compiled")]
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
 

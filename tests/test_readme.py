@@ -18,7 +18,7 @@ RUN = tuple(page for page in PAGES if page not in ("docs/learners.md", "docs/pap
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 NOT_HERE = ("camera:", "rtsp://", "bgsub view")
 """Parts of commands that need a device, a network or a screen."""
-OTHER_COMMANDS = ("pip", "sh", ".")
+OTHER_COMMANDS = ("pip", "uv", "podman", "echo", "sh", ".")
 PLACEHOLDERS = ("FrameDifference", "Unreleased", "YourClass")
 
 

@@ -131,7 +131,7 @@ def _count_segments(mask, first, counts):
         counts_row[segments] = total
 
 
-@inlined
+@part
 def _update_sums(sums, reach, row, counts_row, sign):
     """Add (sign 1) or remove (sign -1) a row of the mask whose foreground is counted."""
     segments = sums.segments.shape[0]

@@ -2,6 +2,7 @@
 
 from bgsub._numba.bands import available_threads, run_bands, run_claimed
 from bgsub._numba.compiler import JIT_ENABLED, compiled, compiled_views, inlined, part
+from bgsub._numba.compiling import report_compiling, startup_seconds
 from bgsub._numba.intrinsics import Bands, claim, exp2_nonpositive, prefetch
 
 __all__ = [
@@ -15,6 +16,8 @@ __all__ = [
     "inlined",
     "part",
     "prefetch",
+    "report_compiling",
     "run_bands",
     "run_claimed",
+    "startup_seconds",
 ]

@@ -10,17 +10,32 @@ from typing import Any
 
 import numba
 
+from bgsub._numba import compiling
+
 __all__ = ["enable_cache"]
 
 logger = logging.getLogger(__name__)
 
 
-def _make_cache_class() -> Any:
-    """Return a cache class that reports errors and counts them as misses; the names of its base are private."""
-    from numba.core.caching import FunctionCache
+def _make_cache_classes() -> tuple[Any, Any]:
+    """Return a cache class that reports errors and counts them as misses, and one that keeps nothing.
+
+    Both note when loading or compiling begins and ends: numba asks its cache before, and fills it after. The names of
+    their bases are private.
+    """
+    from numba.core.caching import FunctionCache, NullCache
 
     class ForgivingCache(FunctionCache):
         def load_overload(self, sig: Any, target_context: Any) -> Any:
+            compiling.begin()
+            found = self._load(sig, target_context)
+            if found is None:
+                compiling.report_miss(self._py_func.__name__)
+            else:
+                compiling.end()
+            return found
+
+        def _load(self, sig: Any, target_context: Any) -> Any:
             try:
                 return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
             except Exception as error:  # noqa: BLE001 - damaged pickles raise anything
@@ -36,15 +51,29 @@ def _make_cache_class() -> Any:
                 super().save_overload(sig, data)  # type: ignore[no-untyped-call]
             except Exception as error:  # noqa: BLE001 - as above
                 _warn("write", self.cache_path, error)
+            finally:
+                compiling.end()
 
-    return ForgivingCache
+    class NoCache(NullCache):
+        def __init__(self, function: Any) -> None:
+            super().__init__()
+            self._name = function.__name__
+
+        def load_overload(self, sig: Any, target_context: Any) -> None:
+            compiling.begin()
+            compiling.report_miss(self._name)
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            compiling.end()
+
+    return ForgivingCache, NoCache
 
 
 @cache
-def _cache_class() -> Any:
-    """Return the cache class, or None where this version of numba has no such names."""
+def _cache_classes() -> tuple[Any, Any] | None:
+    """Return the cache classes, or None where this version of numba has no such names."""
     try:
-        return _make_cache_class()
+        return _make_cache_classes()
     except (ImportError, AttributeError, TypeError) as error:
         _warn_of_no_cache(str(error))
         return None
@@ -73,13 +102,15 @@ def _warn(verb: str, folder: str, error: Exception) -> None:
 
 def enable_cache(dispatcher: Any) -> None:
     """Let a compiled function be cached on disk, where a folder for that is writable."""
-    kind = _cache_class()
-    if kind is None:
+    kinds = _cache_classes()
+    if kinds is None:
         return
+    kind, uncached = kinds
     if not hasattr(dispatcher, "_cache"):
         _warn_of_no_cache("the cache of a dispatcher")
         return
     try:
         dispatcher._cache = kind(dispatcher.py_func)
     except (RuntimeError, OSError) as error:  # no writable folder: each process compiles for itself
+        dispatcher._cache = uncached(dispatcher.py_func)
         logger.debug("compiled code is not cached (%s)", error)

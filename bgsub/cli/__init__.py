@@ -17,6 +17,7 @@ from bgsub.cli.evaluate import evaluate, score
 from bgsub.cli.interrupts import Interrupts
 from bgsub.cli.run import run
 from bgsub.cli.view import view
+from bgsub.cli.warmup import warmup
 from bgsub.errors import BgsubError, SinkError, conceal
 
 __all__ = ["main"]
@@ -54,7 +55,7 @@ def cli(verbose: int) -> None:
         os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")  # our errors say the same in one line
 
 
-for command in (run, view, detectors, sources, show_config, sample, evaluate, score, bench):
+for command in (run, view, detectors, sources, show_config, sample, evaluate, score, bench, warmup):
     cli.add_command(command)
 
 

@@ -10,7 +10,8 @@ import click
 
 from bgsub._files import check_file, write_text
 from bgsub.cli.interrupts import Interrupts
-from bgsub.cli.options import Assignment, config_options, make_config, progress_bar
+from bgsub.cli.options import Assignment, config_options, make_config
+from bgsub.cli.progress import progress_bar
 from bgsub.errors import ConfigError, DatasetError
 
 if TYPE_CHECKING:

@@ -1,45 +1,26 @@
 """Options and parameter types that several commands share."""
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from bgsub.config import Config
 
-__all__ = [
-    "Assignment",
-    "ProgressBar",
-    "Size",
-    "auth_option",
-    "config_options",
-    "detector_options",
-    "find_auth",
-    "make_config",
-    "progress_bar",
-]
+__all__ = ["Assignment", "Size", "auth_option", "config_options", "detector_options", "find_auth", "make_config"]
 
 _Command = TypeVar("_Command", bound=click.Command | Callable[..., Any])
 
-
-class ProgressBar(Protocol):
-    """The part of tqdm's bar that commands use."""
-
-    def update(self, n: int = 1) -> None:
-        """Count more frames."""
-
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> object: ...
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # generic, where it is run, only since click 8.4
 
 
-class Assignment(click.ParamType[Any]):
+class Assignment(_ParamType):
     """`name=value`, as a pair."""
 
     name = "name=value"
@@ -52,7 +33,7 @@ class Assignment(click.ParamType[Any]):
         return name.strip(), text
 
 
-class Size(click.ParamType[Any]):
+class Size(_ParamType):
     """`WIDTHxHEIGHT`, as (height, width)."""
 
     name = "WIDTHxHEIGHT"
@@ -135,12 +116,3 @@ def make_config(options: Mapping[str, Any]) -> "Config":
         config = config.with_postprocess(**post)
     given = {name: options[name] for name in ("roi", "learning_rate", "warmup") if options[name] is not None}
     return replace(config, **given)
-
-
-def progress_bar(total: int | None, *, quiet: bool, unit: str = "frame") -> ProgressBar:
-    """Return a progress bar, visible only on a terminal."""
-    from tqdm import tqdm
-
-    hidden = quiet or sys.stderr is None or not sys.stderr.isatty()
-    bar = tqdm(total=total, unit=unit, disable=hidden, file=sys.stderr, dynamic_ncols=True)
-    return cast(ProgressBar, bar)

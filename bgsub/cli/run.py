@@ -11,7 +11,8 @@ import click
 
 from bgsub._plugins import warn_once
 from bgsub.cli.interrupts import Interrupts, TrackedOutput
-from bgsub.cli.options import auth_option, detector_options, find_auth, make_config, progress_bar
+from bgsub.cli.options import auth_option, detector_options, find_auth, make_config
+from bgsub.cli.progress import progress_bar
 from bgsub.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -217,13 +218,15 @@ def _report(
         return
     if options["quiet"]:
         return
-    rate = summary.frames / summary.elapsed_s
+    elapsed_s = summary.elapsed_s - summary.startup_s
+    rate = summary.frames / elapsed_s
     model_ms = summary.detect_ms + summary.postprocess_ms
     click.echo(
-        f"{summary.frames} frames in {summary.elapsed_s:.1f} s ({rate:.0f} frames/s), "
+        f"{summary.frames} frames in {elapsed_s:.1f} s ({rate:.0f} frames/s), "
         f"{100 * summary.foreground:.2f} % foreground, model {model_ms:.2f} ms per frame"
         + (f", {summary.dropped} dropped" if summary.dropped else "")
         + (", end unverified" if summary.end == "unverified" else "")
+        + (f", after {summary.startup_s:.1f} s of start-up" if summary.startup_s >= 1 else "")
     )
     for name, path in outputs.items():
         click.echo(f"{name.replace('-', ' ')}: {path}")

@@ -294,6 +294,7 @@ def _document(text: str | None, parameters: tuple[Parameter, ...]) -> str | None
     """Put the section on parameters into the documentation of a class, before its first other section."""
     if text is None or not parameters:
         return text
+    text = inspect.cleandoc(text)  # as Python does itself since 3.13
     indent = "    "
     lines = ["Parameters", "----------"]
     for item in parameters:
@@ -303,7 +304,7 @@ def _document(text: str | None, parameters: tuple[Parameter, ...]) -> str | None
         sentence = f"{item.meaning[0].upper()}{item.meaning[1:]}{f' ({extent})' if extent else ''}."
         lines.append(f"{item.name} : {kind}{' or None' if item.optional else ''}, default {item.default!r}")
         lines += textwrap.wrap(f"{sentence} {item.note}".strip(), 110, initial_indent=indent, subsequent_indent=indent)
-    section = textwrap.indent("\n".join(lines), indent)
+    section = "\n".join(lines)
     match = _SECTION.search(text)
     position = match.start() if match else len(text.rstrip())
     return f"{text[:position].rstrip()}\n\n{section}\n\n{text[position:]}"

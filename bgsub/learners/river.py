@@ -16,7 +16,11 @@ from bgsub.learners.perceptrons.kernel_perceptron import KernelPerceptron
 
 try:
     from river import base
-    from river.base import AnomalyDetector
+
+    try:
+        from river.base import AnomalyDetector
+    except ImportError:  # before river 0.24
+        from river.anomaly.base import AnomalyDetector  # type: ignore[no-redef]
 except ImportError as error:
     raise DependencyError(f"bgsub.learners.river needs river ({error}); run: pip install river") from error
 

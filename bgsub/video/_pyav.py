@@ -1,6 +1,7 @@
 """Small helpers over PyAV that sources and sinks share."""
 
 import re
+from typing import Any
 
 import av
 from av.container import InputContainer
@@ -9,7 +10,10 @@ from av.video.stream import VideoStream
 from bgsub._input.frame_size import check_frame_size, most_pixels
 from bgsub.errors import SourceError
 
-__all__ = ["describe", "read_head", "stated_end_s", "video_stream"]
+__all__ = ["ANY_TAGS", "describe", "read_head", "stated_end_s", "video_stream"]
+
+ANY_TAGS: dict[str, Any] = {"metadata_errors": "replace"} if int(av.__version__.partition(".")[0]) < 19 else {}
+"""Options of `av.open` with which tags may hold other bytes than UTF-8; since PyAV 19 they always may."""
 
 _CLOCK = re.compile(r"(\d+):(\d\d):(\d\d(?:\.\d*)?)")
 

@@ -71,8 +71,8 @@ def make_page(results: dict[tuple[str, str], Counter[str]]) -> str:
     lines = [
         "# Guarantees",
         "",
-        "Every line is a test, which fails where the promise is broken. Made by `python docs/make/guarantees.py`, which",
-        f"runs them all; last on {datetime.now(UTC):%Y-%m-%d} with bgsub {bgsub.__version__}, Python "
+        "Every line is a test, which fails where the promise is broken. `python docs/make/guarantees.py` runs them all",
+        f"and makes this page; last on {datetime.now(UTC):%Y-%m-%d} with bgsub {bgsub.__version__}, Python "
         f"{platform.python_version()}, {platform.system()}.",
         "What bgsub trusts and what not is in [SECURITY.md](../SECURITY.md).",
     ]

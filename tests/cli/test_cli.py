@@ -17,7 +17,7 @@ from bgsub.video.sources import open_source
 from tests.command import bgsub
 from tests.video.moving_square import SIZE, empty_frame, square_frame, square_mask, write_images, write_video
 
-pytestmark = pytest.mark.usefixtures("no_leaked_threads")
+pytestmark = pytest.mark.usefixtures("no_leaked_threads", "compiled")
 
 COUNT, EMPTY = 60, 34
 """Frames of the clip, the first of them without the square: longer than the detectors warm up."""

@@ -11,7 +11,7 @@ from bgsub.video.sources import open_source
 from tests.command import bgsub
 from tests.video.moving_square import write_video
 
-pytestmark = pytest.mark.usefixtures("no_leaked_threads")
+pytestmark = pytest.mark.usefixtures("no_leaked_threads", "compiled")
 
 COUNT = 6
 PRECIOUS = b"precious"

@@ -8,7 +8,7 @@ from bgsub.frames import VideoInfo
 from bgsub.video.sources import FrameSource, open_source
 from tests.command import bgsub
 
-pytestmark = pytest.mark.usefixtures("no_leaked_threads")
+pytestmark = pytest.mark.usefixtures("no_leaked_threads", "compiled")
 
 FRAMES, LEAVES = 60, 25
 

@@ -13,6 +13,7 @@ import pytest
 
 from bgsub.errors import SourceError
 from bgsub.frames import Packet, Result
+from bgsub.video._pyav import ANY_TAGS
 from bgsub.video.sinks import MaskVideo
 from bgsub.video.sources import open_source
 from tests.video.moving_square import square_frame, write_video
@@ -131,8 +132,9 @@ def test_a_tag_that_is_not_utf8_keeps_no_video_from_being_read(tmp_path: Path, n
     data = path.read_bytes()
     assert data.count(b"QQ") == 1
     path.write_bytes(data.replace(b"QQ", letters))
-    with pytest.raises(UnicodeDecodeError):
-        av.open(str(path))
+    if ANY_TAGS:  # else this version of PyAV accepts them by itself
+        with pytest.raises(UnicodeDecodeError):
+            av.open(str(path))
     whole, _ = read(path)
     assert len(whole) == 12
     seeked, _ = read(path, start=9)

@@ -12,7 +12,7 @@ from av.container import InputContainer
 
 from bgsub.errors import SourceError
 from bgsub.video._pipe import STANDARD_INPUT, Pipe, find_pipe, redirected_file
-from bgsub.video._pyav import describe, video_stream
+from bgsub.video._pyav import ANY_TAGS, describe, video_stream
 from bgsub.video._text import public_name
 from bgsub.video.sources.base import Grab, SourceOptions
 from bgsub.video.sources.decoded import Decoded
@@ -122,7 +122,8 @@ class VideoFile(Decoded):
             if find_pipe(self._path, self._name):
                 self._pipe = Pipe(self._path)
             self._address = self._pipe.address if self._pipe else f"file:{self._path}"  # whose name may hold a colon
-            self._container = container = av.open(self._address, metadata_errors="replace")
+            container: InputContainer = av.open(self._address, **ANY_TAGS)
+            self._container = container
             stream = video_stream(container, self._name)
         except FileNotFoundError:
             raise SourceError(f"cannot open {self._name}: no such file; check the path") from None
@@ -215,7 +216,7 @@ class VideoFile(Decoded):
         stamps: list[int] = []
         keys: list[int] = []
         beyond = 0
-        with av.open(self._address, metadata_errors="replace") as container:
+        with av.open(self._address, **ANY_TAGS) as container:
             stream = container.streams.video[0]
             base = stream.time_base
             if base is None or stream.codec_context.name in _HIDDEN_FRAMES:

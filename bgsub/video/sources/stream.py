@@ -13,7 +13,7 @@ from av.container import InputContainer
 
 from bgsub.errors import SourceError
 from bgsub.video._credentials import read_auth, refuse_redirect, with_auth
-from bgsub.video._pyav import describe, read_head, video_stream
+from bgsub.video._pyav import ANY_TAGS, describe, read_head, video_stream
 from bgsub.video._text import public_name
 from bgsub.video.sources.base import Grab, SourceOptions
 from bgsub.video.sources.decoded import Decoded
@@ -205,13 +205,11 @@ class NetworkStream(Decoded):
         self._heard_s = time.monotonic()
         try:
             options = {"rtsp_transport": "tcp"} if self._url.lower().startswith("rtsp") else {}
-            self._container = av.open(
-                self._url, timeout=self._stall_timeout_s, options=options, metadata_errors="replace"
-            )
+            self._container = av.open(self._url, timeout=self._stall_timeout_s, options=options, **ANY_TAGS)
             stream = video_stream(self._container, self._name)
             if stream is not None:
                 self._stream = stream
-                self._sized = self._container.size > 0 and self._container.format.name not in _OTHER_LENGTH
+                self._sized = (self._container.size or 0) > 0 and self._container.format.name not in _OTHER_LENGTH
                 self._finite = self._sized or self._replayed or self._container.duration is not None
                 self._frames = self._decode(self._container)
                 if (first := next(self._frames, None)) is not None:

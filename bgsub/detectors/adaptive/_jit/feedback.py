@@ -42,7 +42,7 @@ def _rescore(y, state, seen, unit, k):
         kernel_value[x] = np.int32(k[x] * BYTES + np.float32(0.5))
 
 
-@inlined
+@part
 def _count_nonzero(row):
     found = 0
     for x in range(BLOCK):
@@ -70,7 +70,7 @@ def rescore_touched(state, seen, touched, gain):
             _rescore(y, state, seen, unit, k)
 
 
-@inlined
+@part
 def _add_rows(mask, y, columns):
     """Add what is at most three rows away."""
     height = mask.shape[0]

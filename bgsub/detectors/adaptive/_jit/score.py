@@ -117,7 +117,7 @@ def _fetch(y, state, seen):
     prefetch(seen.kernel_value[y])
 
 
-@inlined
+@part
 def _squares(y, planes, colours, j, square):
     """Compute the squared distances to one slot."""
     s0, p0 = colours[j, 0, y], planes[0, y]
