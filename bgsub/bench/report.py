@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from bgsub._machine import describe_machine
+from bgsub._lab.machine import describe_machine
 from bgsub.bench.clips import Clip
 from bgsub.bench.profiles import StageRow
 from bgsub.bench.turns import Row

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from bgsub._lab.specs import CONTRIB, import_factory, parse_literals, split_spec
 from bgsub._opencv import cv2
-from bgsub._specs import CONTRIB, import_factory, parse_literals, split_spec
 from bgsub.detectors import DETECTORS, Detector, detector_class
 from bgsub.frames import Frame, Mask
 

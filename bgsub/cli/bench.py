@@ -54,7 +54,7 @@ def bench(**options: Any) -> None:
     The frames are those of videos or of a data set, else of a generated scene in several sizes. Ctrl-C ends early
     with the measurements so far.
     """
-    from bgsub._specs import split_specs
+    from bgsub._lab.specs import split_specs
     from bgsub.bench import CLIP_ROUNDS, SCENE_ROUNDS, Report, count_steps, parse
     from bgsub.bench import bench as measure
 

@@ -136,7 +136,7 @@ def _check_combination(options: Mapping[str, Any]) -> None:
 
 def _choose_methods(options: Mapping[str, Any]) -> list["Method"]:
     """Return the settings to run, those of a sweep first."""
-    from bgsub._specs import split_spec, split_specs
+    from bgsub._lab.specs import split_spec, split_specs
     from bgsub.evaluation import grid, parse_method, sample_settings
 
     specs = list(options["detectors"])
@@ -161,7 +161,7 @@ def _choose_methods(options: Mapping[str, Any]) -> list["Method"]:
 
 def _base_of(spec: str, options: Mapping[str, Any]) -> "Config | None":
     """Return the settings that the options give a detector beside its parameters; None for any other method."""
-    from bgsub._specs import split_spec
+    from bgsub._lab.specs import split_spec
     from bgsub.detectors import DETECTORS
 
     name = split_spec(spec)[0]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bgsub._specs import CONTRIB, import_factory, parse_literals, split_spec
+from bgsub._lab.specs import CONTRIB, import_factory, parse_literals, split_spec
 from bgsub.config import Config
 from bgsub.detectors import DETECTORS
 from bgsub.errors import ConfigError

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bgsub import __version__
-from bgsub._executor import run_jobs
 from bgsub._files import failure
-from bgsub._machine import describe_machine
+from bgsub._lab.jobs import run_jobs
+from bgsub._lab.machine import describe_machine
 from bgsub._opencv import cv2
 from bgsub.errors import BgsubError, DatasetError, SinkError
 from bgsub.evaluation.datasets.sequence import Sequence

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-from bgsub._machine import describe_machine
+from bgsub._lab.machine import describe_machine
 from bgsub.errors import DatasetError
 from bgsub.evaluation.datasets.results import ResultFolder
 from bgsub.evaluation.datasets.sequence import Sequence

@@ -27,7 +27,7 @@ SECTIONS = {
     "Models from elsewhere": ["tests/input/test_archives.py", "tests/detectors/test_model_file.py"],
     "Outputs": ["tests/cli/test_outputs.py", "tests/test_files.py", "tests/test_processes.py"],
     "Signals, crashes and second runs": ["tests/cli/test_interrupts.py", "tests/gui/test_signals.py"],
-    "Threads and processes": ["tests/detectors/test_exclusive.py", "tests/test_executor.py"],
+    "Threads and processes": ["tests/detectors/test_exclusive.py", "tests/test_jobs.py"],
     "Credentials": ["tests/video/test_credentials.py"],
     "Cache of compiled code": ["tests/test_compiled_cache.py"],
     "Evaluations": ["tests/evaluation/test_runs.py"],

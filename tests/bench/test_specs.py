@@ -6,8 +6,8 @@ import types
 import numpy as np
 import pytest
 
+from bgsub._lab.specs import split_specs
 from bgsub._opencv import cv2
-from bgsub._specs import split_specs
 from bgsub.bench import default_specs, parse
 from bgsub.errors import ConfigError, DependencyError
 from tests.bench.models import Difference, Recorder

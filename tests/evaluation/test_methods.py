@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 
-from bgsub._specs import split_spec
+from bgsub._lab.specs import split_spec
 from bgsub.config import Config
 from bgsub.errors import ConfigError, DependencyError
 from bgsub.evaluation import parse_method

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bgsub._specs import split_spec
+from bgsub._lab.specs import split_spec
 from bgsub.config import Config
 from bgsub.detectors import detector_class
 from bgsub.detectors.parameters import Parameter

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bgsub._executor import WorkerDiedError, run_jobs
+from bgsub._lab.jobs import WorkerDiedError, run_jobs
 from bgsub.errors import BgsubError
 
 
