@@ -1,6 +1,7 @@
 """Fixtures for every test."""
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +14,9 @@ import pytest
 _ROOT = Path(__file__).resolve().parents[1]
 _FLAGS = "".join(f"-{name[6:].lower()}" for name in ("NUMBA_BOUNDSCHECK",) if os.environ.get(name) == "1")
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / f"numba{_FLAGS}"))
+
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the processes that tests start would ignore it, too
 
 if os.environ.get("NUMBA_DISABLE_JIT") == "1":
     from tests.overlap import check_plain_functions
