@@ -165,7 +165,7 @@ def test_signals_in_quick_succession_are_one(tmp_path: Path, start: Start) -> No
     for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGHUP):  # as the shell and `timeout` send them
         process.send_signal(number)
     assert process.communicate(timeout=20) == ("", COMPLETE)
-    assert process.returncode == 128 + signal.SIGHUP
+    assert process.returncode in {128 + signal.SIGHUP, 128 + signal.SIGTERM}  # whichever the system delivers first
     assert library.load(tmp_path / "g.npz").frames_seen == rows(tmp_path / "s.csv")
 
 
