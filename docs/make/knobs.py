@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from matplotlib import rcParams
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
@@ -37,4 +38,6 @@ def draw(report: Report) -> Figure:
 
 
 if __name__ == "__main__":
+    rcParams["svg.fonttype"] = "none"  # text, not outlines of letters
+    rcParams["svg.hashsalt"] = "bgsub"  # the same file for the same numbers
     draw(Report.read(sys.argv[1])).savefig(PICTURE, format="svg", metadata={"Date": None})
