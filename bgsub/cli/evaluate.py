@@ -16,7 +16,7 @@ from bgsub.errors import ConfigError, DatasetError
 
 if TYPE_CHECKING:
     from bgsub.config import Config
-    from bgsub.evaluation import Failure, Method, Report
+    from bgsub.evaluation import Failure, Method, Report, Table
     from bgsub.evaluation import Sequence as Video
 
 __all__ = ["INCOMPLETE", "evaluate", "score"]
@@ -49,6 +49,12 @@ def _report_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Write methods side by side (.md .tex .csv).",
         ),
         click.option("--html", "page_path", type=click.Path(path_type=Path), help="Write one page with all results."),
+        click.option(
+            "--measures",
+            default="f_measure",
+            show_default=True,
+            help="Columns of the tables side by side, such as f_measure,precision,ms,relative_time.",
+        ),
         click.option("--baseline", help="Method to compare with.  [default: the first of mog2 and the methods]"),
         click.option("--keep-going", "-k", is_flag=True, help="Leave out videos that fail; exit with 3."),
         click.option("--force", "-f", is_flag=True, help="Overwrite existing files."),
@@ -101,6 +107,7 @@ def evaluate(interrupts: Interrupts, /, datasets: tuple[str, ...], **options: An
     from bgsub.evaluation.runs import check_results_folder
 
     _check_combination(options)
+    _measures(options)
     paths = _check_reports(options)
     methods = _choose_methods(options)
     sequences, failures = _open_all(datasets, keep_going=options["keep_going"])
@@ -114,10 +121,10 @@ def evaluate(interrupts: Interrupts, /, datasets: tuple[str, ...], **options: An
         report, failed = _search(methods, sequences, rows, options)
     else:
         report, failed = _run(methods, sequences, rows, options, paths)
-        _print(report, _choose_baseline(report, options))
+        _print(report, _choose_baseline(report, options), options)
         _print_validation(report, options)
     report.provenance["left_out"] = [asdict(failure) for failure in (*failures, *failed)]
-    _write(report, paths, interrupts, _choose_baseline(report, options))
+    _write(report, paths, interrupts, options)
     return _explain_failures([*failures, *failed])
 
 
@@ -245,17 +252,33 @@ def _choose_baseline(report: "Report", options: Mapping[str, Any]) -> str | None
     return chosen or ("mog2" if "mog2" in report.models else report.models[0])
 
 
-def _print(report: "Report", baseline: str | None) -> None:
+def _print(report: "Report", baseline: str | None, options: Mapping[str, Any]) -> None:
     """Print all measures of one method, or the F of several side by side and compared with the baseline."""
-    from bgsub.evaluation import compare, side_by_side, table_text
+    from bgsub.evaluation import compare, table_text
 
     if baseline is None:
         click.echo(report.to_table())
         return
-    click.echo(table_text(side_by_side(report)) + "\n")
+    click.echo(table_text(_table(report, baseline, options)) + "\n")
     for model in report.models:
         if model != baseline:
             click.echo(compare(report, model, baseline))
+
+
+def _table(report: "Report", baseline: str | None, options: Mapping[str, Any]) -> "Table":
+    from bgsub.evaluation import side_by_side
+
+    return side_by_side(report, _measures(options), baseline=baseline)
+
+
+def _measures(options: Mapping[str, Any]) -> list[str]:
+    """Return the columns asked for, checked before anything is measured."""
+    from bgsub.evaluation.reports.columns import column
+
+    names = [name.strip() for name in options["measures"].split(",") if name.strip()]
+    for name in names:
+        column(name)
+    return names
 
 
 @click.command()
@@ -279,8 +302,8 @@ def score(interrupts: Interrupts, /, dataset: str, results: tuple[Path, ...], **
         failures += failed
     report = Report(rows, provenance={"masks": [str(folder) for folder in results]})
     baseline = _choose_baseline(report, options)
-    _print(report, baseline)
-    _write(report, paths, interrupts, baseline)
+    _print(report, baseline, options)
+    _write(report, paths, interrupts, options)
     return _explain_failures(failures)
 
 
@@ -300,12 +323,14 @@ def _check_reports(options: Mapping[str, Any]) -> dict[str, Path]:
     return paths
 
 
-def _write(report: "Report", paths: Mapping[str, Path], interrupts: Interrupts, baseline: str | None) -> None:
-    from bgsub.evaluation import FORMATS, contact_sheet, plot_roc, side_by_side, write_page
+def _write(report: "Report", paths: Mapping[str, Path], interrupts: Interrupts, options: Mapping[str, Any]) -> None:
+    from bgsub.evaluation import FORMATS, contact_sheet, plot_roc, write_page
 
+    baseline = _choose_baseline(report, options)
+    write_table = FORMATS[_TABLES[paths["table_path"].suffix.lower()]] if "table_path" in paths else FORMATS["text"]
     writers: dict[str, Callable[[Path], object]] = {
         "json_path": lambda path: write_text(path, json.dumps(report.to_json(timelines=False), indent=1) + "\n"),
-        "table_path": lambda path: write_text(path, FORMATS[_TABLES[path.suffix.lower()]](side_by_side(report)) + "\n"),
+        "table_path": lambda path: write_text(path, write_table(_table(report, baseline, options)) + "\n"),
         "page_path": lambda path: write_page(report, path, baseline=baseline),
         "csv_path": lambda path: write_text(path, report.to_csv()),
         "roc_path": lambda path: plot_roc(report, path),

@@ -207,7 +207,7 @@ def _run(job: _Job, progress: Progress | None = None) -> Row:
         raise BgsubError(f"{job.method.label} failed on {sequence.identity}: {error!r}") from error
     finally:
         cv2.setNumThreads(before)
-    return replace(row, data=digest)
+    return replace(row, data=digest, parameters=job.method.settings())
 
 
 class _MaskFolder:

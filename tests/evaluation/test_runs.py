@@ -183,3 +183,23 @@ def test_sweeps_and_validation_from_the_command_line(tree):
     wrong = run("evaluate", tree, "--halving")
     assert wrong.returncode == 2
     assert "--halving needs --search" in wrong.stderr
+
+
+@pytest.mark.slow
+def test_tables_and_page_from_the_command_line(tree, tmp_path):
+    wrong = run("evaluate", tree, "--measures", "f_measure,beauty", "--csv", tmp_path / "a.csv")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "measure must be one of recall" in wrong.stderr
+    done = run(
+        "evaluate", tree, "-d", SLOW + "0", "--compare", "mog2", "--measures", "f_measure,precision",
+        "--table", tmp_path / "t.md", "--html", tmp_path / "p.html", "-q",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "better than mog2 on" in done.stdout
+    assert (tmp_path / "t.md").read_text().count("\n") > 11
+    page = (tmp_path / "p.html").read_text()
+    assert "category07" in page
+    assert "history" in page  # the settings of mog2
+    again = run("evaluate", tree, "-d", "mog2", "--baseline", "knn")
+    assert again.returncode == 1
+    assert "cannot compare with knn" in again.stderr
