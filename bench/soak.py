@@ -137,6 +137,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the processes started here would ignore it, too
     if options.frames:
         soak(options.frames, options.size, options.sink_ms)
     chance = random.Random(options.seed)  # noqa: S311 - repeatable, not secret
