@@ -127,6 +127,7 @@ PROCESSES = """
 import multiprocessing, sys
 import numpy as np
 import bgsub
+from bgsub._numba import JIT_ENABLED
 
 SIZE = (240, 320)  # large enough for several threads
 
@@ -152,6 +153,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
 @pytest.mark.skipif(sys.platform == "win32", reason="has only spawn")
 @pytest.mark.parametrize("name", ["adaptive", "olk"])
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
