@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from bgsub._numba import JIT_ENABLED
 from bgsub.detectors import Detector, create
 from bgsub.errors import BgsubError, ConcurrencyError, UnsupportedError
 from tests.detectors.reference import noisy_video
@@ -127,7 +128,6 @@ PROCESSES = """
 import multiprocessing, sys
 import numpy as np
 import bgsub
-from bgsub._numba import JIT_ENABLED
 
 SIZE = (240, 320)  # large enough for several threads
 
