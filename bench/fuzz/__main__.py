@@ -15,7 +15,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=500, help="number of cases")
     parser.add_argument("--seed", type=int, default=1, help="seed that determines the cases")
     parser.add_argument("--first", type=int, default=0, help="number of the first case, to repeat one")
-    parser.add_argument("--folder", type=Path, default=Path("fuzz"), help="where failing inputs are kept")
+    parser.add_argument("--folder", type=Path, default=Path("out/fuzz"), help="where failing inputs are kept")
     parser.add_argument("--memory", type=float, default=8, help="limit of the address space in GiB")
     parser.add_argument("--seconds", type=float, default=30, help="time after which a case counts as hanging")
     given = parser.parse_args()

@@ -71,9 +71,8 @@ def open_archive(path: Path, kind: str, error: type[BgsubError]) -> Iterator[Any
         raise error(f"cannot read the model {path}: {caught.strerror or caught}; {_REMEDY}") from caught
     except (ArithmeticError, ValueError, LookupError, TypeError, EOFError, AttributeError) as caught:
         raise error(f"{path} is not a {kind} ({caught}); {_REMEDY}") from caught
-    except (SyntaxError, tokenize.TokenError) as caught:  # numpy parses types and headers of arrays as Python
-        raise error(f"{path} is not a {kind} ({caught}); {_REMEDY}") from caught
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as caught:  # damaged, encrypted, other compression
+    except (SyntaxError, tokenize.TokenError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as caught:
+        # numpy parses types and headers of arrays as Python; the others are damage, encryption and other compression
         raise error(f"{path} is not a {kind} ({caught}); {_REMEDY}") from caught
 
 

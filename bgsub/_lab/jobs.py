@@ -70,7 +70,6 @@ class _Pools:
         self._local = threading.local()
         self._lock = threading.Lock()
         self._all: list[ProcessPoolExecutor] = []
-        self._closed = False
 
     def run(self, function: Callable[[Job], Any], job: Job) -> Any | BaseException:
         pool = self._pool()
