@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bgsub.detectors import DETECTORS, Detector, create, load
     from bgsub.errors import BgsubError
     from bgsub.frames import Packet, Result, VideoInfo
+    from bgsub.objects import ObjectLimits, Objects, find_objects
     from bgsub.pipeline import Pipeline, Summary, run
     from bgsub.postprocess import Postprocess
     from bgsub.roi import Region, open_region
@@ -34,6 +35,7 @@ _HOMES = {
     "bgsub.config": ("Config",),
     "bgsub.errors": ("BgsubError",),
     "bgsub.frames": ("Packet", "Result", "VideoInfo"),
+    "bgsub.objects": ("ObjectLimits", "Objects", "find_objects"),
     "bgsub.pipeline": ("Pipeline", "Summary", "run"),
     "bgsub.postprocess": ("Postprocess",),
     "bgsub.roi": ("Region", "open_region"),
@@ -51,6 +53,8 @@ __all__ = [
     "Detector",
     "FrameSource",
     "MaskVideo",
+    "ObjectLimits",
+    "Objects",
     "OverlayVideo",
     "Packet",
     "Pipeline",
@@ -65,6 +69,7 @@ __all__ = [
     "VideoInfo",
     "__version__",
     "create",
+    "find_objects",
     "load",
     "open_region",
     "open_source",
