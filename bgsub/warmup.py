@@ -11,6 +11,7 @@ from bgsub._numba import JIT_ENABLED, report_compiling
 from bgsub.detectors import create
 from bgsub.errors import UnsupportedError
 from bgsub.frames import Frame, Packet
+from bgsub.objects import find_objects
 from bgsub.pipeline import Pipeline
 from bgsub.postprocess import Postprocess
 
@@ -22,7 +23,7 @@ _FRAMES = 48  # beyond the warm-up of every detector
 
 
 def warm_up(name: str = "adaptive", dtype: DTypeLike = np.uint8, **parameters: Any) -> list[str]:
-    """Compile what a detector and the post-processing need for frames of a type; the cache on disk keeps it.
+    """Compile what a detector, post-processing and `find_objects` need for frames of a type; a cache on disk keeps it.
 
     Parameters
     ----------
@@ -52,6 +53,7 @@ def warm_up(name: str = "adaptive", dtype: DTypeLike = np.uint8, **parameters: A
             pipeline.step(Packet(index, index / 25, frame, index + 1))
         if detector.can_score:
             detector.score(frame)
+        find_objects(np.full(_SIZE, 255, np.uint8), score=np.zeros(_SIZE, np.float32))
         detector.background_image()
     return compiled
 

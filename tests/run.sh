@@ -34,8 +34,8 @@ step "tests" pytest -m "$tests"
 [ "${1:-}" = --all ] || exit 0
 # An index past the end reads rubbish silently in compiled code, and only plain Python counts its lines.
 export NUMBA_BOUNDSCHECK=1
-step "compiled code with bounds checked" pytest tests/detectors tests/learners -m compiled
+step "compiled code with bounds checked" pytest tests/detectors tests/learners tests/objects -m compiled
 unset NUMBA_BOUNDSCHECK
 export NUMBA_DISABLE_JIT=1
-step "compiled code as plain Python" pytest tests/detectors tests/learners -m compiled \
+step "compiled code as plain Python" pytest tests/detectors tests/learners tests/objects -m compiled \
     --cov=bgsub.detectors --cov-report=term --cov-fail-under=90

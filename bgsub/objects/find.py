@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
 from bgsub.frames import Mask, Score
+from bgsub.objects._jit.measure import add_scores, measure
 from bgsub.objects.found import Objects, Patch
 from bgsub.objects.limits import ObjectLimits
 from bgsub.roi import Region
@@ -47,9 +48,8 @@ def find_objects(
 ) -> Objects:
     """Find the connected regions of a mask.
 
-    Pixels are connected if they touch at a side or a corner. Boxes, areas and centroids equal those of
-    `cv2.connectedComponentsWithStats`, which labels only the parts of the mask that hold foreground: on 1920x1080 that
-    takes a tenth of the time.
+    Pixels are connected if they touch at a side or a corner. Boxes, areas and centroids are those of
+    `cv2.connectedComponentsWithStats`, to the bit, in about a tenth of its time.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def find_objects(
     """
     foreground = _checked(mask)
     size = (foreground.shape[0], foreground.shape[1])
-    if score is not None and (not isinstance(score, np.ndarray) or score.shape != size or score.dtype.kind != "f"):
+    if score is not None and (not isinstance(score, np.ndarray) or score.shape != size or score.dtype != np.float32):
         raise ValueError(f"score must be a float32 array of the mask's shape {size}, got {_describe(score)}")
     parts = _parts(foreground) or [(0, 1, 0, 1)]  # with one empty part the arrays need no other way to be empty
     labelled = [_label(foreground, part, score) for part in parts]
@@ -129,7 +129,7 @@ def _describe(array: Any) -> str:
 def _parts(foreground: Mask) -> list[Part]:
     """Divide a mask at its empty rows and columns, in turn; no object is cut, and what is left out is empty.
 
-    Labelling takes 5.7 ns per pixel, whether foreground or not, looking for empty lines 0.1 ns.
+    Labelling and measuring take about 1 ns per pixel, foreground or not, looking for empty lines 0.05 ns.
     """
     found: list[Part] = []
     waiting: list[tuple[Part, int]] = [((0, foreground.shape[0], 0, foreground.shape[1]), 0)]
@@ -137,7 +137,8 @@ def _parts(foreground: Mask) -> list[Part]:
         part, depth = waiting.pop()
         top, bottom, left, right = part
         by_columns = depth % 2
-        for start, end in _runs(foreground[top:bottom, left:right].max(0 if by_columns else 1)):
+        filled = np.asarray(foreground[top:bottom, left:right].any(0 if by_columns else 1))
+        for start, end in _runs(filled):
             piece = (top, bottom, left + start, left + end) if by_columns else (top + start, top + end, left, right)
             settled = (piece == part and depth > 0) or depth == _DEEPEST
             if settled or (piece[1] - piece[0]) * (piece[3] - piece[2]) <= _SMALL_PX:
@@ -147,9 +148,9 @@ def _parts(foreground: Mask) -> list[Part]:
     return found
 
 
-def _runs(profile: NDArray[np.uint8]) -> list[tuple[int, int]]:
-    """Return first index and end of each run of values that are not 0."""
-    changes = np.flatnonzero(np.diff(profile != 0, prepend=False, append=False))
+def _runs(profile: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return first index and end of each run of true values."""
+    changes = np.flatnonzero(np.diff(profile, prepend=False, append=False))
     return [(int(start), int(end)) for start, end in changes.reshape(-1, 2)]
 
 
@@ -157,20 +158,16 @@ def _label(foreground: Mask, part: Part, score: Score | None) -> _Labelled:
     """Label the objects of one part."""
     top, bottom, left, right = part
     labels: Any
-    statistics: Any
-    count, labels, statistics, centroids = cv2.connectedComponentsWithStats(
-        foreground[top:bottom, left:right], connectivity=8
-    )
-    areas = statistics[1:, cv2.CC_STAT_AREA]
-    boxes = statistics[1:, : cv2.CC_STAT_AREA] + np.array([left, top, 0, 0], np.int32)
-    # A centroid is a whole number, the sum, divided by the area: so it has the bits it would have in the whole mask.
-    sums = np.rint(centroids[1:] * areas[:, None])
-    means = np.empty(0, np.float32)
-    if score is not None:
-        total = np.bincount(labels.ravel(), score[top:bottom, left:right].ravel(), count)[1:]
-        means = (total / areas).astype(np.float32)
-    centroids = (sums + areas[:, None] * np.array([left, top], np.float64)) / areas[:, None]
-    return _Labelled(Patch(labels, left, top), boxes, areas, centroids, means)
+    count, labels = cv2.connectedComponents(foreground[top:bottom, left:right], connectivity=8)
+    corners, areas = np.empty((count - 1, 4), np.int32), np.empty(count - 1, np.int32)
+    sums, totals = np.empty((count - 1, 2), np.int64), np.empty(count - 1, np.float64)
+    measure(labels, corners, areas, sums)
+    boxes = np.concatenate([corners[:, :2] + np.array([left, top], np.int32), corners[:, 2:] - corners[:, :2] + 1], 1)
+    centroids = (sums + areas[:, None] * np.array([left, top], np.int64)) / areas[:, None]
+    if score is None:
+        return _Labelled(Patch(labels, left, top), boxes, areas, centroids, np.empty(0, np.float32))
+    add_scores(labels, np.ascontiguousarray(score[top:bottom, left:right]), totals)  # one layout: compiled once
+    return _Labelled(Patch(labels, left, top), boxes, areas, centroids, (totals / areas).astype(np.float32))
 
 
 def _regions_of(
