@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bgsub.detectors import DETECTORS, Detector, create, load
     from bgsub.errors import BgsubError
     from bgsub.frames import Packet, Result, VideoInfo
-    from bgsub.objects import ObjectLimits, Objects, find_objects
+    from bgsub.objects import Line, ObjectLimits, Objects, Track, Tracker, Zone, find_objects
     from bgsub.pipeline import Pipeline, Summary, run
     from bgsub.postprocess import Postprocess
     from bgsub.roi import Region, open_region
@@ -35,7 +35,7 @@ _HOMES = {
     "bgsub.config": ("Config",),
     "bgsub.errors": ("BgsubError",),
     "bgsub.frames": ("Packet", "Result", "VideoInfo"),
-    "bgsub.objects": ("ObjectLimits", "Objects", "find_objects"),
+    "bgsub.objects": ("Line", "ObjectLimits", "Objects", "Track", "Tracker", "Zone", "find_objects"),
     "bgsub.pipeline": ("Pipeline", "Summary", "run"),
     "bgsub.postprocess": ("Postprocess",),
     "bgsub.roi": ("Region", "open_region"),
@@ -52,6 +52,7 @@ __all__ = [
     "Config",
     "Detector",
     "FrameSource",
+    "Line",
     "MaskVideo",
     "ObjectLimits",
     "Objects",
@@ -66,7 +67,10 @@ __all__ = [
     "Sink",
     "StatsCsv",
     "Summary",
+    "Track",
+    "Tracker",
     "VideoInfo",
+    "Zone",
     "__version__",
     "create",
     "find_objects",
