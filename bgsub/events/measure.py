@@ -1,0 +1,128 @@
+"""From masks to numbers: what the state machine needs to know of a frame."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bgsub._opencv import cv2
+from bgsub.events.observation import Observation, Seen
+from bgsub.events.surroundings import Surroundings
+from bgsub.frames import Frame, Mask, Result
+from bgsub.objects import find_objects
+from bgsub.roi import Region
+
+__all__ = ["Measure"]
+
+_GRID = 8
+"""Cells of the frame in each direction, by which foreground is local or everywhere."""
+
+_CELL_SHARE = 0.02
+"""Share of a cell that must be foreground."""
+
+_SAMPLES = (72, 128)
+"""Rows and columns to which a frame is shrunk for its brightness and its shift."""
+
+_WINDOW = np.asarray(cv2.createHanningWindow(_SAMPLES[::-1], cv2.CV_32F), np.float32)
+
+_LEAST_RESPONSE = 0.1
+"""Height of the peak of a phase correlation below which it shows nothing; equal images have 1."""
+
+_MANY = 4
+"""Objects that are at least to be seen where the camera was moved; the shift of other frames does not matter."""
+
+_MOST = 64
+"""Objects of one frame that are kept, the largest: more are noise."""
+
+
+class Measure:
+    """Reduces results to numbers.
+
+    Parameters
+    ----------
+    regions : mapping of str to Region, optional
+        Named regions, in pixels of the masks.
+    min_area : float
+        Share of the frame below which objects are left out.
+    """
+
+    def __init__(self, regions: Mapping[str, Region] | None = None, *, min_area: float = 0.0) -> None:
+        self._regions = dict(regions or {})
+        self._min_area = min_area
+        self._masks: dict[str, Mask] = {}
+        self._before: NDArray[np.float32] | None = None
+        self._surroundings = Surroundings()
+
+    def __call__(self, result: Result, *, file: int = 0, time_s: float | None = None) -> Observation:
+        """Return what a result shows.
+
+        Parameters
+        ----------
+        result : Result
+            With its score, if events are to have one.
+        file : int
+            Position of the file in the recording.
+        time_s : float, optional
+            Time since the start of the recording; that of the frame by default.
+
+        Raises
+        ------
+        ConfigError
+            If a region does not fit the mask.
+        """
+        mask = result.mask
+        height, width = mask.shape
+        objects = find_objects(mask, score=result.score, regions=self._regions)
+        pixels = height * width
+        large = np.flatnonzero(objects.areas >= self._min_area * pixels)
+        if len(large) > _MOST:
+            large = np.sort(large[np.argsort(-objects.areas[large], kind="stable")[:_MOST]])
+        small = _shrink(result.packet.frame)
+        before, self._before = self._before, small
+        self._surroundings.see(small, result.packet.time_s if time_s is None else time_s)
+        seen = []
+        for i in large.tolist():
+            found = objects[i]
+            x, y, box_width, box_height = found.box
+            box = (x / width, y / height, box_width / width, box_height / height)
+            diffuse = self._surroundings.diffuse(box)
+            seen.append(Seen(box, found.area / pixels, found.mean_score or 0.0, diffuse, found.regions))
+        cells = np.asarray(cv2.resize(mask, (_GRID, _GRID), interpolation=cv2.INTER_AREA))
+        return Observation(
+            number=result.packet.number,
+            time_s=result.packet.time_s if time_s is None else time_s,
+            objects=seen,
+            foreground=cv2.countNonZero(mask) / pixels,
+            spread=float((cells > 255 * _CELL_SHARE).mean()),
+            light=float(np.median(small)),
+            shift=0.0 if before is None or len(seen) < _MANY else _shift(before, small, width / height),
+            aspect=width / height,
+            file=file,
+            shares={name: self._share(name, mask) for name in self._regions},
+        )
+
+    def _share(self, name: str, mask: Mask) -> float:
+        drawn = self._masks.get(name)
+        if drawn is None or drawn.shape != mask.shape:
+            drawn = self._masks[name] = self._regions[name].mask((mask.shape[0], mask.shape[1]))
+        return cv2.countNonZero(np.bitwise_and(mask, drawn)) / cv2.countNonZero(drawn)
+
+
+def _shrink(frame: Frame) -> NDArray[np.float32]:
+    """Return a small grey image, (72, 128) in grey levels of 255."""
+    rows, columns = _SAMPLES
+    small = np.asarray(cv2.resize(frame, (columns, rows), interpolation=cv2.INTER_AREA), np.float32)
+    if frame.dtype == np.uint16:
+        small = small / np.float32(257)
+    elif frame.dtype == np.float32:
+        small = small * np.float32(255)
+    return np.ascontiguousarray(small.mean(2, np.float32) if small.ndim == 3 else small)
+
+
+def _shift(old: NDArray[np.float32], new: NDArray[np.float32], aspect: float) -> float:
+    """Return how far an image has moved, by phase correlation; what moves in it does not count."""
+    (x, y), response = cv2.phaseCorrelate(old, new, _WINDOW)
+    if response < _LEAST_RESPONSE:
+        return 0.0
+    return math.hypot(x / _SAMPLES[1] * aspect, y / _SAMPLES[0]) / math.hypot(aspect, 1)

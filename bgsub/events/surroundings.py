@@ -1,0 +1,85 @@
+"""Whether brightness has changed around an object as it has in it, as under the shadow of a cloud."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bgsub._opencv import cv2
+from bgsub.events.observation import Box
+
+__all__ = ["Surroundings"]
+
+_MEMORY_S = 20.0
+"""Time constant of the remembered brightness."""
+
+_LEAST_CHANGE = 0.015
+"""Relative change of brightness around an object below which there is none."""
+
+_DARK = 8.0
+"""Grey levels added to all brightness, so that noise in the dark is no change."""
+
+_LEAST_RING = 2
+"""Width of the ring around a box, in cells; half of the box where that is more."""
+
+
+class Surroundings:
+    """Compares the brightness of a small image with what it was, inside and around boxes.
+
+    What changes everywhere alike, as under automatic exposure, is no change.
+    """
+
+    def __init__(self) -> None:
+        self.remembered: NDArray[np.float32] | None = None
+        """(h, w) logarithm of the brightness, a running mean."""
+        self.time_s = 0.0
+        """When it was last updated."""
+        self._change: NDArray[np.float32] | None = None
+        self._sums: NDArray[np.float64] | None = None
+
+    def see(self, image: NDArray[np.float32], time_s: float) -> None:
+        """Take the next image, (h, w) in grey levels of 255."""
+        brightness = np.log(image + np.float32(_DARK))
+        self._sums = None
+        if self.remembered is None:
+            self.remembered = brightness
+        self._change = brightness - self.remembered
+        share = np.float32(-math.expm1(-max(0.0, time_s - self.time_s) / _MEMORY_S))
+        self.remembered = self.remembered + share * self._change
+        self.time_s = time_s
+
+    def diffuse(self, box: Box) -> float:
+        """Return how far the surroundings of a box have changed as it has, from 0 to 1."""
+        if self._change is None:
+            return 0.0
+        if self._sums is None:
+            change = self._change - np.median(self._change)
+            self._sums = np.asarray(cv2.integral(change, sdepth=cv2.CV_64F))
+        rows, columns = self._change.shape
+        left, right = math.floor(box[0] * columns), math.ceil((box[0] + box[2]) * columns)
+        top, bottom = math.floor(box[1] * rows), math.ceil((box[1] + box[3]) * rows)
+        x, y = max(_LEAST_RING, (right - left) // 2), max(_LEAST_RING, (bottom - top) // 2)
+        inner = self._sum(left, top, right, bottom)
+        # The cells at the outline belong to both.
+        gap = self._sum(left - 1, top - 1, right + 1, bottom + 1)
+        outer = self._sum(left - x - 1, top - y - 1, right + x + 1, bottom + y + 1)
+        inside = inner[0] / inner[1]
+        if outer[1] <= gap[1]:
+            return 0.0
+        around = (outer[0] - gap[0]) / (outer[1] - gap[1])
+        if abs(around) < _LEAST_CHANGE:
+            return 0.0
+        if abs(inside) < _LEAST_CHANGE:
+            return 0.0
+        return min(max(around / inside, 0.0), 1.0)
+
+    def _sum(self, left: int, top: int, right: int, bottom: int) -> tuple[float, int]:
+        """Return the sum over a rectangle, as far as it lies in the image, and its number of cells."""
+        sums = self._sums
+        if sums is None:
+            return 0.0, 1
+        rows, columns = sums.shape[0] - 1, sums.shape[1] - 1
+        left, top = min(max(left, 0), columns), min(max(top, 0), rows)
+        right, bottom = min(max(right, 0), columns), min(max(bottom, 0), rows)
+        total = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
+        return float(total), max(1, (right - left) * (bottom - top))

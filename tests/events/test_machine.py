@@ -1,0 +1,229 @@
+"""What is an event and what is not, on made sequences."""
+
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from bgsub.events import Event, EventMachine, EventRules, Observation, Seen
+from tests.events.made import RATE_HZ, blob, frames, run, times, walk
+
+
+def test_an_object_that_crosses_is_one_event_with_its_first_and_last_frame():
+    (event,), changes = run(frames(10, walk(2, 5)))
+    assert times([event]) == [(2.0, 5.0)]
+    assert (event.start.number, event.end.number, event.objects) == (51, 126, 1)
+    assert event.share == pytest.approx(0.0225)
+    assert event.score == pytest.approx(0.6)
+    assert event.union == pytest.approx((0.0, 0.4, 1.0, 0.3))
+    assert not changes
+
+
+def test_what_stays_in_its_place_is_no_event_unless_no_way_is_asked_for():
+    place = blob((0.3, 0.3, 0.2, 0.2), 1, 8)
+    assert run(frames(10, place))[0] == []
+    assert times(run(frames(10, place), EventRules(min_travel=0))[0]) == [(1.0, 8.0)]
+
+
+def test_leaves_that_sway_are_no_event():
+    def leaf(time_s):
+        x = 0.4 + 0.025 * math.sin(5 * time_s)
+        return [Seen((x, 0.3, 0.06, 0.06), 0.003, 0.6)]
+
+    assert run(frames(60, leaf))[0] == []
+
+
+def test_flicker_all_over_the_frame_is_no_event():
+    numbers = np.random.default_rng(1)
+
+    def rain(time_s):
+        return [Seen((numbers.random() * 0.9, numbers.random() * 0.9, 0.03, 0.05), 0.001, 0.5) for _ in range(20)]
+
+    assert run(frames(20, rain))[0] == []
+
+
+def test_an_object_counts_while_it_stands_still():
+    def place(time_s):
+        if not 1 <= time_s <= 21:
+            return []
+        x = 0.1 + 0.15 * min(2.0, time_s - 1) + 0.15 * max(0.0, time_s - 19)
+        return [Seen((x, 0.3, 0.1, 0.4), 0.03, 0.7)]
+
+    events, _ = run(frames(25, place))
+    assert times(events) == [(1.0, 21.0)]
+
+
+def test_a_ghost_that_fades_is_no_part_of_the_event():
+    def place(time_s):
+        if not 1 <= time_s <= 20:
+            return []
+        x = 0.1 + 0.2 * min(2.0, time_s - 1)
+        left = 1.0 if time_s < 3 else 1 - 0.04 * (time_s - 3)
+        return [Seen((x, 0.3, 0.1 * left, 0.4), 0.03 * left, 0.7)]
+
+    (event,), _ = run(frames(25, place))
+    assert event.start.time_s == 1.0
+    assert 2.9 <= event.end.time_s <= 4.2
+
+
+@pytest.mark.parametrize(("gap", "count"), [(1.0, 1), (1.4, 2)])
+def test_events_are_merged_over_short_gaps(gap, count):
+    events, _ = run(frames(12, walk(2, 4), walk(4 + gap, 6 + gap)))
+    assert len(events) == count
+    assert (events[0].start.time_s, events[-1].end.time_s) == (2.0, round(6 + gap, 2))
+
+
+def test_short_events_are_dropped_and_a_cooldown_keeps_others_away():
+    places = walk(2, 3), walk(8, 12), walk(15, 18)
+    assert times(run(frames(20, *places), EventRules(min_length_s=2))[0]) == [(8.0, 12.0), (15.0, 18.0)]
+    assert times(run(frames(20, *places), EventRules(cooldown_s=6))[0]) == [(2.0, 3.0), (15.0, 18.0)]
+
+
+def test_sizes_scores_and_shares_below_the_rules_do_not_count():
+    place = walk(2, 5)
+    for rules in (
+        EventRules(min_area=0.03),
+        EventRules(max_area=0.02),
+        EventRules(min_score=0.7),
+        EventRules(threshold=0.03),
+        EventRules(min_age_s=4),
+        EventRules(min_travel=0.9),
+    ):
+        assert run(frames(10, place), rules)[0] == []
+
+
+def test_the_shadow_of_a_cloud_is_no_event():
+    def cloud(time_s):
+        return [Seen((0.05 * time_s, 0.3, 0.2, 0.2), 0.04, 0.6, diffuse=0.6)]
+
+    assert run(frames(10, cloud))[0] == []
+
+
+def test_regions_have_events_of_their_own():
+    places = walk(2, 5, regions=("door",)), walk(8, 12, row=0.7, regions=("yard", "door"))
+    events, _ = run(frames(15, *places), regions=("door", "yard"))
+    found = {(event.region, event.start.time_s) for event in events}
+    assert found == {("door", 2.0), ("door", 8.0), ("yard", 8.0)}
+
+
+def everywhere(start, end, share=0.9):
+    return blob((0.0, 0.0, 1.0, share), start, end)
+
+
+def test_a_light_switch_is_a_change_of_the_scene_and_no_event():
+    rest = blob((0.2, 0.2, 0.2, 0.2), 5, 60)  # which the detector does not get over
+    observations = frames(60, everywhere(5, 5.6), rest, light=lambda time_s: 40.0 if time_s >= 5 else 100.0)
+    events, (change,) = run(observations)
+    assert events == []
+    assert (change.start.time_s, change.cause, change.recovered) == (5.0, "light", True)
+    assert 5.6 < change.end.time_s < 6
+    assert change.share == pytest.approx(0.94)
+
+
+def test_a_knock_of_the_camera_is_a_change_of_the_scene_and_no_event():
+    def edges(time_s):
+        if time_s < 4:
+            return []
+        return [Seen((0.1 * i, 0.1 * (i % 9), 0.05, 0.1), 0.004, 0.5) for i in range(10)]
+
+    def observed():
+        for one in frames(20, edges):
+            shift = 0.01 if one.number == 101 else 0.0
+            spread = 0.3 if one.objects else 0.0
+            yield Observation(one.number, one.time_s, one.objects, one.foreground, spread, 100.0, shift)
+
+    events, (change,) = run(observed())
+    assert events == []
+    assert change.cause == "camera"
+
+
+def test_a_detector_that_does_not_get_over_a_change_is_given_up():
+    events, (change,) = run(frames(40, everywhere(5, 40)))
+    assert events == []
+    assert (change.start.time_s, change.end.time_s, change.recovered) == (5.0, 15.0, False)
+
+
+def test_an_event_goes_on_after_a_change_of_the_scene():
+    def observed():
+        for one in frames(12, walk(2, 8)):
+            if 4 <= one.time_s <= 6:
+                box = Seen((0.0, 0.0, 1.0, 1.0), 1.0, 0.5)
+                yield Observation(one.number, one.time_s, [box], 1.0, 1.0, 30.0)
+            else:
+                yield one
+
+    events, changes = run(observed())
+    assert times(events) == [(2.0, 8.0)]
+    assert len(changes) == 1
+    assert events[0].share < 0.1
+
+
+def test_a_large_object_that_comes_near_is_no_change_of_the_scene():
+    def bus(time_s):
+        width = min(0.9, max(0.0, 0.3 * (time_s - 2)))
+        return [Seen((0.0, 0.1, width, 0.8), 0.8 * width, 0.8)] if width > 0 and time_s < 6 else []
+
+    events, changes = run(frames(10, bus))
+    assert len(events) == 1
+    assert changes == []
+
+
+def test_the_machine_can_be_pickled_between_two_frames():
+    observations = list(frames(30, walk(2, 5), walk(5.5, 9, row=0.7), everywhere(15, 15.6), walk(20, 25)))
+    machine, found = EventMachine(), []
+    for observation in observations:
+        found += machine.see(observation)
+        machine = pickle.loads(pickle.dumps(machine))  # noqa: S301, our own
+    found += machine.finish()
+    events, changes = run(observations)
+    assert found == sorted([*events, *changes], key=found.index)
+    assert len(events) == 2
+
+
+def test_events_are_json():
+    (event,), _ = run(frames(10, walk(2, 5)))
+    assert Event.from_json(json.loads(json.dumps(event.to_json()))) == event
+
+
+def test_a_finished_machine_begins_again():
+    machine = EventMachine()
+    for _ in range(2):
+        found = [one for observation in frames(6, walk(2, 5)) for one in machine.see(observation)] + machine.finish()
+        assert times(found) == [(2.0, 5.0)]
+
+
+def test_times_must_rise():
+    machine = EventMachine()
+    machine.see(Observation(1, 1.0))
+    with pytest.raises(ValueError, match=r"time_s must rise, got 1\.0 after 1\.0"):
+        machine.see(Observation(2, 1.0))
+
+
+def test_rules_are_checked():
+    with pytest.raises(ValueError, match="min_travel must be a share in"):
+        EventRules(min_travel=2)
+    with pytest.raises(ValueError, match="merge_gap_s must be a number, at least 0, got nan"):
+        EventRules(merge_gap_s=math.nan)
+    with pytest.raises(ValueError, match="max_area must be at least min_area"):
+        EventRules(min_area=0.5, max_area=0.1)
+    with pytest.raises(ValueError, match="sensitivity must be one of low, normal, high"):
+        EventRules.from_sensitivity("extreme")
+
+
+def test_low_rates_find_the_same():
+    slow = [one for one in frames(10, walk(2, 5)) if (one.number - 1) % 5 == 0]
+    (event,), _ = run(slow)
+    assert event.start.time_s == pytest.approx(2.0, abs=1 / RATE_HZ)
+    assert event.end.time_s == pytest.approx(5.0, abs=5 / RATE_HZ)
+
+
+def test_memory_does_not_grow_with_an_object_that_never_moves():
+    machine = EventMachine()
+    sizes = []
+    for observation in frames(120, blob((0.3, 0.3, 0.2, 0.2), 0, 120)):
+        machine.see(observation)
+        if observation.number % 500 == 0:
+            sizes.append(len(pickle.dumps(machine)))
+    assert max(sizes) < 1.2 * sizes[1]
