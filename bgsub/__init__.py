@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from bgsub.config import Config
     from bgsub.detectors import DETECTORS, Detector, create, load
     from bgsub.errors import BgsubError
+    from bgsub.events import EventRules
     from bgsub.frames import Packet, Result, VideoInfo
     from bgsub.objects import Line, ObjectLimits, Objects, Track, Tracker, Zone, find_objects
     from bgsub.pipeline import Pipeline, Summary, run
     from bgsub.postprocess import Postprocess
     from bgsub.roi import Region, open_region
+    from bgsub.scanning import ScanSettings, scan
     from bgsub.video.prefetch import Prefetch
     from bgsub.video.sinks import BackgroundImage, MaskVideo, OverlayVideo, PngSequence, Sink, StatsCsv
     from bgsub.video.sources import FrameSource, open_source
@@ -39,6 +41,8 @@ _HOMES = {
     "bgsub.pipeline": ("Pipeline", "Summary", "run"),
     "bgsub.postprocess": ("Postprocess",),
     "bgsub.roi": ("Region", "open_region"),
+    "bgsub.events": ("EventRules",),
+    "bgsub.scanning": ("ScanSettings", "scan"),
     "bgsub.video.prefetch": ("Prefetch",),
     "bgsub.video.sinks": ("BackgroundImage", "MaskVideo", "OverlayVideo", "PngSequence", "Sink", "StatsCsv"),
     "bgsub.video.sources": ("FrameSource", "open_source"),
@@ -51,6 +55,7 @@ __all__ = [
     "BgsubError",
     "Config",
     "Detector",
+    "EventRules",
     "FrameSource",
     "Line",
     "MaskVideo",
@@ -64,6 +69,7 @@ __all__ = [
     "Prefetch",
     "Region",
     "Result",
+    "ScanSettings",
     "Sink",
     "StatsCsv",
     "Summary",
@@ -78,6 +84,7 @@ __all__ = [
     "open_region",
     "open_source",
     "run",
+    "scan",
 ]
 
 

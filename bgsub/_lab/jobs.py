@@ -1,10 +1,20 @@
-"""Run independent jobs, here or in several processes, where the death of one process costs one job."""
+"""Run independent jobs, here, in several processes, or on any executor; a worker that dies costs a second try."""
 
 import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    as_completed,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
@@ -16,11 +26,18 @@ Job = TypeVar("Job")
 
 
 class WorkerDiedError(BgsubError):
-    """The process of a job died, as for lack of memory."""
+    """The process of a job died twice, as for lack of memory."""
+
+
+_TRIES = 2
+"""A job whose worker dies is tried once more: the memory may have been taken by others."""
+
+_AHEAD = 64
+"""Jobs handed to an executor before the first of them are done: their results wait in memory."""
 
 
 def run_jobs(
-    function: Callable[[Job], Any], jobs: Sequence[Job], processes: int = 1
+    function: Callable[[Job], Any], jobs: Sequence[Job], processes: int = 1, *, executor: Executor | None = None
 ) -> Iterator[tuple[int, Any | BaseException]]:
     """Call a function for each job and return results as they come.
 
@@ -32,6 +49,8 @@ def run_jobs(
         Its arguments.
     processes : int
         How many at once; with 1 everything runs in this process, in order.
+    executor : Executor, optional
+        Runs them instead; it stays open. Its workers need this package.
 
     Yields
     ------
@@ -39,6 +58,9 @@ def run_jobs(
         Position of the job and what it returned, or the exception that it raised: a `BgsubError` or `ValueError`, or
         `WorkerDiedError`. Any other is a defect and raised at once.
     """
+    if executor is not None:
+        yield from _run_on(executor, function, jobs)
+        return
     if processes == 1:
         for index, job in enumerate(jobs):
             yield index, _attempt(function, job)
@@ -56,6 +78,56 @@ def run_jobs(
             pools.close()
 
 
+def _run_on(
+    executor: Executor, function: Callable[[Job], Any], jobs: Sequence[Job]
+) -> Iterator[tuple[int, Any | BaseException]]:
+    """Run jobs on an executor of the caller's."""
+    running: dict[Future[Any], tuple[int, int]] = {}
+    left = iter(range(len(jobs)))
+
+    def submit(index: int, tries: int) -> None:
+        try:
+            running[executor.submit(_attempt, function, jobs[index])] = index, tries
+        except (BrokenExecutor, RuntimeError) as error:
+            raise WorkerDiedError(f"the executor takes no more jobs ({error}); start it again and resume") from error
+
+    try:
+        for index in left:
+            submit(index, 1)
+            if len(running) >= _AHEAD:
+                break
+        while running:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                index, tries = running.pop(future)
+                try:
+                    result = future.result()
+                except (BrokenExecutor, CancelledError, OSError) as error:
+                    result = _died(error)
+                except Exception as error:
+                    if not _is_death(error):
+                        raise
+                    result = _died(error)
+                if isinstance(result, WorkerDiedError) and tries < _TRIES:
+                    submit(index, tries + 1)
+                    continue
+                yield index, result
+                for following in left:
+                    submit(following, 1)
+                    break
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _is_death(error: Exception) -> bool:
+    """Return whether an engine reports so that the worker of a job is gone; each has exceptions of its own."""
+    return type(error).__name__ in ("KilledWorker", "CommClosedError", "FutureCancelledError")
+
+
+def _died(error: BaseException) -> WorkerDiedError:
+    return WorkerDiedError(f"its worker died ({type(error).__name__}), perhaps for lack of memory; try fewer at once")
+
+
 def _attempt(function: Callable[[Job], Any], job: Job) -> Any | BaseException:
     try:
         return function(job)
@@ -70,14 +142,17 @@ class _Pools:
         self._local = threading.local()
         self._lock = threading.Lock()
         self._all: list[ProcessPoolExecutor] = []
+        self._closing = False
 
     def run(self, function: Callable[[Job], Any], job: Job) -> Any | BaseException:
-        pool = self._pool()
-        try:
-            return pool.submit(_attempt, function, job).result()
-        except BrokenProcessPool:
-            self._local.pool = None
-            return WorkerDiedError("its process died, perhaps for lack of memory; try fewer jobs at once")
+        for _ in range(_TRIES):
+            try:
+                return self._pool().submit(_attempt, function, job).result()
+            except BrokenProcessPool:
+                self._local.pool = None
+                if self._closing:
+                    break
+        return WorkerDiedError("its process died twice, perhaps for lack of memory; try fewer jobs at once")
 
     def _pool(self) -> ProcessPoolExecutor:
         pool: ProcessPoolExecutor | None = getattr(self._local, "pool", None)
@@ -91,6 +166,7 @@ class _Pools:
         return pool
 
     def close(self) -> None:
+        self._closing = True
         with self._lock:
             for pool in self._all:
                 for process in list((pool._processes or {}).values()):  # a job that nobody waits for any more

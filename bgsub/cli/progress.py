@@ -24,6 +24,11 @@ class ProgressBar:
             self._bar.set_description_str("", refresh=False)
         self._bar.update(n)
 
+    def set_total(self, total: int) -> None:
+        """Set the number of frames to come, for the time left."""
+        self._bar.total = total or None
+        self._bar.refresh()
+
     def show_compiling(self, name: str) -> None:
         """Show the name of the function that is being compiled."""
         self._compiling = True

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +102,20 @@ class Measure:
             file=file,
             shares={name: self._share(name, mask) for name in self._regions},
         )
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return what is remembered from frame to frame, as arrays; empty before the first one."""
+        remembered = self._surroundings.remembered
+        if self._before is None or remembered is None:
+            return {}
+        return {"before": self._before, "remembered": remembered, "time_s": np.array(self._surroundings.time_s)}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from what `state` returned."""
+        if "before" in state:
+            self._before = np.asarray(state["before"], np.float32)
+            self._surroundings.remembered = np.asarray(state["remembered"], np.float32)
+            self._surroundings.time_s = float(state["time_s"])
 
     def _share(self, name: str, mask: Mask) -> float:
         drawn = self._masks.get(name)

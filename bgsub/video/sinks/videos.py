@@ -15,7 +15,7 @@ from bgsub.video.sinks.base import RunContext, Sink, SinkOption, SinkSetting
 from bgsub.video.sinks.encoder import Encoder, Format
 from bgsub.video.sinks.overlay import Style, check_marks, draw_overlay
 
-__all__ = ["MaskVideo", "OverlayVideo"]
+__all__ = ["H264_MP4", "MaskVideo", "OverlayVideo"]
 
 # Measured at 1280x720 on two threads: 2.6 ms per mask with 9 slices and Rice codes, 3.6 with 4 slices and the range
 # coder, 5 on one thread; all decode to exactly 0 and 255 and need 3.4 KB per frame.
@@ -39,7 +39,7 @@ _H264 = Format(
 
 # A fragment on disk stays complete whatever happens later; at a proper end the file becomes an ordinary MP4. Its
 # header is written with the first frame: otherwise the time of that frame is lost and the video begins at 0.
-_H264_MP4 = replace(_H264, container_options={"movflags": "hybrid_fragmented+delay_moov"})
+H264_MP4 = replace(_H264, container_options={"movflags": "hybrid_fragmented+delay_moov"})
 
 
 class MaskVideo(Sink):
@@ -152,7 +152,7 @@ class OverlayVideo(Sink):
         check_file(path, self.suffixes, force, whole=False)
         self._style: Style = style
         self._color, self._opacity = color, opacity
-        format_ = _H264_MP4 if path.suffix.lower() == ".mp4" else _H264
+        format_ = H264_MP4 if path.suffix.lower() == ".mp4" else _H264
         self._encoder = Encoder(path, format_, rate_hz, force=force)
 
     @classmethod
