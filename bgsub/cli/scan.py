@@ -40,7 +40,7 @@ _RULES = {
 def _rule_options(command: Any) -> Any:
     for name, text in reversed(_RULES.items()):
         option = "--min-size" if name == "min_area" else f"--{name.removesuffix('_s').replace('_', '-')}"
-        command = click.option(option, name, type=float, help=text)(command)
+        command = click.option(option, f"rule_{name}", type=float, help=text)(command)  # min_area is an option, too
     return command
 
 
@@ -115,7 +115,7 @@ def _make_settings(options: Mapping[str, Any]) -> "ScanSettings":
     from bgsub.events import EventRules
     from bgsub.scanning import QUICK, ScanSettings
 
-    given = {name: options[name] for name in _RULES if options[name] is not None}
+    given = {name: value for name in _RULES if (value := options[f"rule_{name}"]) is not None}
     names = [name for name, _ in options["regions"]]
     for name in names:
         if names.count(name) > 1:

@@ -1,6 +1,7 @@
 """Observations of a part of a file as compact bytes."""
 
 import io
+import zipfile
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -89,7 +90,7 @@ def read_numbers(data: bytes, regions: Sequence[str], *, file: int = 0, offset_s
         seen = arrays["seen"].reshape(-1, 7).tolist()
         shares = arrays["shares"].reshape(len(columns[0]), -1).tolist() if regions else [()] * len(columns[0])
         inside, aspect = arrays["inside"].tolist(), float(arrays["aspect"])
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise SourceError(f"the numbers of an earlier scan are damaged ({error}); scan into another folder") from error
     yield from _observations(columns, seen, inside, shares, tuple(regions), aspect, file, offset_s)
 

@@ -4,6 +4,7 @@ import csv
 import datetime
 import io
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from bgsub.errors import BgsubError, SinkError
 from bgsub.events.rules import EventRules
 from bgsub.frames import Frame
 from bgsub.scanning.found import FileReport, FoundChange, FoundEvent
+from bgsub.scanning.journal import file_stamp
 from bgsub.video._images import write_image
 from bgsub.video.clips import clip_suffix, copy_clip, encode_clip
 from bgsub.video.stills import read_stills
@@ -27,6 +29,7 @@ __all__ = ["ClipMode", "Outputs", "clip_spans"]
 ClipMode = Literal["copy", "encode"]
 
 _THUMBNAIL_PX = 480
+_OURS = re.compile(r"[A-Za-z0-9-]+-[0-9]{6,}-[0-9a-f]{6}(-[0-9]+)?\.[a-z0-9]+")
 _COLUMNS = (
     "id",
     "region",
@@ -102,10 +105,19 @@ class Outputs:
         self._write("events.jsonl", "".join(_line(event.to_json()) for event in events))
         self._write("events.csv", _table(events))
         self._write("changes.jsonl", "".join(_line(change.to_json()) for change in changes))
+        self._clean(events)
 
     def write_summary(self, values: dict[str, Any]) -> None:
         """Write settings, files and totals."""
         self._write("scan.json", json.dumps({"version": __version__, **values}, indent=1) + "\n")
+
+    def _clean(self, events: Sequence[FoundEvent]) -> None:
+        """Remove pictures and clips of events that an earlier part of this scan found in files that have changed."""
+        kept = {name for event in events for name in (event.thumbnail, *event.clips)}
+        for folder in ("thumbnails", "clips"):
+            for path in (self.folder / folder).glob("*"):
+                if _OURS.fullmatch(path.name) and f"{folder}/{path.name}" not in kept:
+                    path.unlink(missing_ok=True)
 
     def _write(self, name: str, text: str) -> None:
         write_text(self.folder / name, text)
@@ -133,7 +145,7 @@ class Outputs:
             name = f"thumbnails/{event.id}.jpg"
             path = self._folder("thumbnails") / f"{event.id}.jpg"
             peak = event.peak
-            if not path.exists():
+            if not _is_new(path, peak.file.file):
                 (frame,) = read_stills(peak.file.file, [(peak.number, peak.time_s)])
                 if frame is None:
                     named.append(event)
@@ -155,7 +167,7 @@ class Outputs:
 
     def _write_clip(self, path: Path, file: str, start_s: float, end_s: float) -> bool:
         """Write one clip, whole or not at all, and return whether it is there."""
-        if not path.exists():
+        if not _is_new(path, file):
             temporary = path.with_name(f".{path.name}")
             try:
                 temporary.unlink(missing_ok=True)
@@ -197,6 +209,16 @@ def clip_spans(event: FoundEvent, rules: EventRules) -> list[tuple[FileReport, f
         if file.frames and last_s >= file.first_s and first_s <= file.last_s:
             spans.append((file, max(first_s, file.first_s, 0.0), min(last_s, file.last_s)))
     return spans
+
+
+def _is_new(path: Path, file: str) -> bool:
+    """Return whether an output is there, made since the file was last changed."""
+    try:
+        made_ns = path.stat().st_mtime_ns
+    except OSError:
+        return False
+    stamp = file_stamp(file)
+    return not stamp or made_ns >= stamp[1]
 
 
 def _thumbnail(frame: Frame, event: FoundEvent) -> Frame:
