@@ -210,3 +210,22 @@ def test_coco_is_written_whole_or_not_at_all(tmp_path, end):
         for result in results():
             sink.write(result)
     assert [path.name for path in tmp_path.iterdir()] == ["o.json"]
+
+
+def test_pycocotools_reads_the_annotations(tmp_path):
+    coco = pytest.importorskip("pycocotools.coco", reason="pycocotools is not installed")
+    written(tmp_path / "o.json")
+    data = coco.COCO(str(tmp_path / "o.json"))
+    assert sorted(data.getImgIds()) == [1, 2, 3, 4]
+    assert len(data.getAnnIds(imgIds=[4])) == 3
+    for one in data.loadAnns(data.getAnnIds()):
+        drawn = int(data.annToMask(one).sum())  # a polygon through the middles of the outermost pixels
+        assert one["area"] - 2 * sum(one["bbox"][2:]) <= drawn <= one["area"]
+
+
+def test_motmetrics_reads_the_boxes(tmp_path):
+    motmetrics = pytest.importorskip("motmetrics", reason="motmetrics is not installed")
+    written(tmp_path / "o.txt")
+    table = motmetrics.io.loadtxt(str(tmp_path / "o.txt"), fmt="mot15-2D")
+    assert table.loc[(1, 2)][["X", "Y", "Width", "Height"]].tolist() == [100, 50, 30, 40]
+    assert len(table) == 6
