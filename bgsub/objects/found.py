@@ -85,7 +85,7 @@ class Objects:
     ages: NDArray[np.int64] | None = None
     """(n,): number of frames in which each track was seen, set by a `Tracker`; else None."""
     _patches: tuple[Patch, ...] = ()
-    _labels: NDArray[np.int32] = None  # type: ignore[assignment]
+    _labels: NDArray[np.intp] = None  # type: ignore[assignment]
     """(n, 2): patch, and label in it."""
 
     def __len__(self) -> int:
