@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from bgsub.errors import BgsubError
     from bgsub.events import EventRules
     from bgsub.frames import Packet, Result, VideoInfo
-    from bgsub.objects import Line, ObjectLimits, Objects, Track, Tracker, Zone, find_objects
+    from bgsub.objects import Line, ObjectFinder, ObjectLimits, Objects, Track, Tracker, Zone, find_objects
     from bgsub.pipeline import Pipeline, Summary, run
     from bgsub.postprocess import Postprocess
     from bgsub.roi import Region, open_region
     from bgsub.scanning import ScanSettings, scan
     from bgsub.video.prefetch import Prefetch
-    from bgsub.video.sinks import BackgroundImage, MaskVideo, OverlayVideo, PngSequence, Sink, StatsCsv
+    from bgsub.video.sinks import BackgroundImage, MaskVideo, ObjectFile, OverlayVideo, PngSequence, Sink, StatsCsv
     from bgsub.video.sources import FrameSource, open_source
 
 __version__ = "0.1.0"
@@ -37,14 +37,22 @@ _HOMES = {
     "bgsub.config": ("Config",),
     "bgsub.errors": ("BgsubError",),
     "bgsub.frames": ("Packet", "Result", "VideoInfo"),
-    "bgsub.objects": ("Line", "ObjectLimits", "Objects", "Track", "Tracker", "Zone", "find_objects"),
+    "bgsub.objects": ("Line", "ObjectFinder", "ObjectLimits", "Objects", "Track", "Tracker", "Zone", "find_objects"),
     "bgsub.pipeline": ("Pipeline", "Summary", "run"),
     "bgsub.postprocess": ("Postprocess",),
     "bgsub.roi": ("Region", "open_region"),
     "bgsub.events": ("EventRules",),
     "bgsub.scanning": ("ScanSettings", "scan"),
     "bgsub.video.prefetch": ("Prefetch",),
-    "bgsub.video.sinks": ("BackgroundImage", "MaskVideo", "OverlayVideo", "PngSequence", "Sink", "StatsCsv"),
+    "bgsub.video.sinks": (
+        "BackgroundImage",
+        "MaskVideo",
+        "ObjectFile",
+        "OverlayVideo",
+        "PngSequence",
+        "Sink",
+        "StatsCsv",
+    ),
     "bgsub.video.sources": ("FrameSource", "open_source"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -59,6 +67,8 @@ __all__ = [
     "FrameSource",
     "Line",
     "MaskVideo",
+    "ObjectFile",
+    "ObjectFinder",
     "ObjectLimits",
     "Objects",
     "OverlayVideo",

@@ -16,6 +16,7 @@ __all__ = [
     "Score",
     "Timings",
     "VideoInfo",
+    "as_array",
     "check_frame",
     "check_mask",
     "check_output",
@@ -99,34 +100,77 @@ def plausible_rate(rate_hz: float | None) -> float | None:
     return rate_hz if rate_hz is not None and _LEAST_RATE_HZ <= rate_hz <= _MOST_RATE_HZ else None
 
 
+_CPU = 1  # DLDeviceType of DLPack
+
+
+def as_array(image: object, name: str) -> NDArray[Any]:
+    """Return what holds an image as a numpy array, if possible without a copy.
+
+    Parameters
+    ----------
+    image : numpy array, cv2.UMat, or object with `__dlpack__` or `__array__`
+        Such as a tensor of another library, in main memory.
+    name : str
+        Name of the argument in the message.
+
+    Returns
+    -------
+    array
+        Of its shape and dtype.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these, or cannot be read from main memory.
+    """
+    if isinstance(image, np.ndarray):
+        return image
+    kind: Any = type(image)
+    try:
+        if kind.__module__ == "cv2" and kind.__name__ == "UMat":
+            return np.asarray(image.get())  # type: ignore[attr-defined]
+        if hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__"):
+            if image.__dlpack_device__()[0] != _CPU:  # type: ignore[attr-defined]
+                raise ValueError(f"{name} must be in main memory; copy it there from the device first")
+            array = np.from_dlpack(image)  # type: ignore[arg-type]
+        elif hasattr(kind, "__array__"):
+            array = np.asarray(image)
+        else:
+            raise ValueError(f"{name} must be a numpy array, or have __dlpack__ or __array__, got {kind.__name__}")
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise ValueError(f"{name} cannot be read as an array: {error}") from error
+    return array if array.flags.writeable else array.copy()  # code is compiled for arrays that can be written to
+
+
 def check_frame(frame: object, name: str = "frame") -> Frame:
     """Check dtype and shape of a frame and make it C-contiguous.
 
     Parameters
     ----------
-    frame : (H, W), (H, W, 1) or (H, W, 3) array of uint8, uint16 or float32
-        The image to check.
+    frame : (H, W), (H, W, 1), (H, W, 3) or (H, W, 4) array of uint8, uint16 or float32
+        The image to check: a numpy array, a cv2.UMat, or an object with `__dlpack__` or `__array__`.
     name : str
         Name of the argument in the message.
 
     Returns
     -------
     (H, W) or (H, W, 3) array
-        The same pixels; (H, W, 1) becomes (H, W).
+        The same pixels; (H, W, 1) becomes (H, W), and of (H, W, 4) the last channel, alpha, is left out.
 
     Raises
     ------
     ValueError
         If the shape or dtype is another, or a float frame is not finite.
     """
-    if not isinstance(frame, np.ndarray):
-        raise ValueError(f"{name} must be a numpy array, got {type(frame).__name__}")
+    frame = as_array(frame, name)
     if frame.dtype not in FRAME_DTYPES:
         raise ValueError(f"{name} must be uint8, uint16 or float32, got {frame.dtype}")
     if frame.ndim == 3 and frame.shape[2] == 1:
         frame = frame[:, :, 0]
+    elif frame.ndim == 3 and frame.shape[2] == 4:
+        frame = frame[:, :, :3]
     if frame.size == 0 or not (frame.ndim == 2 or (frame.ndim == 3 and frame.shape[2] == 3)):
-        raise ValueError(f"{name} must have shape (H, W) or (H, W, 3) with at least one pixel, got {frame.shape}")
+        raise ValueError(f"{name} must have shape (H, W) or (H, W, 3 or 4) with at least one pixel, got {frame.shape}")
     if frame.dtype == np.float32 and not np.isfinite(frame).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity in {np.sum(~np.isfinite(frame))} values")
     return np.ascontiguousarray(frame)
@@ -140,9 +184,9 @@ def check_mask(mask: object, shape: tuple[int, int], name: str) -> Mask:
     ValueError
         If the dtype or shape is another.
     """
-    if not isinstance(mask, np.ndarray) or mask.dtype not in (np.bool_, np.uint8):
-        got = mask.dtype if isinstance(mask, np.ndarray) else type(mask).__name__
-        raise ValueError(f"{name} must be a bool or uint8 array, got {got}")
+    mask = as_array(mask, name)
+    if mask.dtype not in (np.bool_, np.uint8):
+        raise ValueError(f"{name} must be a bool or uint8 array, got {mask.dtype}")
     if mask.shape != shape:
         raise ValueError(f"{name} must have the frame's shape {shape}, got {mask.shape}")
     return np.ascontiguousarray(np.where(mask, np.uint8(255), np.uint8(0)))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-NOT_NEEDED_BY_TESTS = {"import-linter", "mypy", "ruff"}
+NOT_NEEDED_BY_TESTS = {"supervision", "import-linter", "mypy", "ruff"}
 
 
 def release(version: str) -> list[int]:

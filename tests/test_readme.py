@@ -61,11 +61,11 @@ def test_commands_run(page, block, folder, capsys):
                 (folder / target).write_text(output)
 
 
-def test_the_front_page_is_short_and_has_five_uses():
+def test_the_front_page_is_short_and_has_six_uses():
     text = TEXTS["README.md"]
     assert len(text.splitlines()) <= 120
-    uses = text.split("## Five uses")[1].split("\n## ")[0]
-    assert len(re.findall(r"^\*\*", uses, re.MULTILINE)) == 5
+    uses = text.split("## Six uses")[1].split("\n## ")[0]
+    assert len(re.findall(r"^\*\*", uses, re.MULTILINE)) == 6
 
 
 def anchor(heading: str) -> str:

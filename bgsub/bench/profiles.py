@@ -1,4 +1,4 @@
-"""Where the time of a run goes: decoding, conversion, the stages of the detector, post-processing and writing."""
+"""Where the time of a run goes: decoding, conversion, the detector's stages, post-processing, objects and writing."""
 
 import tempfile
 import time
@@ -11,6 +11,7 @@ from bgsub.bench.specs import DetectorSpec
 from bgsub.bench.stage_times import StageTimes, stages
 from bgsub.detectors import Detector
 from bgsub.frames import Packet, Result
+from bgsub.objects import find_objects
 from bgsub.pipeline import Pipeline
 from bgsub.video.sinks import MaskVideo
 
@@ -29,7 +30,8 @@ class StageRow:
     """(height, width) in pixels."""
     threads: int
     stage: str
-    """decode, convert, detect, post-process or write; or a part of detect, as `detect: score`."""
+    """decode, convert, detect, post-process, objects (found only where a run needs them) or write; or a part of
+    detect, as `detect: score`."""
     ms: float
     """Mean time per frame in milliseconds."""
     share: float
@@ -44,10 +46,12 @@ class _Sums:
 
     detect_ms: float = 0.0
     postprocess_ms: float = 0.0
+    objects_ms: float = 0.0
     write_ms: float = 0.0
 
-    def add(self, result: Result, write_s: float) -> None:
+    def add(self, result: Result, objects_s: float, write_s: float) -> None:
         """Add the times of one frame."""
+        self.objects_ms += objects_s * 1e3
         self.detect_ms += result.timings.detect_ms
         self.postprocess_ms += result.timings.postprocess_ms
         self.write_ms += write_s * 1e3
@@ -90,7 +94,8 @@ def profile(clip: Clip, spec: DetectorSpec, threads: int, frames: int) -> list[S
     parts = [(name, seconds * 1e3 / frames, times.calls[name] / frames) for name, seconds in times.seconds.items()]
     parts.append(("other", max(0.0, sums.detect_ms / frames - sum(ms for _, ms, _ in parts)), 1.0))
     found += [(f"detect: {name}", ms, calls) for name, ms, calls in parts]
-    found += [("post-process", sums.postprocess_ms / frames, 1.0), ("write", sums.write_ms / frames, 1.0)]
+    others = (("post-process", sums.postprocess_ms), ("objects", sums.objects_ms), ("write", sums.write_ms))
+    found += [(stage, ms / frames, 1.0) for stage, ms in others]
     total = sum(ms for stage, ms, _ in found if ":" not in stage)
     return [
         StageRow(clip.name, spec.name, clip.size, threads, stage, ms, ms / total, calls) for stage, ms, calls in found
@@ -109,8 +114,11 @@ def _run(clip: Clip, model: Detector, frames: int) -> tuple[StageTimes, _Sums]:
                 for packet in _packets(clip, clip.warmup, clip.warmup + frames, rate_hz):
                     result = pipeline.step(packet)
                     start = time.perf_counter()
+                    find_objects(result.mask)
+                    objects_s = time.perf_counter() - start
+                    start = time.perf_counter()
                     sink.write(result)
-                    sums.add(result, time.perf_counter() - start)
+                    sums.add(result, objects_s, time.perf_counter() - start)
         finally:
             start = time.perf_counter()
             sink.close()

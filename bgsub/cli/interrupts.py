@@ -120,7 +120,7 @@ class TrackedOutput:
     def __init__(self, sink: "Sink", name: str, interrupts: Interrupts) -> None:
         self._sink, self._name, self._interrupts = sink, name, interrupts
         self._begun = False
-        self.any_thread = sink.any_thread
+        self.any_thread, self.wants_score = sink.any_thread, sink.wants_score
 
     def write(self, result: "Result") -> None:
         """Write one result."""

@@ -11,6 +11,7 @@ import click
 
 from bgsub._plugins import warn_once
 from bgsub.cli.interrupts import Interrupts, TrackedOutput
+from bgsub.cli.objects import count_text, make_finder, object_options
 from bgsub.cli.options import auth_option, detector_options, find_auth, make_config
 from bgsub.cli.progress import progress_bar
 from bgsub.errors import ConfigError
@@ -18,6 +19,8 @@ from bgsub.errors import ConfigError
 if TYPE_CHECKING:
     from bgsub.config import Config
     from bgsub.detectors import Detector
+    from bgsub.frames import Result
+    from bgsub.objects import ObjectFinder
     from bgsub.pipeline import Summary
     from bgsub.video.sinks import Sink
     from bgsub.video.sources import FrameSource
@@ -74,6 +77,7 @@ def _key(*names: str) -> str:
 @click.command(cls=_RunCommand)
 @click.argument("source")
 @detector_options
+@object_options
 @click.option("--start", help="First frame: a number, 12.5s or HH:MM:SS.mmm.")
 @click.option("--end", help="Last frame, in the same form.")
 @click.option("--skip", type=int, default=1, show_default=True, help="Use every n-th frame.")
@@ -110,6 +114,7 @@ def run(interrupts: Interrupts, /, source: str, **options: Any) -> None:
     if options["threads"] is not None:
         cv2.setNumThreads(options["threads"] or -1)
     outputs = _find_outputs(source, options)
+    finder = make_finder(options, wanted="objects" in outputs)
     part = {name: options[name] for name in ("start", "end", "skip", "scale")} | {"rate_hz": options["rate"]}
     if auth := find_auth(options):
         part["auth"] = auth
@@ -118,13 +123,13 @@ def run(interrupts: Interrupts, /, source: str, **options: Any) -> None:
         if options["two_pass"] and not opened.can_reopen:
             raise click.UsageError(f"--two-pass needs a source that can be read twice, not {opened.info.name}")
         config, detector = _make_detector(config, options, opened.info.rate_hz)
-        made = _make_sinks(outputs, options, detector, opened.info.rate_hz)
+        made = _make_sinks(outputs, options, detector, finder, opened.info.rate_hz)
         sinks = [TrackedOutput(sink, str(path), interrupts) for sink, path in zip(made, outputs.values(), strict=True)]
         again = partial(open_source, source, **part) if options["two_pass"] else None
-        summary = _run_passes(config, detector, again, opened, sinks, interrupts, options["quiet"])
+        summary = _run_passes(config, detector, again, opened, sinks, finder, interrupts, options["quiet"])
     finally:
         opened.close()
-    _report(summary, opened.info.name, detector.name, outputs, options)
+    _report(summary, opened.info.name, detector.name, outputs, finder, options)
 
 
 def _find_outputs(source: str, options: Mapping[str, Any]) -> dict[str, Path]:
@@ -168,16 +173,20 @@ def _make_detector(config: "Config", options: dict[str, Any], rate_hz: float | N
 
 
 def _make_sinks(
-    outputs: Mapping[str, Path], options: Mapping[str, Any], detector: "Detector", rate_hz: float | None
+    outputs: Mapping[str, Path],
+    options: Mapping[str, Any],
+    detector: "Detector",
+    finder: "ObjectFinder | None",
+    rate_hz: float | None,
 ) -> list["Sink"]:
     """Make the sinks that were asked for; none creates anything on disk before the first frame."""
     from bgsub.video.sinks import RunContext, find_sink, sink_options
 
     known = {option.name: option for option in sink_options()}
-    if not outputs and not options["as_json"]:
+    if not outputs and not options["as_json"] and finder is None:
         *names, last = (option.usage for option in known.values())
         raise click.UsageError(f"nothing to write: give {', '.join(names)} or {last}")
-    context = RunContext(rate_hz or 25.0, options["force"], detector, 60 * options["save_minutes"])
+    context = RunContext(rate_hz or 25.0, options["force"], detector, 60 * options["save_minutes"], finder)
     sinks = []
     for name, path in outputs.items():
         settings = {one.name: options[_key(name, one.name)] for one in known[name].settings}
@@ -191,30 +200,41 @@ def _run_passes(
     again: "Callable[[], FrameSource] | None",
     source: "FrameSource",
     sinks: Sequence[TrackedOutput],
+    finder: "ObjectFinder | None",
     interrupts: Interrupts,
     quiet: bool,
 ) -> "Summary":
     """Run the source into the sinks; where `again` opens it a second time, learn from all of it before."""
     from bgsub import pipeline
 
-    made = config.make_pipeline(detector)
+    made = config.make_pipeline(detector, want_score=any(sink.wants_score for sink in sinks))
     passes = 1 if again is None else 2
     with progress_bar(source.info.count and source.info.count * passes, quiet=quiet) as bar:
         if again is not None:
             learning = replace(config, learning_rate=-1.0).make_pipeline(detector)
             pipeline.run(again(), learning, [], progress=lambda _: bar.update())
+
+        def advance(result: "Result") -> None:
+            if finder is not None:
+                finder.find(result)  # where no output has asked for the objects
+            bar.update()
+
         with interrupts.closing():
             tracked = cast("Sequence[Sink]", sinks)
-            return pipeline.run(
-                source, made, tracked, progress=lambda _: bar.update(), stop=lambda: interrupts.requested
-            )
+            return pipeline.run(source, made, tracked, progress=advance, stop=lambda: interrupts.requested)
 
 
 def _report(
-    summary: "Summary", source: str, detector: str, outputs: Mapping[str, Path], options: Mapping[str, Any]
+    summary: "Summary",
+    source: str,
+    detector: str,
+    outputs: Mapping[str, Path],
+    finder: "ObjectFinder | None",
+    options: Mapping[str, Any],
 ) -> None:
     if options["as_json"]:
-        click.echo(json.dumps({"source": source, "detector": detector, **asdict(summary)}))
+        objects = {} if finder is None else {"objects": finder.counts}
+        click.echo(json.dumps({"source": source, "detector": detector, **asdict(summary), **objects}))
         return
     if options["quiet"]:
         return
@@ -228,5 +248,7 @@ def _report(
         + (", end unverified" if summary.end == "unverified" else "")
         + (f", after {summary.startup_s:.1f} s of start-up" if summary.startup_s >= 1 else "")
     )
+    if finder is not None:
+        click.echo(count_text(finder.counts))
     for name, path in outputs.items():
         click.echo(f"{name.replace('-', ' ')}: {path}")

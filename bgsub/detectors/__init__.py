@@ -7,6 +7,7 @@ from bgsub._plugins import Registry
 from bgsub.detectors import model_file
 from bgsub.detectors.base import Detector
 from bgsub.detectors.learning import Learning
+from bgsub.detectors.opencv.names import translate_keywords
 from bgsub.detectors.parameters import Parameter, param
 from bgsub.detectors.two_step import TwoStepDetector
 from bgsub.errors import ModelFileError
@@ -30,8 +31,8 @@ DETECTORS: Registry[Detector] = Registry(
         "adaptive": "bgsub.detectors.adaptive.detector:Adaptive",
         "norma": "bgsub.detectors.norma:Norma",
         "olk": "bgsub.detectors.olk:Olk",
-        "mog2": "bgsub.detectors.opencv:Mog2",
-        "knn": "bgsub.detectors.opencv:Knn",
+        "mog2": "bgsub.detectors.opencv.models:Mog2",
+        "knn": "bgsub.detectors.opencv.models:Knn",
     },
 )
 """Names of all detectors, the default first; those of other packages come by entry points of `bgsub.detectors`."""
@@ -61,7 +62,7 @@ def create(name: str = "adaptive", **parameters: Any) -> Detector:
         One of `DETECTORS`: adaptive, norma, olk, mog2, knn, and those that other packages add; `bgsub detectors`
         describes them.
     **parameters
-        Of its constructor.
+        Of its constructor; those of mog2 and knn also under OpenCV's names, such as varThreshold.
 
     Returns
     -------
@@ -81,7 +82,8 @@ def create(name: str = "adaptive", **parameters: Any) -> Detector:
     Traceback (most recent call last):
     ValueError: norma has no parameter 'slot'; it has slots, ...
     """
-    return detector_class(name)(**parameters)
+    kind = detector_class(name)
+    return kind(**translate_keywords(kind, parameters))
 
 
 def load(path: str | Path, **changed: Any) -> Detector:

@@ -9,6 +9,7 @@ import numpy as np
 from bgsub._threads import exclusive
 from bgsub.detectors import model_file
 from bgsub.detectors.learning import Learning, check_rate
+from bgsub.detectors.opencv.names import OpenCvNames
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.errors import UnsupportedError
 from bgsub.frames import Frame, Mask, Score, check_frame, check_mask, check_output
@@ -22,7 +23,7 @@ _FRAMES = {"frames": model_file.Span(0, 2**53, 1)}
 _WHITE = {"B": 255.0, "H": 65535.0, "f": 1.0}  # by dtype.char, which is quicker to get than a name
 
 
-class Detector(model_file.Stateful, abc.ABC):
+class Detector(model_file.Stateful, OpenCvNames, abc.ABC):
     """Base of all detectors.
 
     A constructor checks its keyword parameters and allocates nothing; the state appears at the first frame, and
@@ -112,13 +113,16 @@ class Detector(model_file.Stateful, abc.ABC):
         learningRate: float = -1.0,  # noqa: N803, as OpenCV calls it
         *,
         score: Score | None = None,
+        where: Any = None,
+        knownForegroundMask: Any = None,  # noqa: N803, as OpenCV calls it
     ) -> Mask:
         """Return the foreground mask of a frame and learn from it, like `cv2.BackgroundSubtractor.apply`.
 
         Parameters
         ----------
-        image : (H, W, 3) or (H, W) array of uint8, uint16 or float32
-            The next frame, BGR or grey.
+        image : (H, W, 3), (H, W, 4) or (H, W) array of uint8, uint16 or float32
+            The next frame, BGR, BGRA (alpha is ignored) or grey: a numpy array, a cv2.UMat, or an object with
+            `__dlpack__` in main memory or `__array__`.
         fgmask : (H, W) uint8 array, optional
             Written and returned if it fits; else a new mask is returned, as OpenCV does.
         learningRate : float
@@ -126,6 +130,11 @@ class Detector(model_file.Stateful, abc.ABC):
             this frame; between, the share of the model that one frame replaces: 0.01 remembers about 100 frames.
         score : (H, W) float32 array, optional
             Receives the scores too, see `score`.
+        where : (H, W) bool or uint8 array, optional
+            Pixels that may learn; the others keep their model, unfaded. The mask does not depend on it.
+        knownForegroundMask : (H, W) bool or uint8 array, optional
+            Pixels that are known to be foreground, by a value other than 0: they are foreground in the mask, with a
+            score of 1, and are not learned. All others are processed as usual. As in OpenCV 5.
 
         Returns
         -------
@@ -136,9 +145,9 @@ class Detector(model_file.Stateful, abc.ABC):
         ------
         ValueError
             If the frame is of another shape or dtype than the first, is not finite, or the rate is above 1; or if
-            `score` does not fit, or one of the arrays to be filled is read-only.
+            another array does not fit, or one to be filled is read-only.
         UnsupportedError
-            If the rate is 0 and the detector cannot be frozen.
+            If the rate is 0 and the detector cannot be frozen, or it cannot be kept from learning single pixels.
         """
         rate = check_rate(learningRate)
         if rate == 0 and not self.can_freeze:
@@ -146,17 +155,27 @@ class Detector(model_file.Stateful, abc.ABC):
         if rate == 1.0:
             self.reset()
         frame = self._accept(image, "image")
+        size = (frame.shape[0], frame.shape[1])
+        known = self._check_pixels(knownForegroundMask, size, "knownForegroundMask")
+        chosen = self._check_pixels(where, size, "where")
+        if known is not None:
+            chosen = np.bitwise_and(255 if chosen is None else chosen, np.bitwise_not(known))
         if score is not None:
-            check_output(score, frame.shape[:2], np.float32, "score")
-        fits = isinstance(fgmask, np.ndarray) and fgmask.shape == frame.shape[:2] and fgmask.dtype == np.uint8
+            check_output(score, size, np.float32, "score")
+        fits = isinstance(fgmask, np.ndarray) and fgmask.shape == size and fgmask.dtype == np.uint8
         if fits:
-            check_output(fgmask, frame.shape[:2], np.uint8, "fgmask")
-        mask = fgmask if fgmask is not None and fits else np.empty(frame.shape[:2], np.uint8)
+            check_output(fgmask, size, np.uint8, "fgmask")
+        mask = fgmask if fgmask is not None and fits else np.empty(size, np.uint8)
         if any(out is not None and np.may_share_memory(frame, out) for out in (mask, score)):
             frame = frame.copy()  # compiled code writes results while they still read the frame
         own_pace = rate in (-1.0, 1.0)
-        learning = None if rate == 0 else Learning(None if own_pace else rate, self._allowed(None))
+        learning = None if rate == 0 else Learning(None if own_pace else rate, self._allowed(chosen))
         self._run(frame, mask, score, learning)
+        if known is not None:
+            np.bitwise_or(mask, known, out=mask)
+            if score is not None:
+                score[known != 0] = 1
+            self._confine(mask, score)
         return mask
 
     @exclusive
@@ -206,9 +225,7 @@ class Detector(model_file.Stateful, abc.ABC):
             If `where` is given and the detector can only learn whole frames.
         """
         frame = self._accept(frame, "frame")
-        if where is not None and not self.can_learn_where:
-            raise UnsupportedError(f"{self.name} cannot learn only a part of the frame; leave out where")
-        chosen = None if where is None else check_mask(where, frame.shape[:2], "where")
+        chosen = self._check_pixels(where, (frame.shape[0], frame.shape[1]), "where")
         self._run(frame, None, None, Learning(None, self._allowed(chosen)))
 
     @exclusive
@@ -330,6 +347,14 @@ class Detector(model_file.Stateful, abc.ABC):
             np.bitwise_and(mask, self._roi, out=mask)
         if score is not None:
             score[self._roi == 0] = LOWEST_SCORE
+
+    def _check_pixels(self, pixels: Any, size: tuple[int, int], name: str) -> Mask | None:
+        """Return pixels that are treated differently, as 0 and 255; `where` or `knownForegroundMask`."""
+        if pixels is None:
+            return None
+        if not self.can_learn_where:
+            raise UnsupportedError(f"{self.name} cannot learn only a part of the frame; leave out {name}")
+        return check_mask(pixels, size, name)
 
     def _allowed(self, where: Mask | None) -> Mask | None:
         """Return the pixels that may learn: those asked for, inside the region; None for all."""

@@ -18,8 +18,11 @@ __all__ = ["find_objects"]
 
 _SHADOW = 127
 
-_SMALL_PX = 64 * 64
-"""Area of a part that is not divided further: labelling it takes about as long as looking for empty lines."""
+_BLOCK = 8
+"""Side in pixels of the blocks of which parts consist: eight pixels are compared with 0 at once."""
+
+_SMALL = 64
+"""Number of blocks of a part that is not divided further: labelling it takes about as long as dividing it."""
 
 _DEEPEST = 7
 """Divisions on the way to a part: a mask made to need hundreds must not take longer than to label it whole."""
@@ -29,13 +32,13 @@ Part = tuple[int, int, int, int]
 
 
 class _Labelled(NamedTuple):
-    """The objects of one part of a mask."""
+    """The objects of one part of a mask, as `measure` and `add_scores` leave them."""
 
     patch: Patch
-    boxes: NDArray[np.int32]
+    corners: NDArray[np.int32]
     areas: NDArray[np.int32]
-    centroids: NDArray[np.float64]
-    mean_scores: NDArray[np.float32]
+    sums: NDArray[np.int64]
+    totals: NDArray[np.float64]
     """Empty where no score was given."""
 
 
@@ -83,97 +86,114 @@ def find_objects(
     ...     print(found.box, found.area, found.centroid, found.regions)
     (10, 3, 10, 4) 40 (14.5, 4.5) ('door',)
     """
-    foreground = _checked(mask)
-    size = (foreground.shape[0], foreground.shape[1])
+    mask = _checked(mask)
+    size = (mask.shape[0], mask.shape[1])
     if score is not None and (not isinstance(score, np.ndarray) or score.shape != size or score.dtype != np.float32):
         raise ValueError(f"score must be a float32 array of the mask's shape {size}, got {_describe(score)}")
-    parts = _parts(foreground) or [(0, 1, 0, 1)]  # with one empty part the arrays need no other way to be empty
-    labelled = [_label(foreground, part, score) for part in parts]
-    boxes = np.concatenate([one.boxes for one in labelled])
-    order = np.lexsort((boxes[:, 0], boxes[:, 1]))
-    boxes = boxes[order]
-    centroids = np.concatenate([one.centroids for one in labelled])[order]
-    numbers = [(i, label) for i, one in enumerate(labelled) for label in range(1, len(one.boxes) + 1)]
-    objects = Objects(
-        size,
-        boxes,
-        np.concatenate([one.areas for one in labelled])[order],
-        centroids,
-        (boxes[:, :2] == 0).any(1) | (boxes[:, :2] + boxes[:, 2:] == (size[1], size[0])).any(1),
-        _regions_of(centroids, regions or {}, size),
-        None if score is None else np.concatenate([one.mean_scores for one in labelled])[order],
-        _patches=tuple(one.patch for one in labelled),
-        _labels=np.array(numbers, np.int32).reshape(-1, 2)[order],
-    )
+    parts = _parts(mask) or [(0, 1, 0, 1)]  # with one empty part the arrays need no other way to be empty
+    objects = _collect([_label(mask, part, score) for part in parts], size, score is not None, regions or {})
+    if not len(objects) and (highest := int(mask.max())) not in (0, _SHADOW, 255):
+        raise ValueError(f"mask must hold 255 for foreground, 127 for shadow and 0, its largest value is {highest}")
     return objects if limits is None else objects[limits.keep(objects)]
 
 
 def _checked(mask: Any) -> Mask:
-    """Return the mask with shadows removed."""
+    """Return the mask as a contiguous array of uint8."""
     if not isinstance(mask, np.ndarray) or mask.ndim != 2 or mask.size == 0 or mask.dtype not in (np.uint8, np.bool_):
-        raise ValueError(
-            f"mask must be an (H, W) array of uint8 or bool with at least one pixel, got {_describe(mask)}"
-        )
-    if mask.dtype == np.bool_:
-        return np.ascontiguousarray(mask).view(np.uint8)
-    highest = int(mask.max())
-    if highest not in (0, _SHADOW, 255):
-        raise ValueError(f"mask must hold 255 for foreground, 127 for shadow and 0, its largest value is {highest}")
-    return np.asarray(cv2.threshold(mask, _SHADOW, 255, cv2.THRESH_BINARY)[1], np.uint8)
+        raise ValueError(f"mask must be an (H, W) uint8 or bool array with at least one pixel, got {_describe(mask)}")
+    return np.ascontiguousarray(mask if mask.dtype == np.uint8 else mask * np.uint8(255))
 
 
 def _describe(array: Any) -> str:
     return f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
 
 
-def _parts(foreground: Mask) -> list[Part]:
-    """Divide a mask at its empty rows and columns, in turn; no object is cut, and what is left out is empty.
-
-    Labelling and measuring take about 1 ns per pixel, foreground or not, looking for empty lines 0.05 ns.
-    """
+def _parts(mask: Mask) -> list[Part]:
+    """Divide a mask at its empty rows and columns, in turn; no object is cut, and what is left out is empty."""
+    height, width = mask.shape
+    blocks = _filled_blocks(mask)
     found: list[Part] = []
-    waiting: list[tuple[Part, int]] = [((0, foreground.shape[0], 0, foreground.shape[1]), 0)]
+    waiting: list[tuple[Part, int]] = [((0, blocks.shape[0], 0, blocks.shape[1]), 0)]
     while waiting:
         part, depth = waiting.pop()
         top, bottom, left, right = part
         by_columns = depth % 2
-        filled = np.asarray(foreground[top:bottom, left:right].any(0 if by_columns else 1))
+        filled = np.asarray(blocks[top:bottom, left:right].any(0 if by_columns else 1))
         for start, end in _runs(filled):
             piece = (top, bottom, left + start, left + end) if by_columns else (top + start, top + end, left, right)
             settled = (piece == part and depth > 0) or depth == _DEEPEST
-            if settled or (piece[1] - piece[0]) * (piece[3] - piece[2]) <= _SMALL_PX:
-                found.append(piece)
+            if settled or (piece[1] - piece[0]) * (piece[3] - piece[2]) <= _SMALL:
+                ends = min(piece[1] * _BLOCK, height), min(piece[3] * _BLOCK, width)
+                found.append((piece[0] * _BLOCK, ends[0], piece[2] * _BLOCK, ends[1]))
             else:
                 waiting.append((piece, depth + 1))
     return found
 
 
-def _runs(profile: NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _filled_blocks(mask: Mask) -> NDArray[np.bool_]:
+    """Return which squares of 8 pixels have one that is not 0: on 1920x1080 in 0.1 ms."""
+    height, width = mask.shape
+    if height % _BLOCK or width % _BLOCK:
+        sides = (0, -height % _BLOCK, 0, -width % _BLOCK)
+        mask = np.asarray(cv2.copyMakeBorder(mask, *sides, cv2.BORDER_CONSTANT, value=0), np.uint8)
+    words = mask.view(np.uint64)  # of eight pixels each
+    return np.asarray(np.bitwise_or.reduce(words.reshape(-1, _BLOCK, words.shape[1]), axis=1) != 0)
+
+
+def _runs(filled: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """Return first index and end of each run of true values."""
-    changes = np.flatnonzero(np.diff(profile, prepend=False, append=False))
-    return [(int(start), int(end)) for start, end in changes.reshape(-1, 2)]
+    padded = np.zeros(len(filled) + 2, np.bool_)
+    padded[1:-1] = filled
+    changes = np.flatnonzero(padded[1:] != padded[:-1]).tolist()
+    return list(zip(changes[::2], changes[1::2], strict=True))
 
 
-def _label(foreground: Mask, part: Part, score: Score | None) -> _Labelled:
+def _label(mask: Mask, part: Part, score: Score | None) -> _Labelled:
     """Label the objects of one part."""
     top, bottom, left, right = part
     labels: Any
-    count, labels = cv2.connectedComponents(foreground[top:bottom, left:right], connectivity=8)
+    _, foreground = cv2.threshold(mask[top:bottom, left:right], _SHADOW, 255, cv2.THRESH_BINARY)
+    count, labels = cv2.connectedComponents(foreground, connectivity=8)
     corners, areas = np.empty((count - 1, 4), np.int32), np.empty(count - 1, np.int32)
-    sums, totals = np.empty((count - 1, 2), np.int64), np.empty(count - 1, np.float64)
+    sums, totals = np.empty((count - 1, 2), np.int64), np.empty(0 if score is None else count - 1, np.float64)
     measure(labels, corners, areas, sums)
-    boxes = np.concatenate([corners[:, :2] + np.array([left, top], np.int32), corners[:, 2:] - corners[:, :2] + 1], 1)
-    centroids = (sums + areas[:, None] * np.array([left, top], np.int64)) / areas[:, None]
-    if score is None:
-        return _Labelled(Patch(labels, left, top), boxes, areas, centroids, np.empty(0, np.float32))
-    add_scores(labels, np.ascontiguousarray(score[top:bottom, left:right]), totals)  # one layout: compiled once
-    return _Labelled(Patch(labels, left, top), boxes, areas, centroids, (totals / areas).astype(np.float32))
+    if score is not None:
+        add_scores(labels, np.ascontiguousarray(score[top:bottom, left:right]), totals)  # one layout: compiled once
+    return _Labelled(Patch(labels, left, top), corners, areas, sums, totals)
+
+
+def _collect(labelled: list[_Labelled], size: tuple[int, int], scored: bool, regions: Mapping[str, Region]) -> Objects:
+    """Put the objects of all parts together, with coordinates of the whole mask."""
+    counts = [len(one.areas) for one in labelled]
+    starts = np.repeat(np.array([(one.patch.x, one.patch.y) for one in labelled], np.int32), counts, axis=0)
+    corners = np.concatenate([one.corners for one in labelled])
+    first, last = corners[:, :2] + starts, corners[:, 2:] + starts
+    order = np.lexsort((first[:, 0], first[:, 1]))
+    first, last = first[order], last[order]
+    areas = np.concatenate([one.areas for one in labelled])[order]
+    # Sums are exact, so that a centroid has the bits that it would have if it were measured in the whole mask.
+    sums = np.concatenate([one.sums for one in labelled])[order] + areas[:, None] * starts[order].astype(np.int64)
+    centroids = sums / areas[:, None]
+    numbers = np.concatenate([np.arange(1, count + 1) for count in counts])
+    return Objects(
+        size,
+        np.concatenate([first, last - first + 1], axis=1),
+        areas,
+        centroids,
+        (first == 0).any(1) | (last == (size[1] - 1, size[0] - 1)).any(1),
+        _regions_of(centroids, regions, size),
+        (np.concatenate([one.totals for one in labelled])[order] / areas).astype(np.float32) if scored else None,
+        _patches=tuple(one.patch for one in labelled),
+        _labels=np.stack([np.repeat(np.arange(len(counts)), counts), numbers], axis=1)[order],
+    )
 
 
 def _regions_of(
     centroids: NDArray[np.float64], regions: Mapping[str, Region], size: tuple[int, int]
 ) -> tuple[tuple[str, ...], ...]:
     """Return the names of the regions that contain each point."""
+    if not regions:
+        return ((),) * len(centroids)
     columns, rows = np.rint(centroids).astype(np.intp).T
     inside = [_drawn(region, size)[rows, columns] != 0 for region in regions.values()]
     return tuple(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
+from bgsub.errors import DependencyError
 from bgsub.frames import Mask
 
 __all__ = ["FoundObject", "Objects", "Patch"]
@@ -84,7 +85,7 @@ class Objects:
     ages: NDArray[np.int64] | None = None
     """(n,): number of frames in which each track was seen, set by a `Tracker`; else None."""
     _patches: tuple[Patch, ...] = ()
-    _labels: NDArray[np.int32] = None  # type: ignore[assignment]
+    _labels: NDArray[np.intp] = None  # type: ignore[assignment]
     """(n, 2): patch, and label in it."""
 
     def __len__(self) -> int:
@@ -148,3 +149,33 @@ class Objects:
         x, y = self.boxes[i, :2].tolist()
         outlines, _ = cv2.findContours(self.mask(i), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE, offset=(x, y))
         return np.asarray(outlines[0].reshape(-1, 2), np.int32)
+
+    def to_supervision(self) -> Any:
+        """Return the objects as `supervision.Detections`, which the package `trackers` accepts, too.
+
+        Returns
+        -------
+        supervision.Detections
+            xyxy, (n, 4) float32, the ends exclusive; confidence, the mean scores within [0, 1], or 1 where there are
+            none; class_id 0; tracker_id, the ids, if tracked; data with area and centroid.
+
+        Raises
+        ------
+        DependencyError
+            If supervision is missing.
+        """
+        try:
+            import supervision
+        except ImportError as error:
+            raise DependencyError(
+                f"detections need supervision ({error}); run: pip install 'bgsub[supervision]'"
+            ) from error
+        ends = self.boxes[:, :2] + self.boxes[:, 2:]
+        scores = np.ones(len(self), np.float32) if self.mean_scores is None else self.mean_scores
+        return supervision.Detections(
+            xyxy=np.concatenate([self.boxes[:, :2], ends], axis=1).astype(np.float32),
+            confidence=np.clip(scores, 0, 1),
+            class_id=np.zeros(len(self), np.intp),
+            tracker_id=self.ids,
+            data={"area": self.areas, "centroid": self.centroids},
+        )

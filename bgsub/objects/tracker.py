@@ -17,7 +17,11 @@ _MERGED_SHARE = 0.5
 """Share of a predicted box that must lie inside another track's object for both to be one blob."""
 
 _MOST = 1000
-"""Objects of one frame that are tracked, the largest: with more it is noise, whose pairs would take seconds."""
+"""Objects of one frame that are tracked, the largest, and half of the tracks: with more it is noise, which must take
+neither seconds nor gigabytes."""
+
+_TOGETHER = 256
+"""Tracks whose boxes are compared with all objects at once."""
 
 Box = tuple[float, float, float, float]
 
@@ -104,7 +108,7 @@ class Tracker:
     6. A track that was not seen in `max_gap` frames, and is not merged, ends. Its id is never used again.
 
     The same objects give the same ids. A tracker can be copied and pickled. Only the 1000 largest objects of a frame
-    are tracked.
+    are tracked, and of more than 1000 tracks those that were seen last.
 
     Parameters
     ----------
@@ -219,6 +223,8 @@ class Tracker:
                 known[i].correct(objects.boxes[number])
         taken = set(pairs.values())
         self._states = [state for state in known if self._lives(state)]
+        if len(self._states) > _MOST:
+            self._states = sorted(self._states, key=lambda state: state.gap)[:_MOST]
         owners = {number: known[i] for i, number in pairs.items()}
         for number in range(len(objects)):
             if number not in taken:
@@ -235,10 +241,21 @@ class Tracker:
 
     def _pair(self, predicted: NDArray[np.float64], found: NDArray[np.float64]) -> dict[int, int]:
         """Return the number of the object by the number of its track."""
-        similarity = distance_iou(predicted, found)
-        tracks, numbers = np.nonzero(similarity >= self.min_similarity)
+        tracks, numbers, similarity = [], [], []
+        for start in range(0, max(len(predicted), 1), _TOGETHER):
+            values = distance_iou(predicted[start : start + _TOGETHER], found)
+            rows, columns = np.nonzero(values >= self.min_similarity)
+            tracks.append(rows + start)
+            numbers.append(columns)
+            similarity.append(values[rows, columns])
+        return self._take_best(np.concatenate(tracks), np.concatenate(numbers), np.concatenate(similarity))
+
+    def _take_best(
+        self, tracks: NDArray[np.intp], numbers: NDArray[np.intp], similarity: NDArray[np.float64]
+    ) -> dict[int, int]:
+        """Return pairs of which no track and no object is in two: confirmed tracks first, then the most similar."""
         unconfirmed = np.array([one.id == 0 for one in self._states], np.bool_)
-        order = np.lexsort((numbers, tracks, -similarity[tracks, numbers], unconfirmed[tracks]))
+        order = np.lexsort((numbers, tracks, -similarity, unconfirmed[tracks]))
         pairs: dict[int, int] = {}
         taken: set[int] = set()
         for i, number in zip(tracks[order].tolist(), numbers[order].tolist(), strict=True):
@@ -252,16 +269,21 @@ class Tracker:
     ) -> dict[int, list[_State]]:
         """Return the tracks that share the object of another, by the number of the object."""
         hosts = sorted(number for i, number in pairs.items() if self._states[i].id)
-        inside = contained_share(predicted, found[hosts])
         merged: dict[int, list[_State]] = {}
+        candidates = []
         for i, state in enumerate(self._states):
-            if i in pairs:
-                continue
-            best = int(inside[i].argmax()) if hosts else -1
-            may = bool(hosts) and state.id > 0 and state.gap <= self.max_merged
-            state.merged = may and bool(inside[i, best] >= _MERGED_SHARE)
-            if state.merged:
-                merged.setdefault(hosts[best], []).append(state)
+            if i not in pairs:
+                state.merged = False
+                if hosts and state.id and state.gap <= self.max_merged:
+                    candidates.append(i)
+        for start in range(0, len(candidates), _TOGETHER):
+            chosen = candidates[start : start + _TOGETHER]
+            inside = contained_share(predicted[chosen], found[hosts])
+            for i, shares in zip(chosen, inside, strict=True):
+                best = int(shares.argmax())
+                if shares[best] >= _MERGED_SHARE:
+                    self._states[i].merged = True
+                    merged.setdefault(hosts[best], []).append(self._states[i])
         return merged
 
     def _lives(self, state: _State) -> bool:

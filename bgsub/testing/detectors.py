@@ -219,6 +219,7 @@ def _check_where(make: Make) -> None:
         if len(array) > 1:
             require(np.array_equal(array, everywhere.state[name]), "where that is true everywhere must change nothing")
     where[9:12, 7:11] = False
+    _check_left_out(make, video[20:40], where)
     if model.can_score:
         frame = video[19]
         before = excluding.score(frame)[9:12, 7:11]
@@ -226,6 +227,22 @@ def _check_where(make: Make) -> None:
             excluding.learn(later, where)
         after = excluding.score(frame)[9:12, 7:11]
         require(np.allclose(before, after, rtol=1e-3, atol=1e-3), "pixels left out by where must keep their model")
+
+
+def _check_left_out(make: Make, video: Video, where: NDArray[np.bool_]) -> None:
+    """Check that apply leaves pixels out as learn does, and marks those that are known to be foreground."""
+    applied, learned, known = make(), make(), make()
+    for frame in video:
+        score = np.empty(_SIZE, np.float32)
+        mask = applied.apply(frame, where=where)
+        marked = known.apply(frame, score=score, knownForegroundMask=~where)
+        learned.learn(frame, where)
+        if applied.repeatable and applied.can_score:
+            require(_bits(applied) == _bits(learned), "apply must learn by where as learn does")
+            require(_bits(known) == _bits(learned), "apply must not learn from known foreground")
+            require(np.array_equal(mask[where], marked[where]), "known foreground must change no other pixel's mask")
+        require(bool((marked[~where] == 255).all()), "known foreground must be foreground in the mask")
+        require(bool((score[~where] == 1).all()), "known foreground must have a score of 1")
 
 
 def _check_region(make: Make) -> None:

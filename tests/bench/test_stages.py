@@ -17,7 +17,7 @@ STAGES = {
     "olk": {"learn", "decide"},
     "mog2": {"step"},
 }
-RUN = ["decode", "convert", "detect", "post-process", "write"]
+RUN = ["decode", "convert", "detect", "post-process", "objects", "write"]
 
 
 @pytest.mark.parametrize("kind", list(_METHODS))

@@ -234,7 +234,7 @@ def test_opencv_models_say_what_they_cannot_do(name, tmp_path):
         (np.zeros((4, 5, 3)), "uint8, uint16 or float32, got float64"),
         (np.zeros((4, 5, 2), np.uint8), "shape"),
         (np.zeros((0, 5), np.uint8), "at least one pixel"),
-        ([[1, 2]], "numpy array, got list"),
+        ([[1, 2]], "numpy array, or have __dlpack__ or __array__, got list"),
         (np.full((4, 5), np.nan, np.float32), "finite"),
         (np.full((4, 5), np.inf, np.float32), "finite"),
     ],

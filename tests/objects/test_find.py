@@ -7,6 +7,7 @@ import pytest
 import bgsub
 from bgsub._opencv import cv2
 from bgsub.objects import ObjectLimits, find_objects
+from bgsub.objects.find import _runs
 from bgsub.roi import Region
 
 pytestmark = pytest.mark.compiled
@@ -189,24 +190,32 @@ def test_wrong_scores_are_refused():
         find_objects(np.zeros((3, 4), np.uint8), score=np.zeros((4, 3), np.float32))
 
 
-def test_a_mask_made_to_be_divided_for_ever_takes_no_longer_than_a_full_one():
-    side = 600
+def nested_angles(side, pitch):
+    """Return a mask from which each cut takes off one line only."""
     mask = np.zeros((side, side), np.uint8)
-    for i in range(0, side // 2 - 4, 4):  # each cut takes off one line only
+    for i in range(0, side // 2 - 2 * pitch, 2 * pitch):
         mask[i, i : side - i] = 255
-        mask[i + 2 : side - i, i] = 255
-    calls = 0
+        mask[i + pitch : side - i, i] = 255
+    return mask
 
-    class Counted(np.ndarray):
-        def any(self, *args, **options):
-            nonlocal calls
-            calls += self.size
-            return np.asarray(self).any(*args, **options)
 
-    from bgsub.objects.find import _parts
+@pytest.mark.parametrize("pitch", [2, 16])
+def test_a_mask_made_to_be_divided_for_ever_is_not(pitch, monkeypatch):
+    mask = nested_angles(1600 if pitch == 16 else 200, pitch)
+    calls = []
+    monkeypatch.setattr("bgsub.objects.find._runs", lambda filled: calls.append(len(filled)) or _runs(filled))
+    objects = find_objects(mask)
+    _, _, statistics, centroids = by_opencv(mask)
+    assert sorted(objects.boxes.tolist()) == sorted(statistics[:, :4].tolist())
+    assert sorted(objects.centroids.tolist()) == sorted(centroids.tolist())
+    assert len(calls) < 40
 
-    assert len(_parts(mask.view(Counted))) > 1
-    assert calls <= 8 * mask.size
+
+def test_the_shape_of_the_mask_may_be_anything():
+    for size in ((1, 1), (1, 40), (40, 1), (8, 8), (7, 9), (64, 63)):
+        mask = np.full(size, 255, np.uint8)
+        assert find_objects(mask).boxes.tolist() == [[0, 0, size[1], size[0]]]
+        assert find_objects(np.full((2 * size[0], 2 * size[1]), 255, np.uint8)[::2, ::2]).areas.tolist() == [mask.size]
 
 
 def test_names_are_those_of_the_package():

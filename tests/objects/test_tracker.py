@@ -1,5 +1,6 @@
 import copy
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -164,6 +165,27 @@ def test_noise_takes_bounded_memory():
     tracker = Tracker(min_age=1)
     assert len(tracker.update(objects)) == len(tracker.update(objects)) == 1000
     assert tracker.count == 1000
+
+
+def test_tracks_in_noise_do_not_pile_up():
+    rng = np.random.default_rng(0)
+    tracker = Tracker(min_age=1, max_gap=50)
+    tracemalloc.start()
+    try:
+        for _ in range(6):
+            mask = np.where(rng.random((540, 960)) < 0.01, 255, 0).astype(np.uint8)
+            tracker.update(find_objects(mask))
+            assert len(tracker.tracks) <= 2000
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100e6  # 2000 tracks by 1000 objects would be 200 MB at once
+
+
+def test_chunks_of_tracks_change_nothing(monkeypatch):
+    expected = ids_by_frame(Tracker(), noisy_frames())
+    monkeypatch.setattr("bgsub.objects.tracker._TOGETHER", 2)
+    assert ids_by_frame(Tracker(), noisy_frames()) == expected
 
 
 def test_the_largest_objects_are_those_that_are_tracked():

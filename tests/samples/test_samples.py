@@ -34,7 +34,7 @@ def run(monkeypatch, tmp_path, capsys):
 
 
 def test_every_script_is_tested_here():
-    assert {"camera_boxes.py", "drop_in.py", "learners.py", "own_detector.py", "own_sink.py"} == SCRIPTS
+    assert {"camera_boxes.py", "drop_in.py", "learners.py", "own_detector.py", "own_sink.py", "track.py"} == SCRIPTS
 
 
 @pytest.mark.parametrize("name", sorted(SCRIPTS))
@@ -96,14 +96,11 @@ def test_camera_boxes_follows_one_object_under_one_id(run):
     assert all(": #1 " in line for line in lines)
 
 
-def test_tracker_keeps_the_id_of_an_object_that_is_hidden_for_some_frames():
-    tracker = define("camera_boxes.py")["Tracker"]()
-    for frame in range(10):
-        found = tracker.update(frame, [[frame, 5, 8, 8], [100, 50, 8, 8]])
-    assert found == {1: [9, 5, 8, 8], 2: [100, 50, 8, 8]}
-    for frame in range(10, 15):
-        assert tracker.update(frame, [[10, 5, 8, 8]]) == {1: [10, 5, 8, 8]}
-    assert tracker.update(15, [[100, 52, 8, 8], [200, 5, 8, 8]]) == {2: [100, 52, 8, 8], 3: [200, 5, 8, 8]}
+def test_track_counts_one_object_that_crosses_the_middle(run):
+    *lines, last = run("track.py").splitlines()
+    assert len(lines) > 20
+    assert all(line.startswith("#1 at (") for line in lines)
+    assert last == "1 objects; {'left_to_right': 1, 'right_to_left': 0}"
 
 
 def test_learners_predicts_and_keeps_its_bits_in_a_file(run):

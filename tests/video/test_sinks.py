@@ -3,6 +3,7 @@
 import csv
 import functools
 import io
+import json
 import shutil
 import subprocess
 import sys
@@ -84,6 +85,10 @@ def readable(path: Path) -> int:
         return int(np.load(path)["a"])
     if path.suffix == ".csv":
         return len(path.read_text().splitlines()) - 1
+    if path.suffix in (".jsonl", ".txt"):
+        return len(path.read_text().splitlines())
+    if path.suffix == ".json":
+        return len(json.loads(path.read_text())["images"])
     with av.open(str(path)) as container:
         return sum(1 for _ in container.decode(video=0))
 
@@ -158,17 +163,22 @@ import resource, signal, sys
 import numpy as np
 from bgsub.errors import SinkError
 from bgsub.frames import Packet, Result
-from bgsub.video.sinks import MaskVideo, OverlayVideo, StatsCsv
+from bgsub.video.sinks import MaskVideo, ObjectFile, OverlayVideo, StatsCsv
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 limit = int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 path = sys.argv[1]
-sink = (MaskVideo if "/mask." in path else OverlayVideo if "overlay" in path else StatsCsv)(path)
+kinds = {"/mask.": MaskVideo, "/overlay.": OverlayVideo, "/stats.": StatsCsv, "/objects.": ObjectFile}
+sink = next(kind for name, kind in kinds.items() if name in path)(path)
 rng = np.random.default_rng(0)
 try:
     for index in range(5000):
-        mask = (rng.random((240, 320)) > 0.5).astype(np.uint8) * 255
+        mask = np.zeros((240, 320), np.uint8)
+        if "/objects." in path:
+            mask[20:30, index % 300 :][:, :20] = 255
+        else:
+            mask[rng.random(mask.shape) > 0.5] = 255
         sink.write(Result(Packet(index, index / 25, mask, index + 1), mask))
 except SinkError as error:
     sink.close()
@@ -179,10 +189,14 @@ except SinkError as error:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limit on file sizes")
-@pytest.mark.parametrize("name", ["mask.mkv", "mask.avi", "overlay.mp4", "overlay.mkv", "stats.csv"])
+@pytest.mark.parametrize(
+    "name",
+    ["mask.mkv", "mask.avi", "overlay.mp4", "overlay.mkv", "stats.csv", "objects.jsonl", "objects.csv", "objects.txt"],
+)
 def test_full_disk_is_one_line_and_the_part_before_is_readable(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    limit = 3000 if name.endswith("csv") else 1_500_000
+    lines = name.endswith(("csv", "jsonl", "txt"))
+    limit = 3000 if lines else 1_500_000
     command = [sys.executable, "-c", FULL_DISK, str(path), str(limit)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     assert "cannot write" in done.stdout
@@ -190,7 +204,8 @@ def test_full_disk_is_one_line_and_the_part_before_is_readable(name: str, tmp_pa
     assert "free space" in done.stdout
     assert done.stderr == ""
     count = 0
-    if name.endswith("csv"):
+    if lines:
+        assert path.read_text().endswith("\n")
         count = readable(path)
     else:
         with av.open(str(path)) as container:
@@ -216,8 +231,11 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
-@pytest.mark.parametrize("name", ["mask.mkv", "mask.avi", "overlay.mp4", "overlay.mkv"])
-def test_killed_process_leaves_a_readable_video(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["mask.mkv", "mask.avi", "overlay.mp4", "overlay.mkv", "stats.csv", "objects.jsonl", "objects.csv", "objects.txt"],
+)
+def test_killed_process_leaves_a_readable_output(name: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED, str(tmp_path / name)]
     done = subprocess.run(command, capture_output=True, check=False, timeout=60, cwd=Path(__file__).parents[2])
     assert done.returncode == -9, done.stderr
@@ -363,7 +381,7 @@ class TestFiles:
                     raise OSError(28, "No space left on device")
                 return super().write(bytes(data[: 200 - self.tell()]))
 
-        monkeypatch.setattr("bgsub.video.sinks.stats.io.FileIO", Full)
+        monkeypatch.setattr("bgsub.video.sinks.appended.io.FileIO", Full)
         sink = StatsCsv(tmp_path / "s.csv")
 
         def write() -> None:

@@ -37,6 +37,7 @@ from bgsub.detectors.adaptive.lighting import find_relit, find_shadows
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank, aligned_zeros
 from bgsub.detectors.learning import Learning
 from bgsub.detectors.model_file import BIT, MASK, Span
+from bgsub.detectors.opencv.names import FixedShadowValue, FrameMemory
 from bgsub.detectors.parameters import param
 from bgsub.frames import Frame, Mask, Score
 
@@ -58,7 +59,7 @@ _FLOOD_S = 0.5  # when it lasts this long
 _SHADOW = 127
 
 
-class Adaptive(KernelBank):
+class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
     """Kernel density of the background at every pixel, with widths, memory and mask feeding back on each other.
 
     Each pixel keeps a few colours s_j with coefficients a_j and judges a colour x by its density
@@ -108,6 +109,8 @@ class Adaptive(KernelBank):
 
     name = "adaptive"
     own_postprocess = True
+    SHADOW_VALUE = _SHADOW
+    OPENCV_NAMES = {"DetectShadows": "detect_shadows"}  # noqa: RUF012 - nobody writes to it
     slots: int = SLOTS(3)
     width: float = WIDTH(30.0)
     threshold: float = param(

@@ -1,8 +1,9 @@
-"""Sinks for results: videos, images, tables, models."""
+"""Sinks for results: videos, images, tables, objects, models."""
 
 from bgsub.video.sinks.base import RunContext, Sink, SinkOption, SinkSetting
 from bgsub.video.sinks.images import BackgroundImage, PngSequence
 from bgsub.video.sinks.model import SavedModel
+from bgsub.video.sinks.objects import ObjectFile
 from bgsub.video.sinks.overlay import draw_overlay
 from bgsub.video.sinks.registry import SINKS, find_sink, recordable_sinks, sink_options
 from bgsub.video.sinks.stats import StatsCsv
@@ -12,6 +13,7 @@ __all__ = [
     "SINKS",
     "BackgroundImage",
     "MaskVideo",
+    "ObjectFile",
     "OverlayVideo",
     "PngSequence",
     "RunContext",

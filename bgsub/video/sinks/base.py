@@ -4,9 +4,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 from bgsub.frames import Frame, Result
+
+if TYPE_CHECKING:  # it is compiled code, for which help must not wait
+    from bgsub.objects import ObjectFinder
 
 __all__ = ["Model", "ModelCopy", "RunContext", "Sink", "SinkOption", "SinkSetting", "model_of"]
 
@@ -51,6 +54,8 @@ class RunContext:
     """The detector; None where there is none, as when results are replayed."""
     save_interval_s: float = 0.0
     """Seconds between two saves of the model while the run goes on; 0 for only at the end."""
+    objects: "ObjectFinder | None" = None
+    """What finds the objects of the run; None for all objects, with no limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,8 @@ class Sink(ABC):
     """Whether a run may call `write` on another thread than its caller's, never two at once."""
     needs_model: ClassVar[bool] = False
     """Whether it writes the state of the detector, and not only the results it receives."""
+    wants_score: ClassVar[bool] = False
+    """Whether it uses the scores of results, which a run computes only for those who do."""
     continuous: ClassVar[bool] = False
     """Whether it plays in time, as a video does: a recorder gives it times without jumps when the user seeks."""
     option: ClassVar[SinkOption | None] = None

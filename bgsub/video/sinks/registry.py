@@ -16,6 +16,7 @@ SINKS: Registry[Sink] = Registry(
         "overlay": "bgsub.video.sinks.videos:OverlayVideo",
         "background": "bgsub.video.sinks.images:BackgroundImage",
         "stats": "bgsub.video.sinks.stats:StatsCsv",
+        "objects": "bgsub.video.sinks.objects:ObjectFile",
         "model": "bgsub.video.sinks.model:SavedModel",
     },
 )
@@ -32,7 +33,7 @@ def sink_options() -> list[SinkOption]:
     Examples
     --------
     >>> [option.name for option in sink_options()]
-    ['mask', 'overlay', 'background', 'stats', 'save-model'...]
+    ['mask', 'overlay', 'background', 'stats', 'objects', 'save-model'...]
     """
     shared: dict[str, list[SinkOption]] = {}
     for kind in SINKS.values():

@@ -1,16 +1,11 @@
 """Statistics of each frame as a table."""
 
-import contextlib
-import csv
-import io
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
-from bgsub._files import OutputLock, check_file, failure, lock_file
 from bgsub._opencv import cv2
-from bgsub.errors import SinkError
 from bgsub.frames import Result
+from bgsub.video.sinks.appended import AppendedFile, csv_lines
 from bgsub.video.sinks.base import Sink, SinkOption
 
 __all__ = ["StatsCsv"]
@@ -40,55 +35,18 @@ class StatsCsv(Sink):
     COLUMNS = ("index", "number", "time_s", "foreground", "blobs", "ms")
 
     def __init__(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        self._path, self._force = Path(path), force
-        check_file(self._path, self.suffixes, force, whole=False)
-        self._file: io.FileIO | None = None
-        self._lock = OutputLock()
-        self._closed = self._failed = False
+        self._file = AppendedFile(Path(path), self.suffixes, force=force)
 
     def write(self, result: Result) -> None:
         """Append the line of one frame."""
-        if self._closed:
-            raise SinkError(f"cannot write {self._path}: it is closed")
         packet, mask = result.packet, result.mask
         blobs = cv2.connectedComponents(mask, connectivity=8)[0] - 1
         share = cv2.countNonZero(mask) / mask.size
+        if not self._file.begun:
+            self._file.append(csv_lines([self.COLUMNS]))
         row = (packet.index, packet.number, f"{packet.time_s:.6f}", f"{share:.6f}", blobs)
-        try:
-            if self._file is None:
-                self._lock = lock_file(self._path, force=self._force)
-                self._file = io.FileIO(self._path, "w")
-                _append(self._file, self.COLUMNS)
-            _append(self._file, (*row, f"{result.timings.total_ms:.3f}"))
-        except OSError as error:
-            self._closed = self._failed = True
-            raise failure(self._path, error.strerror) from error
+        self._file.append(csv_lines([(*row, f"{result.timings.total_ms:.3f}")]))
 
     def close(self) -> None:
         """Close the file."""
-        self._closed = True
-        file, self._file = self._file, None
-        try:
-            if file is not None:
-                file.close()
-        except OSError as error:
-            if not self._failed:  # else it was raised where it happened, and closing only tries again
-                raise failure(self._path, error.strerror) from error
-        finally:
-            self._lock.release()
-
-
-def _append(file: io.FileIO, row: tuple[Any, ...]) -> None:
-    """Write one line, whole or not at all."""
-    text = io.StringIO(newline="")
-    csv.writer(text).writerow(row)
-    line = memoryview(text.getvalue().encode())
-    end = file.tell() if file.seekable() else None
-    try:
-        while line:
-            line = line[file.write(line) :]  # on a disk that is nearly full it writes a part
-    except OSError:
-        if end is not None:
-            with contextlib.suppress(OSError):  # such as of a network that is gone: then the line stays torn
-                file.truncate(end)
-        raise
+        self._file.close()
