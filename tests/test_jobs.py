@@ -1,8 +1,10 @@
 """Jobs in several processes: every result comes back, and the death of a process costs one job."""
 
+import multiprocessing
 import os
 import signal
 import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 
@@ -49,6 +51,49 @@ def test_a_process_that_dies_costs_one_job():
 def test_a_defect_is_raised(processes):
     with pytest.raises(ZeroDivisionError):
         list(run_jobs(stumble, [1, 2], processes))
+
+
+def die_once(path):
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return "alive"
+    os.kill(os.getpid(), signal.SIGKILL)
+    return None
+
+
+@pytest.mark.slow
+def test_a_job_whose_process_dies_is_tried_once_more(tmp_path):
+    assert list(run_jobs(die_once, [str(tmp_path / "mark")], processes=2)) == [(0, "alive")]
+    assert (tmp_path / "mark").exists()
+
+
+@pytest.mark.slow
+def test_an_executor_runs_the_jobs_and_stays_open():
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
+        results = dict(run_jobs(square, [1, 2, 3], executor=executor))
+        assert results[0][0] == 1
+        assert results[1][0] == 4
+        assert str(results[2]) == "three is refused"
+        with pytest.raises(ZeroDivisionError):
+            list(run_jobs(stumble, [1], executor=executor))
+        assert executor.submit(square, 5).result()[0] == 25
+
+
+@pytest.mark.slow
+def test_a_broken_executor_is_named():
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+        with pytest.raises(WorkerDiedError, match="the executor takes no more jobs"):
+            list(run_jobs(square, [4, 1], executor=executor))
+
+
+def test_jobs_elsewhere_end_when_they_are_asked_to():
+    with ThreadPoolExecutor(1) as executor:
+        begin = time.monotonic()
+        waiting = run_jobs(time.sleep, [0.5, 1, 30], executor=executor, stop=lambda: time.monotonic() - begin > 0.2)
+        assert list(waiting) == []
+        assert time.monotonic() - begin < 5
+        executor.shutdown(wait=False, cancel_futures=True)
 
 
 @pytest.mark.slow

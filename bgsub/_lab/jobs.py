@@ -12,7 +12,6 @@ from concurrent.futures import (
     Future,
     ProcessPoolExecutor,
     ThreadPoolExecutor,
-    as_completed,
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
@@ -32,12 +31,19 @@ class WorkerDiedError(BgsubError):
 _TRIES = 2
 """A job whose worker dies is tried once more: the memory may have been taken by others."""
 
+_POLL_S = 0.2
+
 _AHEAD = 64
 """Jobs handed to an executor before the first of them are done: their results wait in memory."""
 
 
 def run_jobs(
-    function: Callable[[Job], Any], jobs: Sequence[Job], processes: int = 1, *, executor: Executor | None = None
+    function: Callable[[Job], Any],
+    jobs: Sequence[Job],
+    processes: int = 1,
+    *,
+    executor: Executor | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[tuple[int, Any | BaseException]]:
     """Call a function for each job and return results as they come.
 
@@ -51,6 +57,8 @@ def run_jobs(
         How many at once; with 1 everything runs in this process, in order.
     executor : Executor, optional
         Runs them instead; it stays open. Its workers need this package.
+    stop : callable, optional
+        Asked several times a second while jobs run elsewhere; when it returns True, there are no more results.
 
     Yields
     ------
@@ -59,7 +67,7 @@ def run_jobs(
         `WorkerDiedError`. Any other is a defect and raised at once.
     """
     if executor is not None:
-        yield from _run_on(executor, function, jobs)
+        yield from _run_on(executor, function, jobs, stop)
         return
     if processes == 1:
         for index, job in enumerate(jobs):
@@ -70,8 +78,9 @@ def run_jobs(
     with ThreadPoolExecutor(min(processes, max(1, len(jobs)))) as threads:
         futures = {threads.submit(pools.run, function, job): index for index, job in enumerate(jobs)}
         try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
+            while futures and not stop():
+                for future in wait(futures, _POLL_S, FIRST_COMPLETED).done:
+                    yield futures.pop(future), future.result()
         finally:
             for future in futures:
                 future.cancel()
@@ -79,7 +88,7 @@ def run_jobs(
 
 
 def _run_on(
-    executor: Executor, function: Callable[[Job], Any], jobs: Sequence[Job]
+    executor: Executor, function: Callable[[Job], Any], jobs: Sequence[Job], stop: Callable[[], bool]
 ) -> Iterator[tuple[int, Any | BaseException]]:
     """Run jobs on an executor of the caller's."""
     running: dict[Future[Any], tuple[int, int]] = {}
@@ -96,12 +105,12 @@ def _run_on(
             submit(index, 1)
             if len(running) >= _AHEAD:
                 break
-        while running:
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+        while running and not stop():
+            for future in wait(running, _POLL_S, FIRST_COMPLETED).done:
                 index, tries = running.pop(future)
                 try:
                     result = future.result()
-                except (BrokenExecutor, CancelledError, OSError) as error:
+                except (BrokenExecutor, CancelledError) as error:
                     result = _died(error)
                 except Exception as error:
                     if not _is_death(error):

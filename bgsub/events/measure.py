@@ -61,7 +61,7 @@ class Measure:
         Parameters
         ----------
         result : Result
-            With its score, if events are to have one.
+            With its score, where the detector has one; objects without have a score of 1.
         file : int
             Position of the file in the recording.
         time_s : float, optional
@@ -88,7 +88,15 @@ class Measure:
             x, y, box_width, box_height = found.box
             box = (x / width, y / height, box_width / width, box_height / height)
             diffuse = self._surroundings.diffuse(box)
-            seen.append(Seen(box, found.area / pixels, found.mean_score or 0.0, diffuse, found.regions))
+            seen.append(
+                Seen(
+                    box,
+                    found.area / pixels,
+                    1.0 if found.mean_score is None else found.mean_score,
+                    diffuse,
+                    found.regions,
+                )
+            )
         cells = np.asarray(cv2.resize(mask, (_GRID, _GRID), interpolation=cv2.INTER_AREA))
         return Observation(
             number=result.packet.number,

@@ -147,6 +147,8 @@ def scan(
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     folder = Path(output)
     files = find_files(places, without=folder)
+    if settings.start_time is not None and len(files) > 1 and not settings.continuous:
+        raise ValueError(f"start_time is that of one recording; make {len(files)} files one by continuous=True")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -278,7 +280,7 @@ class _Scan:
         if alone:
             work = functools.partial(analyse, progress=self._progress, stop=self._stop)
         todo = [Job(where[position][1], self._settings, threads) for position in left]
-        for number, result in run_jobs(work, todo, jobs, executor=executor):
+        for number, result in run_jobs(work, todo, jobs, executor=executor, stop=self._stop):
             self._check_stop()
             position = left[number]
             index, part = where[position]
@@ -286,6 +288,8 @@ class _Scan:
                 results[position] = Analysed(NumberWriter(list(self._settings.regions)).to_bytes(), failure=str(result))
             elif isinstance(result, BaseException):
                 raise result
+            elif result.failure and not result.frames:  # it may be there, or readable, by the time it is resumed
+                results[position] = result
             else:
                 self._journal.add(keys[position], result)
                 results[position] = replace(result, numbers=b"")
@@ -294,6 +298,7 @@ class _Scan:
             open_parts[index] -= 1
             if open_parts[index] == 0:
                 yield self._fold(index, members[index], where, keys, results)
+        self._check_stop()
 
     def _fold(
         self,

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import bgsub
+from bgsub.config import Config
 from bgsub.errors import SinkError
 from bgsub.events import EventRules
 from bgsub.scanning import ScanInterrupted, ScanSettings, scan
@@ -312,3 +313,15 @@ def test_wrong_arguments():
         scan(["a.mp4"], "out", jobs=0)
     with pytest.raises(ValueError, match="skip must be at least 1"):
         ScanSettings(skip=0)
+
+
+def test_a_start_time_is_that_of_one_recording(pieces, tmp_path):
+    with pytest.raises(ValueError, match="make 6 files one by continuous=True"):
+        scan([pieces], tmp_path / "out", settings(start_time="2026-11-22"))
+
+
+@pytest.mark.parametrize("detector", ["mog2", "norma"])
+def test_other_detectors_find_the_same_events(recording, tmp_path, detector):
+    result = scan([recording], tmp_path / "out", settings(config=Config(detector)))
+    assert np.allclose(times(result)[:, 0], TIMES[:, 0], atol=0.5)
+    assert len(result.events) == 3
