@@ -82,9 +82,10 @@ def test_an_executor_runs_the_jobs_and_stays_open():
 
 @pytest.mark.slow
 def test_a_broken_executor_is_named():
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
-        with pytest.raises(WorkerDiedError, match="the executor takes no more jobs"):
-            list(run_jobs(square, [4, 1], executor=executor))
+    context = multiprocessing.get_context("spawn")
+    refused = pytest.raises(WorkerDiedError, match="the executor takes no more jobs")
+    with ProcessPoolExecutor(1, mp_context=context) as executor, refused:
+        list(run_jobs(square, [4, 1], executor=executor))
 
 
 def test_jobs_elsewhere_end_when_they_are_asked_to():
