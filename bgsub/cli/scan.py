@@ -79,7 +79,7 @@ def scan(interrupts: Interrupts, /, places: tuple[str, ...], **options: Any) -> 
     Writes events.jsonl, events.csv, pictures and report.html to the folder of --output. Exits with 3 if a file could
     not be read to its end.
     """
-    from bgsub.scanning import ScanInterrupted
+    from bgsub.scanning import Clips, ScanControl, ScanInterrupted
     from bgsub.scanning import scan as scan_all
 
     settings = _make_settings(options)
@@ -89,6 +89,7 @@ def scan(interrupts: Interrupts, /, places: tuple[str, ...], **options: Any) -> 
         return _show_plan(places, settings, options)
     quiet = options["quiet"]
     with _executor(options["dask"]) as executor, progress_bar(None, quiet=quiet) as bar:
+        control = ScanControl(bar.update, lambda plan: bar.set_total(plan.frames), lambda: interrupts.requested)
         interrupts.begin(str(options["output"]))
         try:
             result = scan_all(
@@ -98,11 +99,8 @@ def scan(interrupts: Interrupts, /, places: tuple[str, ...], **options: Any) -> 
                 jobs=options["jobs"],
                 executor=executor,
                 resume=options["resume"],
-                clips=options["clips"],
-                max_bytes=max_bytes,
-                progress=bar.update,
-                on_plan=lambda plan: bar.set_total(plan.frames),
-                stop=lambda: interrupts.requested,
+                clips=Clips(options["clips"], max_bytes) if options["clips"] else None,
+                control=control,
             )
         except ScanInterrupted:
             click.echo(f"bgsub: go on with --resume -o {options['output']}", err=True)
@@ -178,7 +176,7 @@ def _executor(address: str | None) -> Iterator[Executor | None]:
 
 def _show_plan(places: tuple[str, ...], settings: "ScanSettings", options: Mapping[str, Any]) -> int:
     from bgsub.scanning import find_files, make_plan
-    from bgsub.scanning.summary import span_text
+    from bgsub.scanning.report import span_text
 
     plan = make_plan(find_files(places, without=options["output"]), settings)
     size, length_s = 0, 0.0
@@ -209,7 +207,7 @@ def _show_clips(folder: Path) -> None:
 
 
 def _report(result: "ScanResult", options: Mapping[str, Any], max_bytes: int | None) -> int:
-    from bgsub.scanning.summary import by_day, span_text
+    from bgsub.scanning.report import by_day, span_text
 
     if not options["quiet"]:
         for day in by_day(result.events, result.files):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from bgsub.video._images import write_image
 from bgsub.video.clips import clip_suffix, copy_clip, encode_clip
 from bgsub.video.stills import read_stills
 
-__all__ = ["ClipMode", "Outputs", "clip_spans"]
+__all__ = ["ClipMode", "Clips", "Outputs", "clip_spans"]
 
 ClipMode = Literal["copy", "encode"]
 
@@ -55,6 +55,33 @@ _COLUMNS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Clips:
+    """How clips are cut out.
+
+    Parameters
+    ----------
+    mode : {"copy", "encode"}
+        As they are stored, beginning with a key frame, or encoded again, exactly.
+    max_bytes : int, optional
+        Most bytes of all clips together: those that would exceed it are left out.
+
+    Raises
+    ------
+    ValueError
+        If a value is wrong.
+    """
+
+    mode: ClipMode
+    max_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.mode not in get_args(ClipMode):
+            raise ValueError(f"clips must be one of {', '.join(get_args(ClipMode))}, got {self.mode!r}")
+        if self.max_bytes is not None and self.max_bytes < 0:
+            raise ValueError(f"max_bytes must not be negative, got {self.max_bytes}")
+
+
 @dataclass
 class Outputs:
     """Writes the outputs of a scan below one folder.
@@ -65,19 +92,16 @@ class Outputs:
         Existing folder.
     rules : EventRules
         For the time that clips show around an event.
-    clips : {"copy", "encode"}, optional
-        Whether, and how, to cut out clips.
-    max_bytes : int, optional
-        Most bytes of all clips together: those that would exceed it are left out.
+    clips : Clips, optional
+        How to cut out clips, if at all.
     stop : callable, optional
         Asked before each clip whether to end.
     """
 
     folder: Path
     rules: EventRules
-    clips: ClipMode | None = None
-    max_bytes: int | None = None
-    stop: Callable[[], bool] | None = None
+    clips: Clips | None = None
+    stop: Callable[[], bool] = lambda: False
     left_out: int = 0
     """Clips left out for their size."""
     clip_bytes: int = 0
@@ -155,29 +179,29 @@ class Outputs:
         return named
 
     def _cut(self, event: FoundEvent) -> FoundEvent:
-        if self.clips is None or (self.stop is not None and self.stop()):
+        if self.clips is None or self.stop():
             return event
         names = []
         for position, (file, start_s, end_s) in enumerate(clip_spans(event, self.rules)):
-            suffix = clip_suffix(file.file) if self.clips == "copy" else ".mp4"
+            suffix = clip_suffix(file.file) if self.clips.mode == "copy" else ".mp4"
             name = event.id + (f"-{position + 1}" if position else "") + suffix
-            if self._write_clip(self._folder("clips") / name, file.file, start_s, end_s):
+            if self._write_clip(self._folder("clips") / name, file.file, (start_s, end_s), self.clips):
                 names.append(f"clips/{name}")
         return event.with_outputs(clips=names)
 
-    def _write_clip(self, path: Path, file: str, start_s: float, end_s: float) -> bool:
+    def _write_clip(self, path: Path, file: str, span: tuple[float, float], clips: Clips) -> bool:
         """Write one clip, whole or not at all, and return whether it is there."""
         if not _is_new(path, file):
             temporary = path.with_name(f".{path.name}")
             try:
                 temporary.unlink(missing_ok=True)
-                if self.clips == "copy":
-                    copy_clip(temporary, file, start_s, end_s)
+                if clips.mode == "copy":
+                    copy_clip(temporary, file, *span)
                 else:
-                    encode_clip(temporary, file, start_s, end_s, self.stop)
-                if self.stop is not None and self.stop():
+                    encode_clip(temporary, file, *span, self.stop)
+                if self.stop():
                     return False
-                if self._exceeds(temporary):
+                if self._exceeds(temporary, clips):
                     self.left_out += 1
                     return False
                 temporary.replace(path)
@@ -188,15 +212,15 @@ class Outputs:
                 return False
             finally:
                 temporary.unlink(missing_ok=True)
-        elif self._exceeds(path):
+        elif self._exceeds(path, clips):
             self.left_out += 1
             path.unlink()
             return False
         self.clip_bytes += path.stat().st_size
         return True
 
-    def _exceeds(self, path: Path) -> bool:
-        return self.max_bytes is not None and self.clip_bytes + path.stat().st_size > self.max_bytes
+    def _exceeds(self, path: Path, clips: Clips) -> bool:
+        return clips.max_bytes is not None and self.clip_bytes + path.stat().st_size > clips.max_bytes
 
 
 def clip_spans(event: FoundEvent, rules: EventRules) -> list[tuple[FileReport, float, float]]:

@@ -18,12 +18,11 @@ from bgsub.scanning.found import FileReport, FoundChange, FoundEvent, ScanResult
 from bgsub.scanning.inputs import find_files
 from bgsub.scanning.journal import Journal, part_key, state_name
 from bgsub.scanning.numbers import NumberWriter
-from bgsub.scanning.outputs import ClipMode, Outputs
-from bgsub.scanning.report import report_page
+from bgsub.scanning.outputs import ClipMode, Clips, Outputs
+from bgsub.scanning.report import by_day, report_page
 from bgsub.scanning.settings import ScanSettings
-from bgsub.scanning.summary import by_day
 
-__all__ = ["Plan", "ScanInterrupted", "make_plan", "scan"]
+__all__ = ["Plan", "ScanControl", "ScanInterrupted", "make_plan", "scan"]
 
 _WORK = ".scan"
 
@@ -57,6 +56,26 @@ class Plan:
         return sum(part.frames for part in self.parts)
 
 
+def _ignore(_: Any) -> None:
+    pass
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class ScanControl:
+    """Functions that a scan calls while it works."""
+
+    progress: Callable[[int], None] = _ignore
+    """Gets the number of frames that were read since the call before."""
+    on_plan: Callable[[Plan], None] = _ignore
+    """Gets the plan, once, before anything is analysed."""
+    stop: Callable[[], bool] = _never
+    """Asked now and then whether to end."""
+
+
 def make_plan(files: Iterable[str], settings: ScanSettings) -> Plan:
     """Open all files and divide them as the settings say."""
     recordings: list[list[Part]] = []
@@ -80,11 +99,8 @@ def scan(
     jobs: int = 1,
     executor: Executor | None = None,
     resume: bool = False,
-    clips: ClipMode | None = None,
-    max_bytes: int | None = None,
-    progress: Callable[[int], None] | None = None,
-    on_plan: Callable[[Plan], None] | None = None,
-    stop: Callable[[], bool] | None = None,
+    clips: ClipMode | Clips | None = None,
+    control: ScanControl | None = None,
 ) -> ScanResult:
     """Find the events in recordings, and write them to a folder.
 
@@ -107,16 +123,10 @@ def scan(
         the same names.
     resume : bool
         Whether to go on with the scan in the folder.
-    clips : {"copy", "encode"}, optional
+    clips : {"copy", "encode"} or Clips, optional
         Cut out clips: as they are stored, beginning with a key frame, or encoded again, exactly.
-    max_bytes : int, optional
-        Most bytes of all clips together.
-    progress : callable, optional
-        Called with the number of frames that were read since the call before.
-    on_plan : callable, optional
-        Called once with the plan, before anything is analysed.
-    stop : callable, optional
-        Asked now and then whether to end.
+    control : ScanControl, optional
+        Functions that are called while it works.
 
     Returns
     -------
@@ -129,7 +139,7 @@ def scan(
     SinkError
         If the folder holds another scan, another process writes it, or it cannot be written.
     ScanInterrupted
-        If `stop` returned True.
+        If `control.stop` returned True.
     ValueError
         If a parameter is out of range.
 
@@ -142,7 +152,7 @@ def scan(
     ...     sorted(file.name for file in Path(folder).iterdir() if file.suffix)
     ['changes.jsonl', 'events.csv', 'events.jsonl', 'report.html', 'scan.json']
     """
-    settings = settings or ScanSettings()
+    settings, control = settings or ScanSettings(), control or ScanControl()
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     folder = Path(output)
@@ -156,11 +166,11 @@ def scan(
     lock = lock_name(folder / "events.jsonl", force=True)
     try:
         journal = Journal(folder / _WORK, settings, resume=resume)
-        outputs = Outputs(folder, settings.rules, clips, max_bytes, stop)
+        cut = Clips(clips) if isinstance(clips, str) else clips
+        outputs = Outputs(folder, settings.rules, cut, control.stop)
         plan = make_plan(files, settings)
-        if on_plan is not None:
-            on_plan(plan)
-        result = _Scan(settings, journal, progress, stop).run(plan, outputs, jobs, executor)
+        control.on_plan(plan)
+        result = _Scan(settings, journal, control).run(plan, outputs, jobs, executor)
         outputs.write(result.events, result.changes)
         outputs.write_summary(_summary(result, settings))
         write_text(folder / "report.html", report_page(result, settings, folder))
@@ -198,16 +208,9 @@ def _summary(result: ScanResult, settings: ScanSettings) -> dict[str, Any]:
 class _Scan:
     """One scan: which parts are done, and what they hold."""
 
-    def __init__(
-        self,
-        settings: ScanSettings,
-        journal: Journal,
-        progress: Callable[[int], None] | None,
-        stop: Callable[[], bool] | None,
-    ) -> None:
+    def __init__(self, settings: ScanSettings, journal: Journal, control: ScanControl) -> None:
         self._settings, self._journal = settings, journal
-        self._progress = progress or (lambda _: None)
-        self._stop = stop or (lambda: False)
+        self._progress, self._stop = control.progress, control.stop
 
     def run(self, plan: Plan, outputs: Outputs, jobs: int, executor: Executor | None) -> ScanResult:
         events: list[tuple[int, FoundEvent]] = []

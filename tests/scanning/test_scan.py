@@ -14,7 +14,7 @@ import bgsub
 from bgsub.config import Config
 from bgsub.errors import SinkError
 from bgsub.events import EventRules
-from bgsub.scanning import ScanInterrupted, ScanSettings, scan
+from bgsub.scanning import Clips, ScanControl, ScanInterrupted, scan
 from tests.scanning.conftest import MOVING
 from tests.scanning.made import outputs, settings, write
 
@@ -136,10 +136,10 @@ def test_a_scan_that_was_stopped_goes_on(pieces, tmp_path, continuous):
     chosen = settings(continuous=continuous)
     read = []
     with pytest.raises(ScanInterrupted):
-        scan([pieces], tmp_path / "out", chosen, progress=read.append, stop=lambda: sum(read) >= 250)
+        scan([pieces], tmp_path / "out", chosen, control=ScanControl(read.append, stop=lambda: sum(read) >= 250))
     assert sum(read) < 300
     again = []
-    scan([pieces], tmp_path / "out", chosen, resume=True, progress=again.append)
+    scan([pieces], tmp_path / "out", chosen, resume=True, control=ScanControl(again.append))
     assert sum(again) == 600
     assert len([step for step in again if step == 1]) == 400  # what was done is not done again
     assert outputs(tmp_path / "out") == outputs_of_a_new_scan([pieces], tmp_path, continuous=continuous)
@@ -151,7 +151,7 @@ def test_a_torn_journal_loses_its_last_line_alone(pieces, tmp_path):
     data = journal.read_bytes()
     journal.write_bytes(data[:-20])
     again = []
-    scan([pieces], tmp_path / "out", settings(), resume=True, progress=again.append)
+    scan([pieces], tmp_path / "out", settings(), resume=True, control=ScanControl(again.append))
     assert again.count(1) == 100
     assert len(journal.read_bytes()) == len(data)
     journal.write_bytes(data[:50])
@@ -189,7 +189,7 @@ def test_a_file_that_changed_is_scanned_again(pieces, tmp_path):
     scan([copy], tmp_path / "out", settings())
     write(copy / "9.mkv", range(101, 201), [(140, 170)], seed=1)
     again = []
-    scan([copy], tmp_path / "out", settings(), resume=True, progress=again.append)
+    scan([copy], tmp_path / "out", settings(), resume=True, control=ScanControl(again.append))
     assert again.count(1) == 100
     assert outputs(tmp_path / "out") == outputs_of_a_new_scan([copy], tmp_path)
 
@@ -288,7 +288,7 @@ def test_an_event_that_spans_files_has_a_clip_of_each(pieces, tmp_path):
 def test_clips_stop_at_the_size_allowed(recording, tmp_path):
     free = scan([recording], tmp_path / "free", settings(), clips="copy")
     sizes = [(tmp_path / "free" / event.clips[0]).stat().st_size for event in free.events]
-    limited = scan([recording], tmp_path / "out", settings(), clips="copy", max_bytes=sizes[0] + sizes[1])
+    limited = scan([recording], tmp_path / "out", settings(), clips=Clips("copy", sizes[0] + sizes[1]))
     assert [len(event.clips) for event in limited.events] == [1, 1, 0]
     assert limited.clips_left_out == 1
     assert len(list((tmp_path / "out" / "clips").iterdir())) == 2
@@ -311,8 +311,10 @@ def test_a_file_whose_frames_are_of_another_size_begins_with_a_new_model(recordi
 def test_wrong_arguments():
     with pytest.raises(ValueError, match="jobs must be at least 1"):
         scan(["a.mp4"], "out", jobs=0)
-    with pytest.raises(ValueError, match="skip must be at least 1"):
-        ScanSettings(skip=0)
+    with pytest.raises(ValueError, match="clips must be one of copy, encode, got 'cut'"):
+        Clips("cut")
+    with pytest.raises(ValueError, match="max_bytes must not be negative"):
+        Clips("copy", -1)
 
 
 def test_a_start_time_is_that_of_one_recording(pieces, tmp_path):

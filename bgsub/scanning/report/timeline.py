@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bgsub.evaluation.reports.escape import escape_html
 from bgsub.scanning.found import FileReport, FoundChange, FoundEvent, ScanResult
-from bgsub.scanning.summary import clock_text
+from bgsub.scanning.report.summary import clock_text
 
 __all__ = ["timelines"]
 

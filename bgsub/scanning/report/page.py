@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 from bgsub.evaluation.reports.escape import escape_html, flatten
 from bgsub.scanning.found import FileReport, FoundEvent, ScanResult
+from bgsub.scanning.report.summary import by_day, clock_text, span_text
+from bgsub.scanning.report.timeline import timelines
 from bgsub.scanning.settings import ScanSettings
-from bgsub.scanning.summary import by_day, clock_text, span_text
-from bgsub.scanning.timeline import timelines
 
 __all__ = ["report_page"]
 
