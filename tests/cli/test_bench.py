@@ -82,7 +82,7 @@ def test_stages_are_printed_and_written(video: Path, tmp_path: Path, capsys: pyt
     assert bgsub("bench", "--video", video, "-d", "adaptive", "--stages", *QUICK, "--json", path) == 0
     stages = [row["stage"] for row in read(path)["stages"]]
     assert stages[:3] == ["decode", "convert", "detect"]
-    assert stages[-2:] == ["post-process", "write"]
+    assert stages[-2:] == ["objects", "write"]
     assert {"detect: score", "detect: final mask", "detect: update"} <= set(stages)
     assert "final mask" in capsys.readouterr().out
     assert bgsub("bench", "--video", video, "-d", "norma", *QUICK, "--json", path, "--force") == 0

@@ -179,7 +179,7 @@ class Draws(StatsCsv):
 class Litters(StatsCsv):
     def write(self, result: Result) -> None:
         super().write(result)
-        self._path.with_name("more.txt").touch()
+        self._file.path.with_name("more.txt").touch()
 
 
 class OneThread(StatsCsv):

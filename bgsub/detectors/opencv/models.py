@@ -114,7 +114,7 @@ class Mog2(_OpenCvDetector):
     var_init: float = param(15.0, "variance of a new Gaussian", "(0, inf)", group="expert")
     var_min: float = param(4.0, "least variance", "(0, inf)", group="expert")
     var_max: float = param(75.0, "greatest variance", "(0, inf)", group="expert")
-    complexity_reduction_threshold: float = param(
+    reduction_threshold: float = param(
         0.05, "weight that a Gaussian must earn to be kept, by the history", "[0, 1]", group="expert"
     )
     white: float | None = WHITE(None)
@@ -130,7 +130,7 @@ class Mog2(_OpenCvDetector):
         "VarInit": "var_init",
         "VarMin": "var_min",
         "VarMax": "var_max",
-        "ComplexityReductionThreshold": "complexity_reduction_threshold",
+        "ComplexityReductionThreshold": "reduction_threshold",
     }
 
     def _create(self) -> Any:
