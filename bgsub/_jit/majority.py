@@ -17,10 +17,15 @@ import numpy as np
 
 from bgsub._numba import compiled, inlined, part
 
-__all__ = ["LARGEST", "Square", "Votes", "make_square", "median", "vote_twice"]
+__all__ = ["CELL", "IN_LARGE", "IN_SMALL", "LARGEST", "Square", "Votes", "make_square", "median", "vote_twice"]
 
 LARGEST = 15
 """Largest side of `median`, whose square a byte can count."""
+
+CELL = 4
+"""Pixels of the side of a cell, in which `vote_twice` counts small squares or not and says what it found."""
+IN_SMALL, IN_LARGE = np.uint8(1), np.uint8(2)
+"""Bits of a cell."""
 
 _SEGMENT = 64  # pixels of a row that `vote_twice` skips or visits together
 
@@ -37,6 +42,7 @@ class Votes(NamedTuple):
 
     mask: Any  # (H, W) u1, written: 255 where a majority is foreground, else 0
     filled: Any  # (H,) u1, written: 0 for a row of `mask` that is empty for certain, else 1
+    cells: Any  # (ceil(H / 4), ceil(W / 4)) u1, written: IN_SMALL and IN_LARGE where a square of that size has a majority
 
 
 class Sums(NamedTuple):
@@ -214,10 +220,45 @@ def _spread_cells(cells, allowed):
         allowed[4 * cell + 3] = flag
 
 
+@inlined
+def _mark_row(row, fine_row, line):
+    """Add the bits of a row of pixels to those of the rows above it in the same cells."""
+    for x in range(row.shape[0]):
+        line[x] |= (fine_row[x] & IN_SMALL) | (row[x] & IN_LARGE)
+
+
+@inlined
+def _write_cells(line, cells):
+    """Write the bits of the columns of each cell, and clear the line for the next cells."""
+    for cell in range(cells.shape[0]):
+        x = 4 * cell
+        cells[cell] = line[x] | line[x + 1] | line[x + 2] | line[x + 3]
+    for x in range(line.shape[0]):
+        line[x] = np.uint8(0)
+
+
+@inlined
+def _merge(first, last, fine, where, votes):
+    """Add the small squares' votes where they count, and note what was found in each cell."""
+    height, width = votes.mask.shape
+    allowed, line = np.empty(CELL * where.shape[1], np.uint8), np.zeros(CELL * where.shape[1], np.uint8)
+    for cell in range(first, last):
+        _spread_cells(where[cell], allowed)
+        for y in range(CELL * cell, min(CELL * (cell + 1), height)):
+            if fine.filled[y] == 0 and votes.filled[y] == 0:
+                continue
+            fine_row, row = fine.mask[y], votes.mask[y]
+            _mark_row(row, fine_row, line)
+            votes.filled[y] = np.uint8(1)
+            for x in range(width):
+                row[x] = row[x] | (fine_row[x] & allowed[x])
+        _write_cells(line, votes.cells[cell])
+
+
 @compiled
 def vote_twice(
-    first_row,
-    last_row,
+    first,  # rows of cells
+    last,
     mask,  # (H, W) u1: 0 and 255
     large,  # Square
     small,  # Square, whose reach is at most that of the large one
@@ -227,20 +268,13 @@ def vote_twice(
 ):
     """Vote in large squares and, where `where` is set, in small ones: either majority makes a pixel foreground."""
     height, width = mask.shape
+    first_row, last_row = CELL * first, min(CELL * last, height)
     segments = (width + _SEGMENT - 1) // _SEGMENT
     counts = np.empty((last_row - first_row + 2 * large.reach, segments + 1), np.int64)
     _count_segments(mask, first_row - large.reach, counts)
     sums = Sums(np.zeros(width + 2 * large.reach, np.uint16), np.zeros(segments, np.int64))
     _vote(first_row, last_row, mask, counts, large, sums, votes)
     sums = Sums(np.zeros(width + 2 * small.reach, np.uint16), np.zeros(segments, np.int64))
-    fine = Votes(scratch, np.empty(height, np.uint8))
+    fine = Votes(scratch, np.empty(height, np.uint8), votes.cells)
     _vote(first_row, last_row, mask, counts[large.reach - small.reach :], small, sums, fine)
-    allowed = np.empty(4 * where.shape[1], np.uint8)
-    for y in range(first_row, last_row):
-        if fine.filled[y] == 0:
-            continue
-        votes.filled[y] = np.uint8(1)
-        _spread_cells(where[y // 4], allowed)
-        fine_row, row = fine.mask[y], votes.mask[y]
-        for x in range(width):
-            row[x] = row[x] | (fine_row[x] & allowed[x])
+    _merge(first, last, fine, where, votes)

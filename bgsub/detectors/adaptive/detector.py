@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._numba import run_claimed
+from bgsub._numba import run_bands, run_claimed
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import (
     BLOCK,
@@ -19,16 +19,20 @@ from bgsub.detectors.adaptive._jit.blocks import (
     Observation,
     State,
 )
-from bgsub.detectors.adaptive._jit.feedback import rescore_touched
+from bgsub.detectors.adaptive._jit.exposure import DARK, relight
+from bgsub.detectors.adaptive._jit.feedback import WIDEST, rescore_touched
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
+from bgsub.detectors.adaptive.exposure import make_sample, measure
 from bgsub.detectors.adaptive.final_mask import (
     FINE_PX,
+    Dynamics,
     Outlines,
     clean,
     find_outlines,
     find_static,
+    follow_onsets,
     make_static,
     scaled_side,
 )
@@ -48,8 +52,12 @@ _FACTOR_RATE = 0.02
 _EARLY = 19.0  # width factors grow so many times faster at the start,
 _EARLY_FRAMES = 200.0  # fading with this time constant
 _ONE = int(FACTOR_ONE)
+_BASE_SIGMAS = 6.0  # the least width, in standard deviations of the noise,
+_LEAST_BASE = 0.5  # and at least this share of `width`: noise that codecs remove comes back where something moves
+_NOISE_RATE = 0.1  # of the running mean of the standard deviation
+_EXPOSURE_INTERVAL = 2  # frames between two measurements of noise and light,
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background
-_STATIC_INTERVAL = 8  # frames between two searches for static background,
+_STATIC_INTERVAL = 8  # between two searches for static background,
 _GHOST_INTERVAL = 2  # between two searches for ghosts,
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240
 _LIGHT_INTERVAL = 10  # and for changes of light
@@ -171,9 +179,11 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             "foreground_ages": aligned_zeros(blocks, np.uint16),
             "previous_mask": aligned_zeros(blocks, np.uint8),
             "static": make_static(size),
+            "onset_rates": np.zeros(make_static(size).shape, np.float32),
+            "vote_cells": np.zeros_like(make_static(size)),
         }
         self._arrays["width_factors"][:], self._arrays["blink_rates"][:] = _ONE, LOWEST_BLINK_RATE
-        self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
+        self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"], "sigma": -1.0, "base": 1.0}
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
         self._converged = np.zeros(count, np.uint8)
@@ -187,7 +197,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             settled=np.zeros(count, np.uint8),
         )
         self._final, self._near = aligned_zeros(blocks, np.uint8), aligned_zeros(blocks, np.uint8)
-        self._votes = np.empty(size, np.uint8)
+        self._votes, self._cells = np.empty(size, np.uint8), np.empty_like(self._arrays["static"])
         self._occupied_rows, self._occupied_rows_before = (np.ones(size[0], np.uint8) for _ in range(2))
         dither = np.random.default_rng(0).random((DITHERS, BLOCK), np.float32)
         self._dither = dither if frame.dtype != np.float32 else np.zeros_like(dither)
@@ -197,7 +207,11 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             "flooded": Span(0, 2**53, 1),
             "threshold": Span(0, 1),
             "dominant": BIT,
-            "width_factors": Span(_ONE, 8 * _ONE),  # earlier versions let them grow to 8
+            "sigma": Span(-1, 255),
+            "base": Span(_LEAST_BASE, 1),
+            "width_factors": Span(_LEAST_BASE * _ONE, float(WIDEST) * _ONE),
+            "onset_rates": Span(0, 1),
+            "vote_cells": Span(0, 3, 1),
             "blink_rates": Span(int(LOWEST_BLINK_RATE), 65535),
             "previous_raw": MASK,
             "previous_mask": MASK,
@@ -244,19 +258,51 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
     # A step: score, final mask, what to forget, update
 
     def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
+        if learning is not None and self._scalars["frames"] % _EXPOSURE_INTERVAL == 0:
+            self._follow_exposure(frame, learning.where)
         raw = self._score_frame(frame, score)
         if mask is None and learning is None:
             return
         final, outlines = self._final_mask(raw)
         if learning is not None:
             # Ghosts and regions under another light are background, in this mask and for learning.
-            for forgotten in self._find_forgotten(final, outlines):
-                self._forget_pixels(forgotten, learning.where, final)
+            for forgotten, factor in self._find_forgotten(final, outlines):
+                self._forget_pixels(forgotten, factor, learning.where, final)
             self._update(learning, final)
         if mask is not None:
             mask[:] = raw if self._parameters["raw"] else final
             if self._parameters["detect_shadows"]:  # compared with the background as it is now known
                 mask[find_shadows(final, *self._planes(), self._white(frame.dtype)) != 0] = _SHADOW
+
+    def _follow_exposure(self, frame: Frame, where: Mask | None) -> None:
+        """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise."""
+        if self._scalars["frames"] == 0:
+            return
+        white, excluded = self._white(frame.dtype), self._arrays["previous_mask"].reshape(-1)
+        if where is not None:
+            excluded = excluded[: where.size] | (where.reshape(-1) == 0)
+        sample = make_sample(frame.reshape(-1), self._planes()[1], excluded, self._size, white)
+        exposure = measure(sample, self._half_box() * 255)
+        if exposure.gains is not None:
+            colours = self._arrays["colours"]
+            top = np.finfo(np.float32).max if frame.dtype.kind == "f" else np.iinfo(frame.dtype).max
+            dark = np.float32(float(DARK) * white / 255)
+            allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
+            size = (len(allowed), BLOCK)
+            arguments = colours, exposure.gains, dark, np.float32(top), self._dither, allowed
+            run_bands(relight, size, self._parameters["threads"], *arguments)
+        if exposure.sigma is not None:
+            self._fit_base(exposure.sigma)
+
+    def _fit_base(self, sigma: float) -> None:
+        """Fit the least width factor to the running mean of the noise."""
+        scalars = self._scalars
+        before = scalars["sigma"] if scalars["sigma"] >= 0 else sigma
+        scalars["sigma"] = before + _NOISE_RATE * (sigma - before)
+        base = min(max(_BASE_SIGMAS * scalars["sigma"] / self._parameters["width"], _LEAST_BASE), 1.0)
+        if abs(base - scalars["base"]) > 0.02 * scalars["base"]:
+            scalars["base"] = base
+            self._converged[:] = 0
 
     def _score_frame(self, frame: Frame, found: Score | None) -> Mask:
         """Compare the frame with the model; return the raw mask within the region and write the score if wanted."""
@@ -275,9 +321,13 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
 
     def _box(self, dtype: np.dtype[Any]) -> Any:
         """Return the largest difference per channel that still guarantees k > tau at the smallest width."""
-        half = math.sqrt(-math.log(_TAU) / 3) * self._parameters["width"] * self._white(dtype) / 255
+        half = self._half_box() * self._scalars["base"] * self._white(dtype)
         most = 0.999 * half  # keeps clear of the rounding of exponents
         return dtype.type(most if dtype.char == "f" else min(most, 256**dtype.itemsize - 1))
+
+    def _half_box(self) -> float:
+        """Return half a side of the cube round a support vector inside which k > tau at `width`; white is 1."""
+        return math.sqrt(-math.log(_TAU) / 3) * float(self._parameters["width"]) / 255
 
     def _final_mask(self, raw: Mask) -> tuple[Mask, Outlines]:
         """Return the final mask of a raw one, within the region, and its outlines."""
@@ -285,30 +335,33 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         final = as_image(self._final, self._size)
         side, fine = scaled_side(parameters["smoothing"], self._size), scaled_side(FINE_PX, self._size)
         fill, threads, rows = parameters["fill"], parameters["threads"], self._occupied_rows
-        outlines = clean(raw, self._arrays["static"], side, fine, fill, threads, final, rows, self._votes)
+        static = self._arrays["static"]
+        outlines = clean(raw, static, side, fine, fill, threads, final, rows, self._cells, self._votes)
         if self._roi is not None:  # a majority or a filled hole may cross the border
             self._confine(final, None)
             outlines = find_outlines(final, rows)
         return final, outlines
 
-    def _find_forgotten(self, final: Mask, outlines: Outlines) -> Iterator[Mask]:
+    def _find_forgotten(self, final: Mask, outlines: Outlines) -> Iterator[tuple[Mask, int]]:
         """Find foreground to be learned at once: everything, ghosts, or regions under another light.
 
-        The caller makes each mask background in `final` before it asks for the next.
+        Each comes with the width factor that it begins with. The caller makes each mask background in `final` before
+        it asks for the next.
         """
         frames, white = self._scalars["frames"], self._white(self._seen.planes.dtype)
         if self._is_flooded(final):
-            yield np.full(final.shape, 255, np.uint8)
+            # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
+            yield np.full(final.shape, 255, np.uint8), int(WIDEST) * _ONE
             return
         if self._parameters["ghosts"] and frames % _GHOST_INTERVAL == 0 and outlines:
             least = scaled_side(_GHOST_PX, self._size) ** 2
             ghosts = find_ghosts(final, outlines, *self._planes(), white, least)
             if ghosts is not None:
-                yield ghosts
+                yield ghosts, _ONE
         if frames % _LIGHT_INTERVAL == 0:
             relit = find_relit(final, outlines, *self._planes(), white)
             if relit is not None:
-                yield relit
+                yield relit, _ONE
 
     def _is_flooded(self, final: Mask) -> bool:
         """Return whether so much has been foreground for so long that the scene must have changed."""
@@ -321,8 +374,11 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         self._scalars["flooded"] = 0
         return True
 
-    def _forget_pixels(self, chosen: Mask, where: Mask | None, final: Mask) -> None:
-        """Make pixels, if they may change, background in the final mask and forget them, so that they learn."""
+    def _forget_pixels(self, chosen: Mask, factor: int, where: Mask | None, final: Mask) -> None:
+        """Make pixels, if they may change, background in the final mask and forget them, so that they learn.
+
+        Their width factors become `factor`, in units of 1 / FACTOR_ONE.
+        """
         if where is not None:
             chosen = np.bitwise_and(chosen, where)
         final[chosen != 0] = 0
@@ -336,7 +392,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         seen.nearest[found] = NONE
         arrays["coefficients"][:, found] = 0
         arrays["dominant"][touched] = 0
-        arrays["width_factors"][found] = _ONE
+        arrays["width_factors"][found] = factor
         arrays["blink_rates"][found] = LOWEST_BLINK_RATE
         arrays["mean_distances"][found] = 0
 
@@ -354,6 +410,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         rule = UpdateRule(
             everywhere=where is None,
             gain=self._gain(self._seen.planes.dtype),
+            base=np.float32(round(scalars["base"] * _ONE)),
             factor_rate=np.float32(_FACTOR_RATE * (1.0 + _EARLY * math.exp(-frames / _EARLY_FRAMES))),
             flicker=self._in_frames(_FLICKER_S),
             absorb=self._in_frames(parameters["absorb_s"]),
@@ -370,10 +427,12 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         arrays["previous_mask"], self._final = self._final, arrays["previous_mask"]
         self._occupied_rows, self._occupied_rows_before = self._occupied_rows_before, self._occupied_rows
         self._fade(1.0)
+        follow_onsets(self._cells, arrays["vote_cells"], arrays["onset_rates"], frames)
         if frames % _STATIC_INTERVAL == 0:
             factors, rates = (as_image(arrays[name], self._size) for name in ("width_factors", "blink_rates"))
             side = scaled_side(parameters["smoothing"], self._size)
-            find_static(factors, rates, side, parameters["threads"], arrays["static"])
+            dynamics = Dynamics(factors, rates, arrays["onset_rates"])
+            find_static(dynamics, frames, side, parameters["threads"], arrays["static"])
 
     def _run_blocks(self, function: Any, *arguments: Any) -> None:
         size = (len(self._seen.raw), BLOCK)

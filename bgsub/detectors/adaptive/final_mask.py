@@ -1,19 +1,29 @@
 """The final mask of the adaptive detector: majority in two sizes, and hole filling."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._jit.majority import Votes, make_square, vote_twice
+from bgsub._jit.majority import CELL, Votes, make_square, vote_twice
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
-from bgsub.detectors.adaptive._jit.dynamics import GRID, average
+from bgsub.detectors.adaptive._jit.dynamics import average, count_onsets
 from bgsub.frames import Mask
 
-__all__ = ["FINE_PX", "Outlines", "clean", "find_outlines", "find_static", "make_static", "scaled_side"]
+__all__ = [
+    "FINE_PX",
+    "Dynamics",
+    "Outlines",
+    "clean",
+    "find_outlines",
+    "find_static",
+    "follow_onsets",
+    "make_static",
+    "scaled_side",
+]
 
 Outlines = Sequence[NDArray[Any]]
 
@@ -22,10 +32,13 @@ Outlines = Sequence[NDArray[Any]]
 _REFERENCE_PX, _GROWTH = 320 * 240, 0.35
 FINE_PX = 5
 """Side of the majority where the background is static, for 320x240."""
-_STATIC = 1.1  # largest mean factor of the width of a static neighbourhood,
+_ONSETS = 0.01  # least mean rate at which small squares begin to vote, per frame and cell, that makes them false alarms
+_ONSET_RATE = 1 / 250  # of its running mean in the long run
+_STATIC = 1.1  # largest mean factor of the width where small squares count while the model is young,
 _BLINK_WEIGHT = 0.3  # plus so much of the mean of v - 0.1, which shows at once what factors follow slowly
+_YOUNG = 300  # frames that a model is young: widths still grow, and few onsets were counted
+_REACH = 6  # side of the neighbourhood of these means, in sides of the majority
 _LIGHT = 12  # votes and means cost so many times less per pixel than most compiled functions
-_REACH = 6  # side of that neighbourhood, in sides of the majority
 
 
 def scaled_side(pixels: int, size: tuple[int, int]) -> int:
@@ -42,20 +55,23 @@ def clean(
     threads: int,
     final: Mask,
     occupied_rows: NDArray[np.uint8],
+    cells: NDArray[np.uint8],
     scratch: Mask,
 ) -> Outlines:
     """Write the final mask of a raw one and return its outlines.
 
     The majority in a square of `side` pixels, also in one of `fine` pixels where the background is static, and holes
     filled if `fill`. Masks are (H, W) uint8, 0 and 255; `static` is the grid that `find_static` writes.
-    `occupied_rows`, (H,), becomes 0 for rows of the final mask that are empty.
+    `occupied_rows`, (H,), becomes 0 for rows of the final mask that are empty, and `cells`, like `static`, holds the
+    bits of `vote_twice`.
     """
     if side == 1:
-        final[:], occupied_rows[:] = raw, 1
+        final[:], occupied_rows[:], cells[:] = raw, 1, 0
     else:
         fine = min(fine, side)
-        size, squares = (raw.shape[0], raw.shape[1]), (make_square(side), make_square(fine))
-        run_bands(vote_twice, size, threads, raw, *squares, static, scratch, Votes(final, occupied_rows), light=_LIGHT)
+        size, squares = (static.shape[0], raw.shape[1] * CELL), (make_square(side), make_square(fine))
+        votes = Votes(final, occupied_rows, cells)
+        run_bands(vote_twice, size, threads, raw, *squares, static, scratch, votes, light=_LIGHT)
     outlines = find_outlines(final, occupied_rows)
     if fill:
         cv2.drawContours(final, outlines, -1, 255, cv2.FILLED)
@@ -76,18 +92,43 @@ def find_outlines(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) ->
 
 def make_static(size: tuple[int, int]) -> Mask:
     """Return the grid that `find_static` writes for frames of (height, width), static everywhere."""
-    return np.full((-(-size[0] // GRID), -(-size[1] // GRID)), 255, np.uint8)
+    return np.full((-(-size[0] // CELL), -(-size[1] // CELL)), 255, np.uint8)
 
 
-def find_static(
-    factors: NDArray[np.uint16], blink_rates: NDArray[np.uint16], side: int, threads: int, static: Mask
+class Dynamics(NamedTuple):
+    """What shows where the background moves: images (H, W) of the state in its units, and a grid of cells."""
+
+    factors: NDArray[np.uint16]
+    blink_rates: NDArray[np.uint16]
+    onset_rates: NDArray[np.float32]
+
+
+def follow_onsets(
+    cells: NDArray[np.uint8], before: NDArray[np.uint8], onset_rates: NDArray[np.float32], age: int
 ) -> None:
-    """Write 255 where the background is static, else 0; factors and blink rates are images in their units."""
-    one = float(FACTOR_ONE)
-    weight = round(_BLINK_WEIGHT * float(BLINK_RATE_UNIT) * one)
-    dynamics = np.empty(static.shape, np.float32)
-    size = (static.shape[0], static.shape[1] * GRID**2)
-    run_bands(average, size, threads, factors, blink_rates, weight, dynamics, light=_LIGHT)
-    reach = (_REACH * side // GRID) | 1
-    mean = np.asarray(cv2.boxFilter(dynamics, -1, (reach, reach))).reshape(static.shape)
-    np.multiply(mean < np.float32(_STATIC * one + weight * int(LOWEST_BLINK_RATE)), np.uint8(255), out=static)
+    """Learn from the votes of a frame how often small squares raise false alarms; `age` counts the frames before."""
+    count: Any = count_onsets
+    count(cells, before, onset_rates, np.float32(max(_ONSET_RATE, 1 / (age + 10))))
+
+
+def find_static(dynamics: Dynamics, age: int, side: int, threads: int, static: Mask) -> None:
+    """Write 255 where small squares count, because they seldom raise false alarms, else 0.
+
+    An onset is a cell where a small square begins to have a majority while no large one has one nearby. Leaves and
+    waves make many in the same place, people who pass make few. A young model has not seen enough of them, and also
+    wants widths and blink rates to be low.
+    """
+    reach = (_REACH * side // CELL) | 1
+
+    def mean(grid: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.asarray(cv2.boxFilter(grid, -1, (reach, reach)), np.float32).reshape(static.shape)
+
+    found = mean(dynamics.onset_rates) < _ONSETS
+    if age < _YOUNG:
+        one = float(FACTOR_ONE)
+        weight = round(_BLINK_WEIGHT * float(BLINK_RATE_UNIT) * one)
+        widths = np.empty(static.shape, np.float32)
+        size = (static.shape[0], static.shape[1] * CELL**2)
+        run_bands(average, size, threads, dynamics.factors, dynamics.blink_rates, weight, widths, light=_LIGHT)
+        found &= mean(widths) < np.float32(_STATIC * one + weight * int(LOWEST_BLINK_RATE))
+    np.multiply(found, np.uint8(255), out=static)

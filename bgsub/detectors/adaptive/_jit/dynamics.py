@@ -2,12 +2,42 @@
 
 import numpy as np
 
+from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
 from bgsub._numba import compiled
 
-__all__ = ["GRID", "average"]
+__all__ = ["average", "count_onsets"]
 
-GRID = 4
-"""Pixels of the side of a cell."""
+
+@compiled
+def count_onsets(cells, before, rates, rate):
+    """Update how often small squares begin to vote where large ones do not: false alarms, or small things that pass.
+
+    Parameters
+    ----------
+    cells : (h, w) u1
+        Bits of the votes of this frame, from `vote_twice`.
+    before : (h, w) u1
+        Those of the frame before; becomes a copy of `cells`.
+    rates : (h, w) f4
+        Running mean of the onsets per frame, written.
+    rate : f4
+        Of the running mean.
+    """
+    height, width = cells.shape
+    large = np.zeros(width + 2, np.uint8)  # of the cells above, beside and below, with a margin
+    for y in range(height):
+        above, here, below = cells[max(y - 1, 0)], cells[y], cells[min(y + 1, height - 1)]
+        for x in range(width):
+            large[x + 1] = (above[x] | here[x] | below[x]) & IN_LARGE
+        means, previous = rates[y], before[y]
+        for x in range(width):
+            near = large[x] | large[x + 1] | large[x + 2]
+            begins = ((here[x] & IN_SMALL) > (previous[x] & IN_SMALL)) & (near == 0)
+            means[x] += rate * (np.float32(1.0 if begins else 0.0) - means[x])
+    for y in range(height):
+        here, previous = cells[y], before[y]
+        for x in range(width):
+            previous[x] = here[x]
 
 
 @compiled
@@ -19,23 +49,23 @@ def average(first, last, factors, blink_rates, weight, means):
     factors, blink_rates : (H, W) u2
     weight : int
         Of the second beside the first.
-    means : (ceil(H / GRID), ceil(W / GRID)) f4
+    means : (ceil(H / CELL), ceil(W / CELL)) f4
         Written.
     """
     height, width = factors.shape
-    sums, factor, whole = np.empty(width, np.int32), np.int32(weight), width // GRID
+    sums, factor, whole = np.empty(width, np.int32), np.int32(weight), width // CELL
     for row in range(first, last):
         for x in range(width):
             sums[x] = np.int32(0)
-        top, bottom = row * GRID, min((row + 1) * GRID, height)
+        top, bottom = row * CELL, min((row + 1) * CELL, height)
         for y in range(top, bottom):
             a, b = factors[y], blink_rates[y]
             for x in range(width):
                 sums[x] = np.int32(sums[x] + np.int32(a[x]) + factor * np.int32(b[x]))
-        out, share = means[row], np.float32(1.0 / (GRID * (bottom - top)))
+        out, share = means[row], np.float32(1.0 / (CELL * (bottom - top)))
         for cell in range(whole):
             part = np.int32(sums[4 * cell] + sums[4 * cell + 1] + sums[4 * cell + 2] + sums[4 * cell + 3])
             out[cell] = np.float32(part) * share
         if whole < out.shape[0]:
-            rest = sums[whole * GRID :]
+            rest = sums[whole * CELL :]
             out[whole] = np.float32(np.sum(rest)) / np.float32(rest.shape[0] * (bottom - top))

@@ -15,7 +15,7 @@ from bgsub.detectors.adaptive._jit.blocks import (
     first_kernel_values,
 )
 
-__all__ = ["NEAR", "feed_back", "rescore_settled", "rescore_touched", "spread"]
+__all__ = ["NEAR", "WIDEST", "feed_back", "rescore_settled", "rescore_touched", "spread"]
 
 _DISTANCE_UNIT = np.float32(1.0 / 65535.0)
 _BLINK = np.int32(40)  # what a blink adds to v, in its units: 1
@@ -24,7 +24,8 @@ _DECAY_IN_FOREGROUND = np.int32(1)  # what a frame without a blink takes from v 
 _DISTANCE_RATE = np.float32(0.02)  # of the running mean of the distance
 _DISTANCE_SCALE = np.float32(4.0)
 _SHRINK = np.float32(0.01)  # rate at which width factors shrink, divided by v
-_WIDEST = np.float32(3.0)  # largest width factor: with more, what crosses water or leaves is not seen
+WIDEST = np.float32(3.0)
+"""Largest width factor: with more, what crosses water or leaves is not seen."""
 NEAR = 3
 """Pixels round foreground where nothing blinks: its outline moves; outlines do not grow with frames."""
 
@@ -136,7 +137,7 @@ def spread(first, last, masks, columns, line):
 def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
     """Feed back in one block; return how many pixels have not converged and how many are due to be absorbed."""
     one, half = np.float32(1.0), np.float32(0.5)
-    lowest, highest = FACTOR_ONE, _WIDEST * FACTOR_ONE
+    lowest, highest = rule.base, WIDEST * FACTOR_ONE
     raw, distance = seen.raw[y], seen.distance[y]
     factors, blink_rates, distances = state.width_factors[y], state.blink_rates[y], state.mean_distances[y]
     previous_raw, ages = state.previous_raw[y], state.foreground_ages[y]
@@ -156,10 +157,10 @@ def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
         mean_new = np.int32(
             np.float32(mean) + _DISTANCE_RATE * (np.float32(distance[x]) * np.float32(257.0) - np.float32(mean))
         )
-        # R grows with v while it is below (1 + 4 d)^2, d the running mean of the distance, else it shrinks slowly:
+        # R grows with v while it is below (1 + 4 d)^2 times the base, d the running mean of the distance, else it shrinks slowly:
         # after the feedback of R in SuBSENSE.
         limit = one + _DISTANCE_SCALE * (np.float32(mean_new) * _DISTANCE_UNIT)
-        limit = limit * limit * FACTOR_ONE
+        limit = limit * limit * lowest
         r = np.float32(factors[x])
         grow = factor_rate * (np.float32(max(v_new - _FREE, np.int32(0))) * BLINK_RATE_UNIT)
         shrink = _SHRINK / (np.float32(v_new) * BLINK_RATE_UNIT)

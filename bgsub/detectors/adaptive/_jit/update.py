@@ -49,6 +49,8 @@ class UpdateRule(NamedTuple):
     """f4: -log2(e) / width**2, width in units of the frame."""
     factor_rate: Any
     """f4: rate at which width factors grow."""
+    base: Any
+    """f4: the least width factor, in units of 1 / FACTOR_ONE."""
     flicker: Any
     """i4: age in frames from which foreground blinks, too."""
     absorb: Any

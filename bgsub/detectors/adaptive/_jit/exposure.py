@@ -1,0 +1,123 @@
+"""Comparison of a sample of the frame with the learned background, under a gain; and the background under a gain."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bgsub._numba import compiled
+from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
+
+__all__ = ["DARK", "OCTAVE", "Sample", "compare", "count_ratios", "relight"]
+
+DARK = np.float32(8.0)
+"""Grey levels that are added before ratios are formed, which noise would make meaningless near black."""
+OCTAVE = 64
+"""Bins of the histogram of ratios that make a factor of two; it has 8 * OCTAVE of them, from 1/16 to 16."""
+
+
+class Sample(NamedTuple):
+    """Every step-th pixel of every step-th row, but those excluded."""
+
+    frame: Any
+    """(H * W * D,) of the frames' dtype"""
+    background: Any
+    """(D, at least H * W) of the same: the learned background"""
+    excluded: Any
+    """(at least H * W,) u1: not 0 for pixels that are left out"""
+    height: Any
+    width: Any
+    step: Any
+    unit: Any
+    """f4: makes grey levels"""
+
+
+@compiled
+def compare(sample, gains, box, differences):
+    """Return how many pixels were compared, and how many of them match the background under gains.
+
+    Parameters
+    ----------
+    sample : Sample
+    gains : (D,) f4
+        Factors of the background's channels.
+    box : f4
+        Largest difference of a channel of a pixel that matches, in grey levels.
+    differences : (256,) i8
+        Written: histogram of the absolute differences of all channels, in grey levels.
+    """
+    frame, background, unit = sample.frame, sample.background, sample.unit
+    channels = background.shape[0]
+    compared, matched = 0, 0
+    for i in range(differences.shape[0]):
+        differences[i] = 0
+    for y in range(sample.step // 2, sample.height, sample.step):
+        for x in range(sample.step // 2, sample.width, sample.step):
+            pixel = y * sample.width + x
+            if sample.excluded[pixel] != 0:
+                continue
+            compared += 1
+            inside = True
+            for c in range(channels):
+                seen = np.float32(frame[pixel * channels + c]) * unit
+                learned = (np.float32(background[c, pixel]) * unit + DARK) * gains[c] - DARK
+                difference = abs(seen - learned)
+                differences[min(np.int32(difference + np.float32(0.5)), np.int32(255))] += 1
+                # Where the sensor is saturated nothing can be learned about light.
+                inside = inside and (difference <= box or (seen >= np.float32(254.0) and learned >= np.float32(254.0)))
+            matched += 1 if inside else 0
+    return compared, matched
+
+
+@compiled
+def count_ratios(sample, histogram):
+    """Count the ratios of frame and background of each channel, on a logarithmic scale.
+
+    Parameters
+    ----------
+    sample : Sample
+    histogram : (D, 8 * OCTAVE) i8
+        Written; the ratio 1 is at 4 * OCTAVE.
+    """
+    frame, background, unit = sample.frame, sample.background, sample.unit
+    channels, bins = histogram.shape
+    histogram[:] = 0
+    for y in range(sample.step // 2, sample.height, sample.step):
+        for x in range(sample.step // 2, sample.width, sample.step):
+            pixel = y * sample.width + x
+            if sample.excluded[pixel] != 0:
+                continue
+            for c in range(channels):
+                seen = np.float32(frame[pixel * channels + c]) * unit + DARK
+                learned = np.float32(background[c, pixel]) * unit + DARK
+                place = np.int32(np.floor(np.log2(seen / learned) * np.float32(OCTAVE) + np.float32(0.5))) + bins // 2
+                histogram[c, min(max(place, 0), bins - 1)] += 1
+
+
+@compiled
+def relight(first, last, colours, gains, dark, top, dither, where):
+    """Multiply the support vectors by gains.
+
+    Parameters
+    ----------
+    colours : (B, D, N, BLOCK) u1, u2 or f4
+        Written.
+    gains : (D,) f4
+    dark : f4
+        DARK in units of the frame.
+    top : f4
+        Largest value.
+    dither : (DITHERS, BLOCK) f4 in [0, 1)
+        Rounds without bias; zeros for floats.
+    where : (N, BLOCK) u1
+        Not 0 for pixels that may change.
+    """
+    slots, channels = colours.shape[0], colours.shape[1]
+    for y in range(first, last):
+        noise, allowed = dither[y % DITHERS], where[y]
+        for j in range(slots):
+            for c in range(channels):
+                s, gain = colours[j, c, y], gains[c]
+                for x in range(BLOCK):
+                    old = np.float32(s[x])
+                    lit = min(max((old + dark) * gain - dark, np.float32(0.0)) + noise[x], top)
+                    s[x] = lit if allowed[x] != 0 else old

@@ -1,0 +1,79 @@
+"""Noise of the camera, and changes of the light on the whole scene, measured on a sample of the background."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bgsub.detectors.adaptive._jit.exposure import OCTAVE, Sample, compare, count_ratios
+
+__all__ = ["Exposure", "make_sample", "measure"]
+
+_SAMPLES = 4000  # pixels
+_LEAST = 200  # fewer say nothing
+_MATCHING = 0.6  # a smaller share of pixels that match the background makes a change of light likely;
+_BETTER = 1.5  # it is one if under the other light so many times more match,
+_ENOUGH = 0.4  # and this share at least
+_MEDIAN_OF_NORMAL = 0.6745  # of the absolute value, in standard deviations
+
+
+class Exposure(NamedTuple):
+    """What one frame says about camera and light."""
+
+    sigma: float | None
+    """Median difference from the background as a standard deviation, in grey levels; None after a change of light."""
+    gains: NDArray[np.float32] | None
+    """(D,): how many times brighter each channel has become at once; None if light has not changed."""
+
+
+def make_sample(
+    frame: NDArray[Any], background: NDArray[Any], excluded: NDArray[np.uint8], size: tuple[int, int], white: float
+) -> Sample:
+    """Choose some 4000 pixels of (height, width), a grid; for the arrays see `Sample`."""
+    step = max(1, round(math.sqrt(size[0] * size[1] / _SAMPLES)))
+    return Sample(frame, background, excluded, *size, step, np.float32(255.0 / white))
+
+
+def measure(sample: Sample, box: float) -> Exposure:
+    """Measure noise, and whether the light on the whole scene has changed at once.
+
+    The gain of a channel is the median of the ratios of frame and background. It explains the frame, so that the
+    light must have changed, if under it far more pixels match the background than without it.
+
+    Parameters
+    ----------
+    sample : Sample
+    box : float
+        Largest difference of a channel of a pixel that matches the background, in grey levels.
+
+    Returns
+    -------
+    Exposure
+    """
+    channels = len(sample.background)
+    differences = np.empty(256, np.int64)
+    look: Any = compare
+    compared, matched = look(sample, np.ones(channels, np.float32), np.float32(box), differences)
+    if compared < _LEAST:
+        return Exposure(None, None)
+    sigma = _median(differences) / _MEDIAN_OF_NORMAL
+    if matched < _MATCHING * compared:
+        histogram = np.empty((channels, 8 * OCTAVE), np.int64)
+        count: Any = count_ratios
+        count(sample, histogram)
+        medians = np.array([_median(counts) for counts in histogram])
+        gains = np.exp2((medians - histogram.shape[1] // 2) / OCTAVE).astype(np.float32)
+        _, explained = look(sample, gains, np.float32(box), differences)
+        if explained > _BETTER * matched and explained > _ENOUGH * compared:
+            return Exposure(None, gains)
+    return Exposure(sigma, None)
+
+
+def _median(counts: NDArray[np.int64]) -> float:
+    """Return the median of a histogram, interpolated within its bin, whose middle is its index."""
+    below = counts.cumsum()
+    middle = below[-1] / 2
+    index = int(np.searchsorted(below, middle))
+    inside = (middle - (below[index] - counts[index])) / counts[index]
+    return max(0.0, index - 0.5 + inside)
