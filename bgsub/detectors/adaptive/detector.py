@@ -37,7 +37,8 @@ from bgsub.detectors.adaptive.final_mask import (
     scaled_side,
 )
 from bgsub.detectors.adaptive.ghosts import find_ghosts
-from bgsub.detectors.adaptive.lighting import find_relit, find_shadows
+from bgsub.detectors.adaptive.lighting import find_relit
+from bgsub.detectors.adaptive.shadows import find_shadows
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank, aligned_zeros
 from bgsub.detectors.learning import Learning
 from bgsub.detectors.model_file import BIT, MASK, Span
@@ -65,6 +66,7 @@ _OLDEST = 65535  # ages are counted in 16 bits
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
 _SHADOW = 127
+_SHADOW_PX = 15  # side of the square in which most of the foreground must look like shadow, for 320x240
 
 
 class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
@@ -142,11 +144,12 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
     )
     fill: bool = param(True, "fill background that foreground encloses")
     ghosts: bool = param(True, "forget what left an outline in the background only")
-    detect_shadows: bool = param(
+    shadows: bool = param(
         False,
-        "report shadows as 127",
+        "whether shadows are foreground",
         note="Shadows are darkened background with its colour and texture. They are not learned.",
     )
+    detect_shadows: bool = param(False, "report shadows as 127", note="Else they are foreground or background.")
     raw: bool = param(
         False, "return the raw mask", note="The final one is computed and fed back all the same.", group="expert"
     )
@@ -271,8 +274,15 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             self._update(learning, final)
         if mask is not None:
             mask[:] = raw if self._parameters["raw"] else final
-            if self._parameters["detect_shadows"]:  # compared with the background as it is now known
-                mask[find_shadows(final, *self._planes(), self._white(frame.dtype)) != 0] = _SHADOW
+            marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
+            if marks or not (raw_wanted or self._parameters["shadows"]):
+                self._mark_shadows(mask, final, _SHADOW if marks else 0)
+
+    def _mark_shadows(self, mask: Mask, final: Mask, value: int) -> None:
+        """Write a value where the final mask is shadow, compared with the background as it is now known."""
+        side = scaled_side(_SHADOW_PX, self._size)
+        white = self._white(self._seen.planes.dtype)
+        mask[find_shadows(final, *self._planes(), white, side, self._parameters["threads"]) != 0] = value
 
     def _follow_exposure(self, frame: Frame, where: Mask | None) -> None:
         """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise."""

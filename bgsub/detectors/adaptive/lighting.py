@@ -1,4 +1,4 @@
-"""Darkened and lightened background: shadows, and regions on which the light has changed."""
+"""Regions on which the light has changed."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +10,8 @@ from bgsub._opencv import cv2
 from bgsub.detectors.adaptive.final_mask import Outlines
 from bgsub.frames import Mask
 
-__all__ = ["find_relit", "find_shadows"]
+__all__ = ["find_relit"]
 
-_DARKEST, _LIGHTEST = 0.4, 0.97  # brightness of a shadow, as a share of the background's
-_CHROMATICITY = 0.04  # largest change of a channel's share of the brightness in a shadow
 _TEXTURE = 8.0  # grey levels, the largest standard deviation of what the darkened background does not explain
 _REACH_PX = 5  # side of the square where the texture is compared
 _MARGIN_PX = 8
@@ -44,40 +42,6 @@ class _Comparison:
         """Where the frame's texture is that of the background under another light."""
         unexplained = self.variance - 2 * self.covariance + self.variance_learned
         return np.asarray(unexplained < _TEXTURE * _TEXTURE)
-
-
-def find_shadows(mask: Mask, frame: NDArray[Any], background: NDArray[Any], white: float) -> Mask:
-    """Find foreground whose colour and texture are those of the background, darkened by one factor.
-
-    A pixel may be in shadow where brightness fell to between 40 and 97 % and chromaticity stayed. That alone confuses
-    grey cars with shadows on grey roads; so around the pixel the frame's brightness must also equal the
-    background's times the ratio of their local means, up to 8 grey levels (least squares in a 5x5 square). The
-    result is smoothed by a median.
-
-    Parameters
-    ----------
-    mask : (H, W) uint8 array
-        Final mask, 0 and 255.
-    frame, background : (D, at least H * W) array
-        Planes of the frame and of the learned background.
-    white : float
-        Value of white.
-
-    Returns
-    -------
-    (H, W) uint8 array
-        255 in shadows, which are a part of the mask.
-    """
-    shadows = np.zeros_like(mask)
-    left, top, width, height = cv2.boundingRect(mask)
-    if width == 0:
-        return shadows
-    seen = _compare(mask.shape, (left, top, width, height), frame, background, white)
-    dark = (seen.ratio > _DARKEST) & (seen.ratio < _LIGHTEST) & (seen.chromaticity < _CHROMATICITY)
-    inside = mask[seen.box]
-    found = cv2.medianBlur(np.where(dark & seen.explained, inside, np.uint8(0)), _REACH_PX)
-    shadows[seen.box] = cv2.bitwise_and(found, inside)
-    return shadows
 
 
 def find_relit(
