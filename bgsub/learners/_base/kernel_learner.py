@@ -8,8 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.learner import OnlineLearner
 from bgsub.learners._checks import check_choice, check_integer
-from bgsub.learners.hypotheses.expansion import POLICIES, KernelExpansion, rounded
+from bgsub.learners.hypotheses.expansion import POLICIES, KernelExpansion
 from bgsub.learners.hypotheses.kernels import Array, Kernel, resolve_kernel
+from bgsub.learners.hypotheses.samples import rounded
 
 __all__ = ["EvictionParameters", "KernelLearner"]
 
@@ -140,5 +141,15 @@ class KernelLearner(OnlineLearner):
         return decide[None, :] if decide.ndim == 1 else decide.T
 
     def value_one(self, x: Array) -> float:
-        """Return the hypothesis f(x) at one sample (d,), without offset; 0 before the first one was learned."""
-        return self.expansion_.value(x) if self._started else 0.0
+        """Return the hypothesis f(x) at one sample (d,), without offset; 0 before the first one was learned.
+
+        Raises
+        ------
+        ValueError
+            If x is of another length or not finite.
+        """
+        if not self._started:
+            self._sample(x)
+            return 0.0
+        value: float = self.expansion_.value(x)
+        return value

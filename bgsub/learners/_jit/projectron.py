@@ -306,9 +306,12 @@ def projectron_rows(first: int, parameters: Array, state: Array, e: Projected, s
 
 
 @compiled_views
-def projected_values(e: Projected, q: int, weights: Array, samples: Array, out: Array) -> None:
-    """Write the value of function q with coefficients weights (cap,) at each row of samples (m, d) to out (m,)."""
+def projected_values(e: Projected, q: int, weights: Array, samples: Array, row: Array, out: Array) -> None:
+    """Write the value of function q with coefficients weights (cap,) at each row of samples (m, d) to out (m,).
+
+    row (cap,) f8 is scratch of the caller's own.
+    """
     store = e.store[0]
     for t in range(samples.shape[0]):
-        fill_row(store, e.vectors[q], e.norms[q], e.sizes[q], samples[t], e.rows[q])
-        out[t] = combine(e.rows[q], weights, e.sizes[q], 1.0)
+        fill_row(store, e.vectors[q], e.norms[q], e.sizes[q], samples[t], row)
+        out[t] = combine(row, weights, e.sizes[q], 1.0)

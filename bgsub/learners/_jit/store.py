@@ -190,12 +190,16 @@ def value(store: Array, vectors: Array, norms: Array, weights: Array, scale: flo
 
 
 @compiled_views
-def values(e: Expansion, weights: Array, scale: float, samples: Array, out: Array) -> None:
-    """Write the value with coefficients scale · weights (cap,) at each row of samples (m, d) to out (m,)."""
-    store = e.store[0]
+def values(
+    store: Array, vectors: Array, norms: Array, weights: Array, scale: float, samples: Array, row: Array, out: Array
+) -> None:
+    """Write the value with coefficients scale · weights (cap,) at each row of samples (m, d) to out (m,).
+
+    row (cap,) f8 is scratch of the caller's own: that of the expansion belongs to whoever learns.
+    """
     for t in range(samples.shape[0]):
-        fill_row(store, e.vectors, e.norms, store.count, samples[t], e.row)
-        out[t] = combine(e.row, weights, store.count, scale)
+        fill_row(store[0], vectors, norms, store[0].count, samples[t], row)
+        out[t] = combine(row, weights, store[0].count, scale)
 
 
 @compiled_views
@@ -217,12 +221,13 @@ def evaluate_classes(e: Expansion, x: Array, scores: Array) -> None:
 
 
 @compiled_views
-def multiclass_values(e: Expansion, weights: Array, scale: float, samples: Array, out: Array) -> None:
+def multiclass_values(
+    store: Array, vectors: Array, norms: Array, weights: Array, scale: float, samples: Array, row: Array, out: Array
+) -> None:
     """Write the values with coefficients scale · weights (cap, Q) at each row of samples (m, d) to out (m, Q)."""
-    store = e.store[0]
     for t in range(samples.shape[0]):
-        fill_row(store, e.vectors, e.norms, store.count, samples[t], e.row)
-        multiclass_scores(e.row, weights, store.count, scale, out[t])
+        fill_row(store[0], vectors, norms, store[0].count, samples[t], row)
+        multiclass_scores(row, weights, store[0].count, scale, out[t])
 
 
 @compiled_views

@@ -8,8 +8,9 @@ from scipy.sparse import issparse
 from bgsub._numba import run_bands
 from bgsub.learners._jit import members as jit
 from bgsub.learners._jit.store import values as expansion_values
-from bgsub.learners.hypotheses.expansion import KernelExpansion, hold_sample, rounded, writable
+from bgsub.learners.hypotheses.expansion import KernelExpansion
 from bgsub.learners.hypotheses.kernels import Array, Kernel, Linear
+from bgsub.learners.hypotheses.samples import check_width, hold_sample, one_sample, rounded, writable
 
 __all__ = ["KernelMembers", "LinearMembers", "compressed"]
 
@@ -126,10 +127,11 @@ class LinearMembers:
 
     def value(self, x: Array, weights: Array | None = None) -> float:
         """Return the mean value at one sample (d,)."""
-        return float(self.values(self.hold(x))[0])
+        return float(self.values(one_sample(x, self.weights.shape[1] - 1)[None])[0])
 
     def values(self, samples: Any, weights: Array | None = None) -> Array:
         """Return the mean value at each row of samples (m, d), dense or CSR, with the bits of `value`."""
+        check_width(samples, self.weights.shape[1] - 1)
         out = np.zeros(samples.shape[0])
         if issparse(samples):
             jit.sparse_values(self.bias, self.unit, self.mean(), compressed(samples), out)
@@ -193,16 +195,17 @@ class KernelMembers(KernelExpansion):
 
     def value(self, x: Array, weights: Array | None = None) -> Any:
         """Return the mean value at one sample (d,)."""
-        return float(self.values(np.asarray(x)[None])[0])
+        return float(self.values(one_sample(x, len(self.arrays.vectors), self.arrays.vectors.dtype)[None])[0])
 
     def values(self, samples: Array, weights: Array | None = None) -> Array:
         """Return the mean value at each row of samples (m, d)."""
         mean = self._mean_of(self.arrays.stored[: self.size])
+        check_width(samples, len(self.arrays.vectors))
         samples = rounded(samples, self.arrays.vectors.dtype)
         if not self.compiled:
             return np.array([self.row(x) @ mean for x in samples], np.float64)
-        out, rows = np.zeros(len(samples)), np.require(samples, np.float64, ["C", "W", "E"])
-        expansion_values(self.arrays, mean, 1.0, rows, out)
+        out = np.zeros(len(samples))
+        self._fill(expansion_values, mean, 1.0, samples, out)
         return out
 
     def coefficients(self) -> Array:
