@@ -133,13 +133,10 @@ class OBPMClassifier(AcceptsSparseRows, OnlineKernelClassifier):
     def _run(self, first: int, samples: Array, targets: Array) -> int:
         if self._linear:
             return super()._run(first, samples, targets)
-        done = self.expansion_.run(first, self._p, self._s, samples, targets)
-        self._s["violations"] = self.expansion_.updates
-        return int(done)
+        return int(self.expansion_.run(first, self._p, self._s, samples, targets))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         self.expansion_.step(self._p, self._s, x, y)
-        self._s["violations"] = self.expansion_.updates
 
     def _mean(self) -> Array:
         check_is_fitted(self)

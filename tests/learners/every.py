@@ -24,6 +24,7 @@ EVERY = [
     bl.OBPMClassifier(n_members=7, kernel=bl.Gaussian(sigma=0.5), random_state=0),
     bl.Perceptron(),
     bl.LinearALMAClassifier(),
+    bl.LinearPAClassifier(),
     bl.LMSClassifier(),
     bl.LSSVMClassifier(sigma=0.5),
     bl.NORMARegressor(sigma=0.5),

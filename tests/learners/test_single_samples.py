@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from bgsub.learners import KernelExpansion, KernelPerceptron, LSSVMClassifier, LSSVMRegressor, save
 from bgsub.learners.hypotheses.kernels import Gaussian
-from tests.learners.every import EVERY, MANY_CLASSES, fitted, task_of
+from tests.learners.every import EVERY, MANY_CLASSES, fitted, kinds, task_of
 
 MODELS = [*(pytest.param(model, False, id=repr(model)) for model in EVERY)]
 MODELS += [pytest.param(model, True, id=f"three classes: {model!r}") for model in MANY_CLASSES]
@@ -91,6 +91,16 @@ def test_a_fit_that_raises_leaves_the_learner_as_it_was(model, many):
         model.set_params(kernel=kernel)
     assert state_of(model) == before
     np.testing.assert_array_equal(model.predict(samples), scores)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in kinds() if hasattr(kind, "learn_one")])
+def test_every_learner_learns_from_a_stream_with_its_defaults(kind):
+    model, rng = kind(), np.random.default_rng(0)
+    supervised = hasattr(model, "predict_one")
+    for x in rng.normal(size=(20, 3)):
+        model.learn_one(x, *(1 if x[0] > 0 else -1,) * supervised)
+    assert model.t_ == 20
+    assert np.isfinite(model.score_one(np.zeros(3)))
 
 
 def test_a_fit_that_raises_keeps_the_names_of_the_columns():

@@ -1,4 +1,4 @@
-"""The hypotheses of linear learners, single or in ensembles, and of ensembles that share a kernel expansion."""
+"""The hypotheses of ensembles: many weight vectors, or many functions that share a kernel expansion."""
 
 from typing import Any
 
@@ -104,6 +104,7 @@ class LinearMembers:
             shape = blocks, samples.size * width
             run_bands(jit.learn_dense, shape, threads, *shared, samples, targets, totals)
         jit.count_mistakes(s, totals, targets, self.length)
+        s["violations"] = self.updates
 
     @property
     def updates(self) -> int:
@@ -174,7 +175,9 @@ class KernelMembers(KernelExpansion):
 
     def run(self, first: int, p: Array, s: Array, samples: Array, targets: Array) -> int:
         """Learn rows from `first` on; return the row reached."""
-        return int(jit.kernel_rows(first, p, s, self.arrays, self.ensemble, self._work, samples, targets))
+        done = int(jit.kernel_rows(first, p, s, self.arrays, self.ensemble, self._work, samples, targets))
+        s["violations"] = self.updates
+        return done
 
     def step(self, p: Array, s: Array, x: Array, y: float) -> None:
         """Learn one sample with any kernel."""
@@ -183,6 +186,7 @@ class KernelMembers(KernelExpansion):
         if jit.kernel_step(p[0], s[0], self.ensemble, work, y, self.kernel.diag(x)):
             self.append(x, work.step.copy())
             jit.tidy(self.arrays.stored, self.ensemble.factors, self.size)
+        s["violations"] = self.updates
 
     @property
     def updates(self) -> int:
