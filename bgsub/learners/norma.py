@@ -161,7 +161,7 @@ class NORMANovelty(NORMABase, NoveltyDetector):
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> model = NORMANovelty(nu=0.1, sigma=1.0).fit(rng.normal(size=(2000, 2)))
+    >>> model = NORMANovelty(nu=0.1).fit(rng.normal(size=(9000, 2)))
     >>> model.predict([[0.0, 0.0], [6.0, 6.0]])
     array([ 1, -1])
     >>> model.learn_one(np.array([6.0, 6.0]))    # novel, and now known a little

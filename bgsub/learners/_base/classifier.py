@@ -98,7 +98,8 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
         ValueError
             If x is of another length or not finite; nothing else is checked.
         """
-        check_is_fitted(self)
+        if not self._started:
+            check_is_fitted(self)  # as a message; asking it each time would take half of the time
         score = self.score_one(x)
         return self.classes_[int(np.argmax(score)) if len(self.classes_) > 2 else int(score > 0)]
 
@@ -197,16 +198,21 @@ class OnlineClassifier(Classifier):
             If x is not finite or of another length, or y is not known (nothing is learned), or a parameter is
             wrong at the first sample.
         """
-        if not self._started:
-            if not isinstance(y, Hashable) or y not in (-1, 1):
-                raise ValueError(f"y must be -1 or 1 unless classes are named in partial_fit, got {y!r}")
-            self._learn_first(x, float(y))
-            return float(self._s["last"][0])
-        target = self._target_of.get(y) if isinstance(y, Hashable) else None
-        if target is None:
-            raise ValueError(f"y must be one of {list(self._target_of)}, got {y!r}")
-        self._learn(x, target)
+        try:
+            target = self._target_of[y]
+        except (AttributeError, KeyError, TypeError):  # nothing learned, another label, or none that can be hashed
+            self._learn_first(x, self._first_target(y))
+        else:
+            self._learn(x, target)
         return float(self._s["last"][0])
+
+    def _first_target(self, y: Any) -> float:
+        """Return the target of the first sample of all, or raise where y is not known."""
+        if self._started:
+            raise ValueError(f"y must be one of {list(self._target_of)}, got {y!r}")
+        if not isinstance(y, Hashable) or y not in (-1, 1):
+            raise ValueError(f"y must be -1 or 1 unless classes are named in partial_fit, got {y!r}")
+        return float(y)
 
     @all_or_nothing
     def _learn_first(self, x: Array, y: float) -> None:

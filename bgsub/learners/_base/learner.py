@@ -174,7 +174,7 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _sample(self, x: Any) -> Array:
         """Return a finite sample of any length, where nothing was learned yet."""
-        return one_sample(x, None, np.float32 if getattr(self, "dtype", "") == "float32" else np.float64)
+        return one_sample(x, None, getattr(self, "dtype", "") == "float32")
 
     def _weights(self) -> Array | None:
         """Coefficients that decide, in slot order; None for those of the latest hypothesis."""

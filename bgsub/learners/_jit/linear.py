@@ -103,27 +103,45 @@ def settle_factor(e: LinearStore, weights: Array) -> None:
 
 
 @compiled_views
-def linear_rows(parameters: Array, state: Array, store: Array, weights: Array, samples: Array, targets: Array) -> None:
-    """Learn rows (m, d) with targets (m,); weights (d + 1,) f8, the last one that of the constant feature."""
-    p, s, e = parameters[0], state[0], store[0]
-    last: int = samples.shape[1]
-    for t in range(samples.shape[0]):
-        x, square, f = samples[t], 0.0, 0.0
+def learn_row(p: LinearParameters, s: State, e: LinearStore, weights: Array, x: Array, y: float) -> bool:
+    """Learn x (d,) with target y, or return False where |x|² is not finite.
+
+    weights (d + 1,) f8, the last one that of the constant feature.
+    """
+    last: int = x.shape[0]
+    square, f = 0.0, 0.0
+    for j in range(last):
+        square += x[j] * x[j]
+    if not square < math.inf:
+        return False
+    square = with_bias(p.bias, square)
+    length = divisor(p.unit, square)
+    for j in range(last):
+        f += x[j] / length * weights[j]
+    if p.bias:
+        f += 1.0 / length * weights[last]
+    step = linear_step(p, s, e, f * e.factor, y, 1.0 if length != 1.0 else square)
+    if step != 0.0:
         for j in range(last):
-            square += x[j] * x[j]
-        square = with_bias(p.bias, square)
-        length = divisor(p.unit, square)
-        for j in range(last):
-            f += x[j] / length * weights[j]
+            weights[j] += x[j] / length * step
         if p.bias:
-            f += 1.0 / length * weights[last]
-        step = linear_step(p, s, e, f * e.factor, targets[t], 1.0 if length != 1.0 else square)
-        if step != 0.0:
-            for j in range(last):
-                weights[j] += x[j] / length * step
-            if p.bias:
-                weights[last] += 1.0 / length * step
-            settle_factor(e, weights)
+            weights[last] += 1.0 / length * step
+        settle_factor(e, weights)
+    return True
+
+
+@compiled_views
+def linear_one(parameters: Array, state: Array, store: Array, weights: Array, x: Array, y: float) -> bool:
+    """Learn one sample as `learn_row` does, for calls from Python."""
+    return learn_row(parameters[0], state[0], store[0], weights, x, y)
+
+
+@compiled_views
+def linear_rows(parameters: Array, state: Array, store: Array, weights: Array, samples: Array, targets: Array) -> None:
+    """Learn rows (m, d), finite, with targets (m,)."""
+    p, s, e = parameters[0], state[0], store[0]
+    for t in range(samples.shape[0]):
+        learn_row(p, s, e, weights, samples[t], targets[t])
 
 
 @compiled_views
@@ -155,19 +173,33 @@ def linear_sparse_rows(
 
 
 @compiled_views
+def score_row(bias: bool, unit: bool, factor: float, weights: Array, x: Array) -> float:
+    """Return the score of x (d,), NaN where |x|² is not finite."""
+    last: int = x.shape[0]
+    square, f = 0.0, 0.0
+    for j in range(last):
+        square += x[j] * x[j]
+    if not square < math.inf:
+        return math.nan
+    length = divisor(unit, with_bias(bias, square))
+    for j in range(last):
+        f += x[j] / length * weights[j]
+    if bias:
+        f += 1.0 / length * weights[last]
+    return f * factor
+
+
+@compiled_views
+def linear_value(bias: bool, unit: bool, store: Array, weights: Array, x: Array) -> float:
+    """Return the score of one sample, for calls from Python."""
+    return score_row(bias, unit, store[0].factor, weights, x)
+
+
+@compiled_views
 def linear_values(bias: bool, unit: bool, factor: float, weights: Array, samples: Array, out: Array) -> None:
     """Write the score of each row of samples (m, d) to out (m,)."""
-    last: int = samples.shape[1]
     for t in range(samples.shape[0]):
-        x, square, f = samples[t], 0.0, 0.0
-        for j in range(last):
-            square += x[j] * x[j]
-        length = divisor(unit, with_bias(bias, square))
-        for j in range(last):
-            f += x[j] / length * weights[j]
-        if bias:
-            f += 1.0 / length * weights[last]
-        out[t] = f * factor
+        out[t] = score_row(bias, unit, factor, weights, samples[t])
 
 
 @compiled_views

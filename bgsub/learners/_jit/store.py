@@ -332,3 +332,52 @@ def apply(e: Expansion, x: Array, factor: float, a: float) -> None:
         place(e, slot, x)
         e.stored[slot] = a / store.scale
     store.scale_sum += store.scale
+
+
+@compiled_views
+def move(e: Expansion, source: int, target: int) -> None:
+    """Copy the vector of one slot, with what belongs to it (one function), to another slot."""
+    for j in range(e.vectors.shape[0]):
+        e.vectors[j, target] = e.vectors[j, source]
+    for values in (e.norms, e.stored, e.births, e.sums):
+        values[target] = values[source]
+
+
+@compiled_views
+def reverse(e: Expansion, first: int, last: int, scratch: Array) -> None:
+    """Reverse the order of the slots from first to last; scratch (d,) f8."""
+    while first < last:
+        for j in range(e.vectors.shape[0]):
+            scratch[j] = e.vectors[j, first]
+        kept = e.norms[first], e.stored[first], e.births[first], e.sums[first]
+        move(e, last, first)
+        for j in range(e.vectors.shape[0]):
+            e.vectors[j, last] = scratch[j]
+        e.norms[last], e.stored[last], e.births[last], e.sums[last] = kept
+        first, last = first + 1, last - 1
+
+
+@compiled_views
+def drop_below(e: Expansion, threshold: float, scratch: Array) -> None:
+    """Forget every vector of one function whose coefficient is smaller than threshold in size; scratch (d,) f8.
+
+    Those that stay keep their order of age, the oldest in the first slot.
+    """
+    store = e.store[0]
+    size, scale, small = store.count, store.scale, False
+    for i in range(size):
+        small = small or abs(scale * e.stored[i]) < threshold
+    if not small:
+        return
+    if store.oldest > 0:  # a rotation is three reversals
+        reverse(e, 0, store.oldest - 1, scratch)
+        reverse(e, store.oldest, size - 1, scratch)
+        reverse(e, 0, size - 1, scratch)
+        store.oldest = 0
+    kept = 0
+    for i in range(size):
+        if abs(scale * e.stored[i]) >= threshold:
+            if kept != i:
+                move(e, i, kept)
+            kept += 1
+    store.count = kept

@@ -79,6 +79,7 @@ class KernelExpansion:
         self.policy = policy
         self.compiled = kernel.code is not None
         self._sample = np.zeros((1, n_features))
+        self._single = dtype == "float32"
         capacity = _FIRST_CAPACITY if self.budget is None else min(self.budget, _FIRST_CAPACITY)
         store = jit.Store(
             **asdict(kernel.code or jit.MercerKernel()),
@@ -126,7 +127,7 @@ class KernelExpansion:
         ValueError
             If the sample is of another length or not finite.
         """
-        return hold_sample(self._sample, x, self.arrays.vectors.dtype)
+        return hold_sample(self._sample, x, self._single)
 
     def row(self, x: Array) -> Array:
         """Kernel values of x (d,) with the vectors in slot order: an (n,) array."""
@@ -148,7 +149,7 @@ class KernelExpansion:
             If the sample is of another length or not finite.
         """
         e = self.arrays
-        sample = one_sample(x, len(e.vectors), e.vectors.dtype)
+        sample = one_sample(x, len(e.vectors), self._single)
         if e.stored.ndim == 2:
             return self.values(sample[None], weights)[0]
         if not self.compiled:

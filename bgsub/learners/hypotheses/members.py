@@ -199,7 +199,7 @@ class KernelMembers(KernelExpansion):
 
     def value(self, x: Array, weights: Array | None = None) -> Any:
         """Return the mean value at one sample (d,)."""
-        return float(self.values(one_sample(x, len(self.arrays.vectors), self.arrays.vectors.dtype)[None])[0])
+        return float(self.values(one_sample(x, len(self.arrays.vectors), self._single)[None])[0])
 
     def values(self, samples: Array, weights: Array | None = None) -> Array:
         """Return the mean value at each row of samples (m, d)."""

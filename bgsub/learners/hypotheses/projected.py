@@ -46,6 +46,7 @@ class ProjectedExpansion:
         self.single = outputs is None
         self.compiled = kernel.code is not None
         self._sample = np.zeros((1, n_features))
+        self._single = dtype == "float32"
         capacity = _FIRST_CAPACITY if budget is None else min(budget, _FIRST_CAPACITY)
         store = as_record(jit.ProjectedStore(**asdict(kernel.code or MercerKernel())))
         sets = outputs or 1
@@ -73,7 +74,7 @@ class ProjectedExpansion:
 
     def hold(self, x: Array) -> Array:
         """Copy one sample (d,) to a (1, d) float64 array that the next call overwrites."""
-        return hold_sample(self._sample, x, self.dtype)
+        return hold_sample(self._sample, x, self._single)
 
     def fill_rows(self, x: Array) -> None:
         """Compute kernel rows and scores of x (d,) with any kernel."""
@@ -101,7 +102,7 @@ class ProjectedExpansion:
 
     def value(self, x: Array, weights: Array | None = None) -> Any:
         """f(x) of one sample (d,): a float, or one value for each function."""
-        result = self.values(one_sample(x, self.arrays.vectors.shape[1], self.dtype)[None], weights)[0]
+        result = self.values(one_sample(x, self.arrays.vectors.shape[1], self._single)[None], weights)[0]
         return float(result) if self.single else result
 
     def averaged(self, steps: int) -> Array:

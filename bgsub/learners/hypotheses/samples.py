@@ -59,8 +59,8 @@ def check_width(samples: Array, n_features: int) -> None:
         raise ValueError(f"X must be rows of {n_features} features, got an array of shape {samples.shape}")
 
 
-def hold_sample(held: Array, x: Any, dtype: Any = np.float64) -> Array:
-    """Write one sample (d,), rounded to dtype, to held (1, d) float64 and return that.
+def hold_sample(held: Array, x: Any, single: bool = False) -> Array:
+    """Write one sample (d,) to held (1, d) float64 and return that; rounded to float32 where `single` says so.
 
     Raises
     ------
@@ -71,12 +71,15 @@ def hold_sample(held: Array, x: Any, dtype: Any = np.float64) -> Array:
     if given.shape != flat.shape:
         raise ValueError(f"x must have {len(flat)} features, got {_extent(given)}")
     flat[:] = given
-    _finish(flat, dtype)
+    if single:
+        _round(flat)
+    if not ddot(flat, flat) < np.inf:  # a third of the time of numpy's, which would also warn of an overflow
+        raise ValueError(f"x must be finite, and so must its square, got {flat}")
     return held
 
 
-def one_sample(x: Any, n_features: int | None, dtype: Any = np.float64) -> Array:
-    """Return one sample as a new (d,) float64 array, rounded to dtype: what a call that learns nothing works on.
+def one_sample(x: Any, n_features: int | None, single: bool = False) -> Array:
+    """Return one sample as a new (d,) float64 array: what a call that learns nothing works on.
 
     Parameters
     ----------
@@ -84,8 +87,8 @@ def one_sample(x: Any, n_features: int | None, dtype: Any = np.float64) -> Array
         The sample.
     n_features : int or None
         Its length; None for any.
-    dtype : dtype
-        How support vectors are stored.
+    single : bool
+        Whether to round it to float32, as support vectors are.
 
     Raises
     ------
@@ -96,7 +99,10 @@ def one_sample(x: Any, n_features: int | None, dtype: Any = np.float64) -> Array
     if sample.shape != (n_features,) and (n_features is not None or sample.ndim != 1 or not len(sample)):
         wanted = "be a row of features" if n_features is None else f"have {n_features} features"
         raise ValueError(f"x must {wanted}, got {_extent(sample)}")
-    _finish(sample, dtype)
+    if single:
+        _round(sample)
+    if not ddot(sample, sample) < np.inf:
+        raise ValueError(f"x must be finite, and so must its square, got {sample}")
     return sample
 
 
@@ -104,10 +110,6 @@ def _extent(x: Array) -> str:
     return str(len(x)) if x.ndim == 1 else f"an array of shape {x.shape}"
 
 
-def _finish(sample: Array, dtype: Any) -> None:
-    """Round one sample (d,) float64 in place, and require a finite square."""
-    if dtype == np.float32:
-        with np.errstate(over="ignore", under="ignore"):
-            sample[:] = sample.astype(np.float32)
-    if not ddot(sample, sample) < np.inf:  # a third of the time of numpy's, which would also warn of an overflow
-        raise ValueError(f"x must be finite, and so must its square, got {sample}")
+def _round(sample: Array) -> None:
+    with np.errstate(over="ignore", under="ignore"):
+        sample[:] = sample.astype(np.float32)

@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 from bgsub.learners._jit import linear as jit
 from bgsub.learners._jit.records import as_record
 from bgsub.learners.hypotheses.kernels import Array, Linear
-from bgsub.learners.hypotheses.samples import check_width, hold_sample, one_sample, writable
+from bgsub.learners.hypotheses.samples import check_width, one_sample, writable
 
 __all__ = ["LinearWeights"]
 
@@ -37,14 +37,10 @@ class LinearWeights:
         self.bias, self.unit = bias, unit
         self.weights = np.zeros(n_features + 1)
         self.store = as_record(jit.LinearStore())
-        self._sample = np.zeros((1, n_features))
+        self._shape = (n_features,)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(writable(state))
-
-    def hold(self, x: Array) -> Array:
-        """Copy one sample (d,) to a (1, d) float64 array that the next call overwrites."""
-        return hold_sample(self._sample, x)
 
     def learn(self, p: Array, s: Array, samples: Any, targets: Array, threads: int) -> None:
         """Learn rows (m, d), dense or CSR, in order; one vector is learned by one thread."""
@@ -58,9 +54,27 @@ class LinearWeights:
         result: Array = self.weights * self.store["factor"][0]
         return result
 
-    def value(self, x: Array, weights: Array | None = None) -> float:
-        """Return the score of one sample (d,)."""
-        return float(self.values(one_sample(x, len(self.weights) - 1)[None])[0])
+    def learn_one(self, p: Array, s: Array, x: Any, y: float) -> None:
+        """Learn one sample (d,), or raise ValueError as `value` does."""
+        sample: Array = np.array(x, np.float64)
+        if sample.shape != self._shape or not jit.linear_one(p, s, self.store, self.weights, sample, y):
+            one_sample(x, *self._shape)
+
+    def value(self, x: Any, weights: Array | None = None) -> float:
+        """Return the score of one sample (d,).
+
+        Raises
+        ------
+        ValueError
+            If the sample is of another length or not finite.
+        """
+        sample: Array = np.array(x, np.float64)
+        if sample.shape != self._shape:
+            one_sample(x, *self._shape)
+        score: float = jit.linear_value(self.bias, self.unit, self.store, self.weights, sample)
+        if score != score:  # compiled code looks at the sample anyway, and has no words for what is wrong with it
+            one_sample(x, *self._shape)
+        return score
 
     def values(self, samples: Any, weights: Array | None = None) -> Array:
         """Return the score of each row of samples (m, d), dense or CSR, with the bits of `value`."""

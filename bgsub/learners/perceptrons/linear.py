@@ -105,6 +105,9 @@ class _LinearClassifier(AcceptsSparseRows, OnlineClassifier):
     def _parameters(self, rule: int, **numbers: Any) -> jit.LinearParameters:
         return jit.LinearParameters(rule=rule, bias=bool(self.bias), unit=bool(self.unit), **numbers)
 
+    def _learn(self, x: Array, y: float) -> None:
+        self.expansion_.learn_one(self._p, self._s, x, y)
+
     @property
     def coef_(self) -> Array:
         """(1, d) weights of a sample, as it is divided by its length where `unit` says so."""
