@@ -40,14 +40,23 @@ _NAMES = {"min": "max", "max": "min"}
 
 @dataclass(frozen=True)
 class Mutant:
-    """One changed place."""
+    """One place to change, and the how-many-th change of it."""
 
-    file: str
-    line: int
-    before: str
-    after: str
-    source: str
-    """Of the whole changed file."""
+    path: Path
+    node: int
+    change: int
+
+    def place(self) -> tuple[str, int, str, str]:
+        """Return module, line, and the text there before and after."""
+        node = list(ast.walk(ast.parse(self.path.read_text(encoding="utf-8"))))[self.node]
+        new = list(changed(node))[self.change]
+        return self.path.name, getattr(node, "lineno", 0), ast.unparse(node), ast.unparse(new)
+
+    def source(self) -> str:
+        """Return the whole changed module."""
+        tree = ast.parse(self.path.read_text(encoding="utf-8"))
+        node = list(ast.walk(tree))[self.node]
+        return ast.unparse(ast.fix_missing_locations(_Replace(node, list(changed(node))[self.change]).visit(tree)))
 
 
 def changed(node: ast.AST) -> Iterator[ast.AST]:
@@ -86,18 +95,8 @@ class _Replace(ast.NodeTransformer):
 
 def mutants_of(path: Path) -> Iterator[Mutant]:
     """Yield all mutants of the functions and numbers of a module."""
-    text = path.read_text(encoding="utf-8")
-    count = len(list(ast.walk(ast.parse(text))))
-    for index in range(count):
-        tree = ast.parse(text)
-        node = list(ast.walk(tree))[index]
-        for new in changed(node):
-            fresh = ast.parse(text)
-            old = list(ast.walk(fresh))[index]
-            mutated = ast.fix_missing_locations(_Replace(old, new).visit(fresh))
-            yield Mutant(
-                path.name, getattr(node, "lineno", 0), ast.unparse(node), ast.unparse(new), ast.unparse(mutated)
-            )
+    for index, node in enumerate(ast.walk(ast.parse(path.read_text(encoding="utf-8")))):
+        yield from (Mutant(path, index, change) for change, _ in enumerate(changed(node)))
 
 
 def survives(mutant: Mutant) -> bool:
@@ -107,8 +106,8 @@ def survives(mutant: Mutant) -> bool:
         for part in ("bgsub", "tests"):
             shutil.copytree(ROOT / part, copied / part, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "pyproject.toml", copied)
-        (copied / FOLDER / mutant.file).write_text(mutant.source, encoding="utf-8")
-        likely = ("test_rules.py", "test_losses.py", FIRST.get(Path(mutant.file).stem, "test_classifiers.py"))
+        (copied / FOLDER / mutant.path.name).write_text(mutant.source(), encoding="utf-8")
+        likely = ("test_rules.py", "test_losses.py", FIRST.get(mutant.path.stem, "test_classifiers.py"))
         tests = [*(f"tests/learners/{name}" for name in likely), "tests/learners"]
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "compiled", "-p", "no:cacheprovider", *tests]
         environment = {**os.environ, "PYTHONPATH": folder, "NUMBA_DISABLE_JIT": "1"}
@@ -139,7 +138,8 @@ def main() -> int:
         for mutant, survived in zip(drawn, pool.map(survives, drawn), strict=True):
             alive += survived
             verdict = "SURVIVED" if survived else "killed"
-            print(f"{verdict:8} {mutant.file}:{mutant.line}  {mutant.before}  ->  {mutant.after}", flush=True)
+            name, line, before, after = mutant.place()
+            print(f"{verdict:8} {name}:{line}  {before}  ->  {after}", flush=True)
     print(f"{len(drawn) - alive} of {len(drawn)} mutants killed, {len(every)} possible")
     return int(alive > 0)
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from bgsub._numba import compiled_views
+from bgsub._numba import compiled_views, part
 from bgsub.learners._jit.losses import exact_step
 from bgsub.learners._jit.records import Array, State
 
@@ -37,19 +37,19 @@ class LinearStore:
     norm2: float = 0.0  # squared norm, of ALMA
 
 
-@compiled_views
+@part
 def with_bias(bias: bool, square: float) -> float:
     """Return |x|² with the constant feature, if there is one."""
     return square + 1.0 if bias else square
 
 
-@compiled_views
+@part
 def divisor(unit: bool, square: float) -> float:
     """Return what a sample is divided by: its length where it gets length 1."""
     return math.sqrt(square) if unit and square > 0.0 else 1.0
 
 
-@compiled_views
+@part
 def alma_correction(p: LinearParameters, e: LinearStore, margin: float, length: float, y: float) -> float:
     """Return the step of ALMA in units of the stored weights; count, norm and factor move along."""
     root = math.sqrt(e.correction)
@@ -65,7 +65,7 @@ def alma_correction(p: LinearParameters, e: LinearStore, margin: float, length: 
     return step
 
 
-@compiled_views
+@part
 def linear_step(p: LinearParameters, s: State, e: LinearStore, f: float, y: float, square: float) -> float:
     """Count a sample whose score is f, and return how often it is added to the stored weights; square = |x|²."""
     s.t += 1
@@ -102,7 +102,7 @@ def settle_factor(e: LinearStore, weights: Array) -> None:
         e.factor = 1.0
 
 
-@compiled_views
+@part
 def learn_row(p: LinearParameters, s: State, e: LinearStore, weights: Array, x: Array, y: float) -> bool:
     """Learn x (d,) with target y, or return False where |x|² is not finite.
 
@@ -172,7 +172,7 @@ def linear_sparse_rows(
             settle_factor(e, weights)
 
 
-@compiled_views
+@part
 def score_row(bias: bool, unit: bool, factor: float, weights: Array, x: Array) -> float:
     """Return the score of x (d,), NaN where |x|² is not finite."""
     last: int = x.shape[0]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled, compiled_views
+from bgsub._numba import compiled, compiled_views, part
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import Expansion, choose_slot, diagonal, evaluate_classes, full, place
 
@@ -76,7 +76,7 @@ class Sample(NamedTuple):
     values: Array  # (d + 1,) f8
 
 
-@compiled_views
+@part
 def draw(tau: float, seeds: Array, stride: Array, members: Array, work: Work) -> None:
     """Write 1 to work.chosen for each member that sees the sample, else 0: a share tau; all for tau = 1."""
     if tau >= 1.0:
@@ -99,7 +99,7 @@ def draw(tau: float, seeds: Array, stride: Array, members: Array, work: Work) ->
         work.chosen[m] = members[m] if z[m] * _UNIT < tau else 0.0
 
 
-@compiled_views
+@part
 def alma_step(p: MemberParameters, e: Ensemble, b: int, m: int, margin: float, length: float, y: float) -> float:
     """Return the step of a member with ALMA's rule; count, norm and factor move along."""
     root = math.sqrt(e.counts[b, m])
@@ -115,7 +115,7 @@ def alma_step(p: MemberParameters, e: Ensemble, b: int, m: int, margin: float, l
     return step
 
 
-@compiled_views
+@part
 def steps(p: MemberParameters, e: Ensemble, b: int, work: Work, y: float, k_tt: float) -> bool:
     """Write the steps of all members of block b, whose values are work.f; return whether any is not zero."""
     some = False
@@ -164,7 +164,7 @@ def make_work(width: int) -> Work:
     return Work(numbers[0], numbers[1], numbers[2], integers[0], integers[1])
 
 
-@compiled_views
+@part
 def learn_sample(p: MemberParameters, weights: Array, e: Ensemble, b: int, x: Sample, y: float, work: Work) -> float:
     """Let block b learn a sample; return the sum of its members' values before."""
     block, f = weights[b], work.f
@@ -262,7 +262,7 @@ def sparse_values(bias: bool, unit: bool, mean: Array, rows: Rows, out: Array) -
         out[t] = weighted(gather(bias, unit, rows.columns[row], rows.values[row], n_features, used, kept), mean)
 
 
-@compiled_views
+@part
 def weighted(x: Sample, mean: Array) -> float:
     """Return the value of the weights mean (d + 1,) at a sample."""
     total = 0.0

@@ -6,7 +6,7 @@ All coefficients shrink by 1 / (1 + r), then the sample gets its own. Equation n
 import math
 from dataclasses import dataclass
 
-from bgsub._numba import compiled_views
+from bgsub._numba import compiled_views, part
 from bgsub.learners._jit.losses import exact_step
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import Expansion, apply, diagonal, drop_below, evaluate, full, mass
@@ -86,7 +86,7 @@ def olk_regression(p: OLKRegressionParameters, s: State, f: float, y: float, k_t
     return 1.0 / shrink, (up - down) / shrink
 
 
-@compiled_views
+@part
 def olk_threshold(p: OLKNoveltyParameters, s: OLKNoveltyState) -> float:
     """Return the score below which a sample is novel."""
     if p.rule == PUBLISHED:
@@ -98,7 +98,7 @@ def olk_threshold(p: OLKNoveltyParameters, s: OLKNoveltyState) -> float:
     return s.theta
 
 
-@compiled_views
+@part
 def olk_score(p: OLKNoveltyParameters, f: float, density: float, k_tt: float) -> float:
     """Return the score that the threshold is for."""
     if p.rule == PUBLISHED:
@@ -106,7 +106,7 @@ def olk_score(p: OLKNoveltyParameters, f: float, density: float, k_tt: float) ->
     return density if p.rule != KKT and p.on_density else f
 
 
-@compiled_views
+@part
 def move_threshold(p: OLKNoveltyParameters, s: OLKNoveltyState, score: float, novel: float) -> None:
     """Take one step of the quantile rule: theta starts at half the mean score of the warm-up."""
     if s.t <= p.warmup:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled_views
+from bgsub._numba import compiled_views, part
 from bgsub.learners._jit.records import Array
 
 UNKNOWN, GAUSSIAN, LAPLACIAN, POLYNOMIAL, LINEAR = -1, 0, 1, 2, 3
@@ -64,7 +64,7 @@ class Expansion(NamedTuple):
     row: Array  # (cap,) f8 scratch: kernel values with the sample at hand
 
 
-@compiled_views
+@part
 def power(base: float, degree: float) -> float:
     """base**degree by squaring: the library's power goes through logarithms."""
     result = 1.0
@@ -104,7 +104,7 @@ def exp_nonpositive(y: float) -> float:
     return result if y >= LOWEST else 0.0
 
 
-@compiled_views
+@part
 def diagonal(k: MercerKernel, x: Array) -> float:
     """k(x, x)."""
     if k.kind == GAUSSIAN or k.kind == LAPLACIAN:
@@ -117,7 +117,7 @@ def diagonal(k: MercerKernel, x: Array) -> float:
     return power(k.gamma * square + k.coef0, k.degree)
 
 
-@compiled_views
+@part
 def fill_row(k: MercerKernel, vectors: Array, norms: Array, size: int, x: Array, row: Array) -> None:
     """Write k(s_i, x) of the first `size` vectors to row."""
     kind, gamma, coef0, degree = k.kind, k.gamma, k.coef0, k.degree
@@ -162,7 +162,7 @@ def fill_row(k: MercerKernel, vectors: Array, norms: Array, size: int, x: Array,
                 sums[i] = power(gamma * sums[i] + coef0, degree)
 
 
-@compiled_views
+@part
 def combine(row: Array, weights: Array, size: int, scale: float) -> float:
     """Return scale · sum of row_i weights_i."""
     total = 0.0
@@ -171,7 +171,7 @@ def combine(row: Array, weights: Array, size: int, scale: float) -> float:
     return scale * total
 
 
-@compiled_views
+@part
 def evaluate(e: Expansion, x: Array) -> float:
     """Fill the kernel row of x (d,) and return f(x)."""
     store = e.store[0]
@@ -202,7 +202,7 @@ def values(
         out[t] = combine(row, weights, store[0].count, scale)
 
 
-@compiled_views
+@part
 def multiclass_scores(row: Array, weights: Array, size: int, scale: float, scores: Array) -> None:
     """Write the value of each class, with coefficients scale · weights (cap, Q), to scores (Q,)."""
     scores[:] = 0.0
@@ -212,7 +212,7 @@ def multiclass_scores(row: Array, weights: Array, size: int, scale: float, score
     scores *= scale
 
 
-@compiled_views
+@part
 def evaluate_classes(e: Expansion, x: Array, scores: Array) -> None:
     """Fill the kernel row of x (d,) and write the value of each class to scores (Q,)."""
     store = e.store[0]
@@ -230,7 +230,7 @@ def multiclass_values(
         multiclass_scores(row, weights, store[0].count, scale, out[t])
 
 
-@compiled_views
+@part
 def mass(e: Expansion) -> float:
     """Return the sum of all coefficients."""
     store = e.store[0]
@@ -240,7 +240,7 @@ def mass(e: Expansion) -> float:
     return total * float(store.scale)
 
 
-@compiled_views
+@part
 def decay(e: Expansion, factor: float) -> None:
     """Multiply all coefficients (cap,) by factor; one that is not positive forgets everything."""
     store = e.store[0]
@@ -257,7 +257,7 @@ def decay(e: Expansion, factor: float) -> None:
         store.scale = 1.0
 
 
-@compiled_views
+@part
 def decay_columns(e: Expansion, factor: float, scratch: Array) -> None:
     """Multiply all coefficients (cap, Q) by factor, as `decay` does; scratch (cap,) f8."""
     store = e.store[0]
@@ -321,7 +321,7 @@ def full(e: Expansion) -> bool:
     return is_full
 
 
-@compiled_views
+@part
 def apply(e: Expansion, x: Array, factor: float, a: float) -> None:
     """Multiply all coefficients by factor, store x (d,) with coefficient a unless that is 0, and count the step."""
     store = e.store[0]
@@ -334,7 +334,7 @@ def apply(e: Expansion, x: Array, factor: float, a: float) -> None:
     store.scale_sum += store.scale
 
 
-@compiled_views
+@part
 def move(e: Expansion, source: int, target: int) -> None:
     """Copy the vector of one slot, with what belongs to it (one function), to another slot."""
     for j in range(e.vectors.shape[0]):
@@ -343,7 +343,7 @@ def move(e: Expansion, source: int, target: int) -> None:
         values[target] = values[source]
 
 
-@compiled_views
+@part
 def reverse(e: Expansion, first: int, last: int, scratch: Array) -> None:
     """Reverse the order of the slots from first to last; scratch (d,) f8."""
     while first < last:
@@ -357,7 +357,7 @@ def reverse(e: Expansion, first: int, last: int, scratch: Array) -> None:
         first, last = first + 1, last - 1
 
 
-@compiled_views
+@part
 def drop_below(e: Expansion, threshold: float, scratch: Array) -> None:
     """Forget every vector of one function whose coefficient is smaller than threshold in size; scratch (d,) f8.
 
