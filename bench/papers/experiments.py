@@ -2,29 +2,15 @@
 
 import gzip
 import io
-import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_svmlight_file
-from sklearn.metrics import roc_auc_score
 
+from bench.papers.rows import Row, claimed, counted, measured, unpublished
 from bgsub import learners as bl
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table; `good` is the verdict, None where nothing is claimed."""
-
-    id: str
-    what: str
-    published: str
-    ours: str
-    accepted: str
-    good: bool | None
 
 
 def svmlight(path: Path, n_features: int) -> tuple[np.ndarray, np.ndarray]:
@@ -51,7 +37,7 @@ def exact(folder: Path) -> Iterator[Row]:
     runs: list[tuple[str, str, Any, Any, str, int, int | None, int]] = [
         ("X1", "kernel perceptron, a9a, gamma .04", bl.KernelPerceptron(gamma=0.04), adult, "6691", 6691, 6691, 0),
         ("X2", "kernel perceptron, a9a, gamma .01", bl.KernelPerceptron(gamma=0.01), adult, "6887", 6887, 6887, 0),
-        ("X3", "PA-I, a9a", bl.PassiveAggressiveKernel(gamma=0.04), adult, "12510 +- 37 vectors", 5759, 12515, 0),
+        ("X3", "PA-I, a9a", bl.PassiveAggressiveKernel(gamma=0.04), adult, "12510 ± 37 vectors", 5759, 12515, 0),
         ("X4", "Forgetron self-tuned, a9a, B 100", bl.ForgetronClassifier(gamma=0.04), adult, "-", 8077, 100, 45),
         (
             "X4",
@@ -100,13 +86,15 @@ def exact(folder: Path) -> Iterator[Row]:
     for number, what, model, data, published, mistakes, vectors, slack in runs:
         model.fit(*data)
         good = abs(model.n_mistakes_ - mistakes) <= slack and abs(model.n_support_ - vectors) <= min(slack, 1)
-        accepted = f"{mistakes}, {vectors}" + (f" (+-{slack})" if slack else "")
-        yield Row(number, what, published, f"{model.n_mistakes_} mistakes, {model.n_support_} vectors", accepted, good)
+        loop = f"{mistakes} mistakes, {vectors} vectors" + (f" (± {slack})" if slack else "")
+        yield counted(number, what, published, f"{model.n_mistakes_} mistakes, {model.n_support_} vectors", loop, good)
     digits = np.load(folder / "usps.npz")
     samples = digits["x_train"].astype(float)
     samples /= np.linalg.norm(samples, axis=1, keepdims=True)
     model = bl.KernelPerceptron(kernel="polynomial", degree=13, gamma=0.5, coef0=0.5).fit(samples, digits["y_train"])
-    yield Row("X9", "perceptron of ten classes, usps", "6.7 %", f"{model.n_mistakes_}", "468", model.n_mistakes_ == 468)
+    ours = f"{model.n_mistakes_} mistakes, {100 * model.n_mistakes_ / len(samples):.1f} %"
+    good = model.n_mistakes_ == 468
+    yield counted("X9", "perceptron of ten classes, usps, degree 13", "6.7 %", ours, "468", good)
     data = np.load(folder / "german_permutations.npz")
     raw, labels = data["x_raw"].astype(float), data["y"].astype(int)
     for model, expected, slack, published in (
@@ -116,31 +104,26 @@ def exact(folder: Path) -> Iterator[Row]:
     ):
         total = sum(model.fit(raw[order], labels[order]).n_mistakes_ for order in data["permutations"])
         what = f"{type(model).__name__}, german, 20 published orders"
-        yield Row("X10", what, published, str(total), f"{expected} (+-{slack})", abs(total - expected) <= slack)
-
-
-def within(number: str, what: str, published: float | str, ours: float, low: float, high: float, unit: str = "") -> Row:
-    """Make a row of a number in a range."""
-    return Row(number, what, f"{published}", f"{ours:.4g}{unit}", f"{low:.4g} to {high:.4g}", bool(low <= ours <= high))
+        loop = f"{expected}" + (f" (± {slack})" if slack else "")
+        yield counted("X10", what, published, str(total), loop, abs(total - expected) <= slack)
 
 
 def adult_permuted(folder: Path) -> Iterator[Row]:
     """S1: a9a in random orders (Orabona 2009, figure 6)."""
     samples, labels = svmlight(folder / "a9a.gz", 123)
     squared = {"gamma": 0.04, "eta": 0.1, "eta_on": "squared"}
-    models: list[tuple[str, Any, float, float]] = [
-        ("perceptron", bl.KernelPerceptron(gamma=0.04), 20.6, 20.5),
-        ("PA-I", bl.PassiveAggressiveKernel(gamma=0.04), 17.85, 17.7),
-        ("Forgetron, B 793", bl.ForgetronClassifier(gamma=0.04, budget=793), 21.9, 21.8),
-        ("RBP, B 793", bl.RBPClassifier(gamma=0.04, budget=793, random_state=0), 22.3, 22.0),
-        ("Projectron", bl.ProjectronClassifier(**squared), 20.8, 20.5),
-        ("Projectron++ experiments", bl.ProjectronClassifier(**squared, margin="experiments"), 18.5, 18.66),
+    models: list[tuple[str, Any, str]] = [
+        ("perceptron", bl.KernelPerceptron(gamma=0.04), "20.6"),
+        ("PA-I", bl.PassiveAggressiveKernel(gamma=0.04), "17.85"),
+        ("Forgetron, B 793", bl.ForgetronClassifier(gamma=0.04, budget=793), "21.9"),
+        ("RBP, B 793", bl.RBPClassifier(gamma=0.04, budget=793, random_state=0), "22.3"),
+        ("Projectron", bl.ProjectronClassifier(**squared), "20.8"),
+        ("Projectron++ experiments", bl.ProjectronClassifier(**squared, margin="experiments"), "18.5"),
     ]
     orders = [np.random.default_rng(seed).permutation(len(samples)) for seed in range(5)]
-    for name, model, published, reference in models:
+    for name, model, published in models:
         errors = [rate(model, samples[order], labels[order]) for order in orders]
-        mean = float(np.mean(errors))
-        yield within("S1", f"{name}, a9a, 5 orders, % errors", published, mean, reference - 0.5, reference + 0.5)
+        yield measured("S1", f"{name}, a9a, 5 orders, % errors", published, errors)
 
 
 def two_normals(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -154,17 +137,17 @@ def two_normals(seed: int) -> tuple[np.ndarray, np.ndarray]:
 def synthetic(_folder: Path) -> Iterator[Row]:
     """S2: two normal distributions with a tenth of the labels flipped."""
     squared = {"gamma": 1.0, "eta": 0.04, "eta_on": "squared"}
-    models: list[tuple[str, Any, float, float]] = [
-        ("perceptron", bl.KernelPerceptron(gamma=1.0), 19.12, 18.97),
-        ("PA-I", bl.PassiveAggressiveKernel(gamma=1.0), 12.68, 12.51),
-        ("Forgetron, B 103", bl.ForgetronClassifier(gamma=1.0, budget=103), 20.35, 20.39),
-        ("RBP, B 103", bl.RBPClassifier(gamma=1.0, budget=103, random_state=0), 20.69, 20.70),
-        ("Projectron", bl.ProjectronClassifier(**squared), 19.14, 19.03),
-        ("Projectron++ experiments", bl.ProjectronClassifier(**squared, margin="experiments"), 13.14, 13.1),
+    models: list[tuple[str, Any, str]] = [
+        ("perceptron", bl.KernelPerceptron(gamma=1.0), "19.12"),
+        ("PA-I", bl.PassiveAggressiveKernel(gamma=1.0), "12.68"),
+        ("Forgetron, B 103", bl.ForgetronClassifier(gamma=1.0, budget=103), "20.35"),
+        ("RBP, B 103", bl.RBPClassifier(gamma=1.0, budget=103, random_state=0), "20.69"),
+        ("Projectron", bl.ProjectronClassifier(**squared), "19.14"),
+        ("Projectron++ experiments", bl.ProjectronClassifier(**squared, margin="experiments"), "13.14"),
     ]
-    for name, model, published, reference in models:
-        mean = float(np.mean([rate(model, *two_normals(seed)) for seed in range(5)]))
-        yield within("S2", f"{name}, two normals, % errors", published, mean, reference - 0.7, reference + 0.7)
+    for name, model, published in models:
+        errors = [rate(model, *two_normals(seed)) for seed in range(10)]
+        yield measured("S2", f"{name}, two normals, % errors", published, errors)
 
 
 def hyperplane(seed: int, n: int = 10000) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -179,49 +162,55 @@ def hyperplane(seed: int, n: int = 10000) -> tuple[np.ndarray, np.ndarray, np.nd
 def averaged(_folder: Path) -> Iterator[Row]:
     """S3 and S4: a noisy hyperplane; averaging makes the difference."""
     squared = {"gamma": 1.0, "eta": 0.01, "eta_on": "squared", "average": True}
-    models: list[tuple[str, Any, float, float, float]] = [
-        ("perceptron", bl.KernelPerceptron(gamma=1.0, average=True), 10.1, 21.6, 20.5),
-        ("PA-I", bl.PassiveAggressiveKernel(gamma=1.0, average=True), 10.0, 15.4, 14.5),
-        ("Projectron", bl.ProjectronClassifier(**squared), 9.96, 21.4, 20.7),
-        ("Projectron++", bl.ProjectronClassifier(**squared, margin="experiments"), 10.03, 15.9, 15.0),
+    models: list[tuple[str, Any, str, str]] = [
+        ("perceptron", bl.KernelPerceptron(gamma=1.0, average=True), "10.1", "21.6"),
+        ("PA-I", bl.PassiveAggressiveKernel(gamma=1.0, average=True), "10.0", "15.4"),
+        ("Projectron", bl.ProjectronClassifier(**squared), "9.96", "21.4"),
+        ("Projectron++", bl.ProjectronClassifier(**squared, margin="experiments"), "10.03", "15.9"),
     ]
-    for name, model, published, online_published, online in models:
+    because = "published is what the best classifier of all gets where a tenth of the test labels is flipped"
+    for name, model, published, online_published in models:
         tests, onlines = [], []
-        for seed in range(3):
+        for seed in range(10):
             x, y, x_test, y_test = hyperplane(seed)
             onlines.append(rate(model, x, y))
             tests.append(100 * (1 - model.score(x_test, y_test)))
-        yield within("S3", f"{name}, averaged, % test errors", published, float(np.mean(tests)), 0, 11.3)
-        mean = float(np.mean(onlines))
-        yield within("S4", f"{name}, % online errors", online_published, mean, online - 1.5, online + 1.5)
+        yield measured("S3", f"{name}, averaged, 10 runs, % test errors", published, tests, because=because)
+        yield measured("S4", f"{name}, 10 runs, % online errors", online_published, onlines)
 
 
 def budgets(folder: Path) -> Iterator[Row]:
     """S5, S6 and S20: budgets of 100 (Lu 2016)."""
     data = np.load(folder / "german_permutations.npz")
     raw, labels = data["x_raw"].astype(float), data["y"].astype(int)
-    for name, model, published, reference, slack in (
-        ("perceptron", bl.KernelPerceptron(sigma=8.0), 35.2, 35.39, 0.4),
-        ("RBP", bl.RBPClassifier(sigma=8.0, random_state=0), 37.5, 37.9, 0.8),
-        ("Forgetron", bl.ForgetronClassifier(sigma=8.0), 38.1, 38.16, 0.4),
+    for name, model, published, spread in (
+        ("perceptron", bl.KernelPerceptron(sigma=8.0), "35.2", 0.9),
+        ("RBP", bl.RBPClassifier(sigma=8.0, random_state=0), "37.5", 1.1),
+        ("Forgetron", bl.ForgetronClassifier(sigma=8.0), "38.1", 0.9),
     ):
-        mean = float(np.mean([rate(model, raw[order], labels[order]) for order in data["permutations"]]))
-        yield within("S5", f"{name}, german, % errors", published, mean, reference - slack, reference + slack)
+        errors = [rate(model, raw[order], labels[order]) for order in data["permutations"]]
+        yield measured(
+            "S5", f"{name}, german, B 100, the 20 published orders, % errors", published, errors, spread=spread
+        )
     parts = [svmlight(folder / name, 123) for name in ("a9a.gz", "a9a.t.gz")]
     samples, labels = np.vstack([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
-    order = np.random.default_rng(0).permutation(len(samples))
-    error = rate(bl.RBPClassifier(sigma=8.0, random_state=0), samples[order], labels[order])
-    yield within("S6", "RBP, a9a + a9a.t, % errors", 27.1, error, 26.5, 27.5)
-    samples, labels = svmlight(folder / "w8a.gz", 300)
-    orders = [np.random.default_rng(seed).permutation(len(samples)) for seed in range(2)]
-    for name, model, published_text, reference in (
-        ("perceptron", bl.KernelPerceptron(sigma=8.0), "3.47", 3.61),
-        ("RBP", bl.RBPClassifier(sigma=8.0, random_state=0), "5.10", 5.11),
-        ("Forgetron", bl.ForgetronClassifier(sigma=8.0), "5.28", 5.29),
-        ("PA-I", bl.PassiveAggressiveKernel(sigma=8.0), "-", 2.42),
+    orders = [np.random.default_rng(seed).permutation(len(samples)) for seed in range(5)]
+    for name, model, published in (
+        ("RBP", bl.RBPClassifier(sigma=8.0, random_state=0), "27.1"),
+        ("Forgetron", bl.ForgetronClassifier(sigma=8.0), "27.8"),
     ):
-        mean = float(np.mean([rate(model, samples[order], labels[order]) for order in orders]))
-        yield within("S20", f"{name}, w8a, % errors", published_text, mean, reference - 0.3, reference + 0.3)
+        errors = [rate(model, samples[order], labels[order]) for order in orders]
+        yield measured("S6", f"{name}, a9a + a9a.t, B 100, 5 orders, % errors", published, errors)
+    samples, labels = svmlight(folder / "w8a.gz", 300)
+    orders = [np.random.default_rng(seed).permutation(len(samples)) for seed in range(5)]
+    because = "published with the test part w8a.t, which the data here lack"
+    for name, model, published in (
+        ("perceptron", bl.KernelPerceptron(sigma=8.0), "3.47"),
+        ("RBP, B 100", bl.RBPClassifier(sigma=8.0, random_state=0), "5.10"),
+        ("Forgetron, B 100", bl.ForgetronClassifier(sigma=8.0), "5.28"),
+    ):
+        errors = [rate(model, samples[order], labels[order]) for order in orders]
+        yield measured("S20", f"{name}, w8a, 5 orders, % errors", published, errors, because=because)
 
 
 def curve(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -240,60 +229,32 @@ def curve_error(model: Any) -> float:
 def regression(folder: Path) -> Iterator[Row]:
     """S14 to S16 (Li 2013) and S21 (recursive least squares on the Lorenz series)."""
     olk = {"width": 0.5, "C": 1.0, "r": 0.001, "budget": None}
-    for n, high in ((100, 0.18), (300, 0.115), (600, 0.09)):
+    for n in (100, 300, 600):
         mean = float(np.mean([curve_error(bl.OLKRegressor(**olk, eps=0.5).fit(*curve(n, s))) for s in range(10)]))
-        yield within("S14", f"OLK_R, example 2, error after {n}", "figure", mean, 0, high)
-    for name, model, reference in (
-        ("KRLS", bl.KRLSRegressor(width=0.5, nu=0.001), 0.064),
-        ("LS-SVM", bl.LSSVMRegressor(width=0.5, C=10.0), 0.054),
-        ("kernel LMS", bl.NORMARegressor(width=0.5, eta=0.02, lam=0.0, budget=None), 0.122),
-        ("NORMA", bl.NORMARegressor(width=0.5, loss="epsilon", eta=0.1, lam=0.01, eps=0.5, budget=None), 0.068),
+        yield unpublished(
+            "S14", f"OLK_R, example 2, error after {n}, 10 runs", f"{mean:.4f}", "only a curve is published"
+        )
+    for name, model in (
+        ("KRLS", bl.KRLSRegressor(width=0.5, nu=0.001)),
+        ("LS-SVM", bl.LSSVMRegressor(width=0.5, C=10.0)),
+        ("kernel LMS", bl.NORMARegressor(width=0.5, eta=0.02, lam=0.0, budget=None)),
     ):
         mean = float(np.mean([curve_error(model.fit(*curve(600, s))) for s in range(10)]))
-        yield within("S15", f"{name}, example 2, error after 600", "figure", mean, 0.75 * reference, 1.25 * reference)
+        what = f"{name}, example 2, error after 600, 10 runs"
+        yield unpublished("S15", what, f"{mean:.4f}", "only a curve is published")
     counts = [bl.OLKRegressor(**olk, eps=eps).fit(*curve(700, 3)).n_support_ for eps in (0.0, 0.3, 0.5, 0.7, 1.1)]
     good = counts[0] == 700 and counts == sorted(counts, reverse=True) and counts[-1] <= 15
     ours = ", ".join(map(str, counts))
-    yield Row("S16", "OLK_R vectors of 700 at eps 0, .3, .5, .7, 1.1", "700 to 0 (figure)", ours, "falling", good)
+    what = "OLK_R vectors of 700 at eps 0, .3, .5, .7, 1.1"
+    yield claimed("S16", what, "fall from all to nearly none (figure)", ours, good)
     series = np.loadtxt(folder / "lorenz.dat")
     padded = np.concatenate([np.zeros(6), series])
     samples = np.stack([padded[i + 1 : i + 10001] for i in range(6)], axis=1)
     model = bl.KRLSRegressor(sigma=32.0, nu=1e-4)
     errors = [y - model.learn_one(x, float(y)) for x, y in zip(samples, series[1:10001], strict=True)]
     decibel = float(10 * np.log10(np.mean(np.square(errors[1000:]))))
-    yield within("S21", f"KRLS, Lorenz, dB ({model.n_support_} vectors)", -40.17, decibel, -np.inf, -39.9)
-
-
-def novelty(folder: Path) -> Iterator[Row]:
-    """S17 to S19: OLK_C, OLK_N and NORMA's novelty detection."""
-    errors = []
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        y = rng.choice([-1, 1], 11000)
-        x = y[:, None] + rng.normal(size=(11000, 2))
-        model = bl.OLKClassifier(width=1.2, C=0.8, r=0.001, budget=None).fit(x[:1000], y[:1000])
-        errors.append(100 * (1 - model.score(x[1000:], y[1000:])))
-    yield within("S17", "OLK_C, example 1, % test errors (Bayes 7.86)", "figure", float(np.mean(errors)), 0, 10.5)
-    areas, rates = [], []
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        outlier = rng.random(2000) < 0.05
-        x = rng.normal(size=(2000, 2)) + np.where(outlier, -2.0, 2.0)[:, None]
-        model = bl.OLKNovelty(width=1.0, budget=None).fit(x[:1000])
-        areas.append(roc_auc_score(outlier[1000:], -model.expansion_.values(x[1000:])))
-        rates.append(model.n_novel_ / 1000)
-    yield within("S18", "OLK_N, example 3, area under ROC", "figure", float(np.mean(areas)), 0.95, 1.0)
-    yield within("S18", "OLK_N, example 3, share flagged, nu .05", "-", float(np.mean(rates)), 0.03, 0.09)
-    digits = 2 * np.load(folder / "usps.npz")["x_train"].astype(float) - 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        model = bl.NORMANovelty(sigma=8.0, nu=0.01, eta=1.0, schedule="sqrt", budget=None).fit(digits)
-    share = model.n_violations_ / len(digits)
-    yield within("S19", "NORMA, usps digits found novel, nu .01, sqrt schedule", "images", share, 0.006, 0.012)
-    model = bl.NORMANovelty(sigma=8.0, nu=0.01, eta=0.002, budget=None).fit(digits)
-    share, identity = model.n_violations_ / len(digits), 0.01 - (model.rho_ - 0.002 * 0.01 / 2) / (0.002 * len(digits))
-    exactly = abs(share - identity) < 1e-12
-    yield Row("S19", "the same with eta = nu / 5", "-", f"{share:.4f}", f"identity {identity:.4f}", exactly)
+    because = "less error than the toolbox, which keeps the inverse of the Gram matrix; ours keeps a triangular factor"
+    yield measured("S21", f"KRLS, Lorenz, dB ({model.n_support_} vectors)", "-40.17", decibel, because=because)
 
 
 def drifting(seed: int, n: int = 10000, switching: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -323,9 +284,13 @@ def ordering(_folder: Path) -> Iterator[Row]:
     for name, switching in (("drifting", False), ("switching", True)):
         data = [drifting(seed, 5000, switching) for seed in range(20)]
         errors = {key: float(np.mean([rate(make(), x, y) for x, y in data])) for key, make in stream_models().items()}
-        good = errors["NORMA, margin .5"] <= min(errors["NORMA, margin 0"], errors["perceptron"])
         ours = ", ".join(f"{key} {value:.1f} %" for key, value in errors.items())
-        yield Row("14.3", f"{name} data, 20 runs", "figure", ours, "margin .5 below margin 0 and perceptron", good)
+        good = errors["NORMA, margin .5"] <= min(errors["NORMA, margin 0"], errors["perceptron"])
+        yield claimed("14.3", f"{name} data, 20 runs", "a positive margin is best (figure)", ours, good)
+        claim = "with margin 0, too, forgetting is better than the perceptron (figure)"
+        because = "our data overlap, and constants are ours; the paper leaves out what the Bayes rule gets wrong"
+        good = errors["NORMA, margin 0"] <= errors["perceptron"]
+        yield claimed("14.3", f"{name} data, 20 runs", claim, ours, good, because)
 
 
-ALL = (exact, adult_permuted, synthetic, averaged, budgets, regression, novelty, ordering)
+ALL = (exact, adult_permuted, synthetic, averaged, budgets, regression, ordering)
