@@ -36,10 +36,12 @@ class OBPMClassifier(AcceptsSparseRows, OnlineKernelClassifier):
         Share of the samples that a member sees, in [0, 1]. Less makes members differ more, and learn more slowly.
     base : {"perceptron", "alma"}
         The rule of a member; the paper uses the perceptron with eta = 1.
-    margin, eta
-        Of the perceptron, as in `Perceptron`.
+    margin : float
+        Value that y w·x of a perceptron must exceed, not negative.
+    eta : float
+        Step of a perceptron, positive; it matters only beside a margin.
     alpha, B, C
-        Of ALMA, as in `ALMAClassifier`.
+        As in `ALMAClassifier`; of ALMA only.
     kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`, "linear" by default. A `Linear` object asks for support vectors all the same.
     bias, unit : bool

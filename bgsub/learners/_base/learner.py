@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 import numpy as np
 
 from bgsub.errors import DependencyError
+from bgsub.learners._base.docstrings import completed
 from bgsub.learners._jit.records import State, as_record
 from bgsub.learners.hypotheses.kernels import Array
 from bgsub.learners.hypotheses.samples import one_sample, writable
@@ -68,6 +69,11 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     _state: ClassVar[type[State]] = State
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if cls.__doc__:
+            cls.__doc__ = completed(cls.__doc__)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(writable(state))
