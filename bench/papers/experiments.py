@@ -158,32 +158,34 @@ def synthetic(_folder: Path) -> Iterator[Row]:
         yield measured("S2", f"{name}, two normals, % errors", published, errors)
 
 
-def hyperplane(seed: int, n: int = 10000) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return training and test samples with a tenth of the labels flipped."""
+def hyperplane(seed: int, n: int = 10000) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]:
+    """Return training and test samples with a tenth of the labels flipped, and the share of flipped test labels."""
     rng = np.random.default_rng(seed)
     x, w = rng.normal(size=(2 * n, 2)), rng.normal(size=2)
     y = np.where(x @ w > 0, 1, -1)
-    y[rng.random(2 * n) < 0.1] *= -1
-    return x[:n], y[:n], x[n:], y[n:]
+    flipped = rng.random(2 * n) < 0.1
+    y[flipped] *= -1
+    return x[:n], y[:n], x[n:], y[n:], float(flipped[n:].mean())
 
 
 def averaged(_folder: Path) -> Iterator[Row]:
     """S3 and S4: a noisy hyperplane; averaging makes the difference."""
     squared = {"gamma": 1.0, "eta": 0.01, "eta_on": "squared", "average": True}
     models: list[tuple[str, Any, str, str]] = [
-        ("perceptron", bl.KernelPerceptron(gamma=1.0, average=True), "10.1", "21.6"),
-        ("PA-I", bl.PassiveAggressiveKernel(gamma=1.0, average=True), "10.0", "15.4"),
-        ("Projectron", bl.ProjectronClassifier(**squared), "9.96", "21.4"),
-        ("Projectron++", bl.ProjectronClassifier(**squared, margin="experiments"), "10.03", "15.9"),
+        ("perceptron", bl.KernelPerceptron(gamma=1.0, average=True), "0.1", "21.6"),
+        ("PA-I", bl.PassiveAggressiveKernel(gamma=1.0, average=True), "0.0", "15.4"),
+        ("Projectron", bl.ProjectronClassifier(**squared), "-0.04", "21.4"),
+        ("Projectron++", bl.ProjectronClassifier(**squared, margin="experiments"), "0.03", "15.9"),
     ]
-    because = "published is what the best classifier of all gets where a tenth of the test labels is flipped"
+    because = "the published errors, 10.1, 10.0, 9.96 and 10.03, are those of the hyperplane itself"
     for name, model, published, online_published in models:
         tests, onlines = [], []
         for seed in range(10):
-            x, y, x_test, y_test = hyperplane(seed)
+            x, y, x_test, y_test, flipped = hyperplane(seed)
             onlines.append(rate(model, x, y))
-            tests.append(100 * (1 - model.score(x_test, y_test)))
-        yield measured("S3", f"{name}, averaged, 10 runs, % test errors", published, tests, because=because)
+            tests.append(100 * (1 - model.score(x_test, y_test) - flipped))
+        what = f"{name}, averaged, 10 runs, % test errors beyond the tenth of flipped labels"
+        yield measured("S3", what, published, tests, because=because)
         yield measured("S4", f"{name}, 10 runs, % online errors", online_published, onlines)
 
 

@@ -1,7 +1,7 @@
 """Texts of the parameters and attributes that many learners share, put into the docstring of each.
 
-A docstring names them in a line without a type, with "As in `Class`." below; when the class is made, each gets its entry
-here, so that the help of every learner is complete in itself.
+A docstring names them in a line without a type, with "As in `Class`." below; when the class is made, each gets its
+entry here, so that the help of every learner is complete in itself.
 """
 
 import re
@@ -97,8 +97,8 @@ _SVMD = {
     "eps_0": """float
         First margin with nu, positive.""",
     "eps_rule": """{"published", "log"}
-        How the margin moves: by exp(eta_eps eps (nu - e)) as published, or by exp(eta_eps (nu - e)), with which the share of
-        samples that miss it is nu - log(eps_T / eps_0) / (eta_eps T) exactly.""",
+        How the margin moves: by exp(eta_eps eps (nu - e)) as published, or by exp(eta_eps (nu - e)), with which the
+        share of samples that miss it is nu - log(eps_T / eps_0) / (eta_eps T) exactly.""",
     "eta_eps": """float or None
         First step of the margin, positive; None is 1, or 0.05 for the rule "log", which keeps it.""",
     "mu_eps": """float or None
@@ -123,7 +123,8 @@ _SVMD = {
         Inner product of f and the gradient trace v, carried along.""",
 }
 _REFERENCE = re.compile(
-    r"^    (?P<names>[\w, ]+?)(?: : [^\n]*)?\n        As in (?:`(?P<home>\w+)`|scikit-learn's \w+)(?P<more>[^\n]*(?:\n        [^\n]+)*)\n",
+    r"^    (?P<names>[\w, ]+?)(?: : [^\n]*)?\n"
+    r"        As in (?:`(?P<home>\w+)`|scikit-learn's \w+)(?P<more>[^\n]*(?:\n        [^\n]+)*)\n",
     re.MULTILINE,
 )
 
@@ -133,14 +134,12 @@ def completed(doc: str) -> str:
 
     Examples
     --------
-    >>> print(completed("Learn.\\n\\n    sigma, t_\\n        As in `Other`.\\n"))
-    Learn.
-    <BLANKLINE>
+    >>> lines = ["    sigma, t_", "        As in `Other`.", ""]
+    >>> print(completed(chr(10).join(lines)).rstrip())
         sigma : float or None
             Width of the Gaussian kernel as exp(-d² / (2 sigma²)).
         t_ : int
             Number of samples learned.
-    <BLANKLINE>
     """
 
     def entries(found: re.Match[str]) -> str:
