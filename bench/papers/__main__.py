@@ -18,8 +18,10 @@ ROOT = Path(__file__).resolve().parents[2]
 INTRODUCTION = """# Published numbers, reproduced
 
 Written by `python -m bench.papers`; the rows' numbers name our own checks. Online errors are counted before a
-sample is learned. A published number is met within the spread that the paper gives; where it gives none, within twice
-the standard deviation of our runs and half of its last digit. Else it is missed: the cell says by how much and why.
+sample is learned; ours ± is the standard deviation of single runs. A published number is met within the spread that the
+paper gives; "within chance" is twice the standard deviation of the difference between our mean and the published one,
+which has the interval that the paper gives, or is of as many runs as it states, else of one. What is not met is missed:
+the cell says by how much and why.
 Counts are also compared with a plain loop over the published rule. Claims without numbers hold or fail.
 The data sets are not part of this repository.
 

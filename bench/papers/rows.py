@@ -1,7 +1,8 @@
 """Lines of the table in docs/papers.md, and the only ways to a verdict.
 
 A number is compared with the published one, never with a range around our own: within the spread that the paper gives,
-or where it gives none within twice the standard deviation of our own runs (plus half of the last published digit).
+or where it gives none within twice the standard deviation by which two such means differ by chance, estimated from our
+own runs (plus half of the last published digit).
 What is outside is missed, by how much, and why where that is known. A claim without a number holds or fails.
 """
 
@@ -37,16 +38,26 @@ def measured(
     spread: float | None = None,
     because: str = "",
     read_off: float = 0.0,
+    interval: float | None = None,
+    published_runs: int = 1,
 ) -> Row:
-    """Compare the mean of one or several runs with a published number; `read_off` is the precision of a figure."""
+    """Compare the mean of one or several runs with a published number, itself the mean of `published_runs`.
+
+    `spread` is the published deviation of single runs, `interval` the published interval of confidence of the mean, and
+    `read_off` the precision of a number that was read off a figure.
+    """
     runs = np.atleast_1d(np.asarray(values, float))
     mean, deviation = float(runs.mean()), float(runs.std(ddof=1)) if len(runs) > 1 else 0.0
-    room = (2 * deviation if spread is None else spread) + max(_half_digit(published), read_off)
+    chance = 2 * deviation * np.sqrt(1 / published_runs + 1 / len(runs))
+    if interval is not None:
+        chance = np.hypot(interval, 2 * deviation / np.sqrt(len(runs)))
+    room = float(chance if spread is None else spread) + max(_half_digit(published), read_off)
     gap = mean - float(published)
     ours = f"{mean:.4g} ± {deviation:.2g}" if len(runs) > 1 else f"{mean:.4g}"
-    said = published + (f" ± {spread:g}" if spread is not None else "") + (" (figure)" if read_off else "")
+    given = f" ± {spread:g}" if spread is not None else f" (mean ± {interval:g})" if interval is not None else ""
+    said = published + given + (" (figure)" if read_off else "")
     if abs(gap) <= room:
-        verdict = "within the published spread" if spread is not None else f"within the spread of our {len(runs)} runs"
+        verdict = "within the published spread" if spread is not None else "within chance"
         return Row(number, what, said, ours, verdict if len(runs) > 1 or spread is not None else "as published")
     return Row(number, what, said, ours, f"**missed by {gap:+.2g}**: {because or 'we do not know why'}")
 
