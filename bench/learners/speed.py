@@ -18,9 +18,9 @@ from sklearn.linear_model import SGDClassifier, SGDOneClassSVM
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
-from bench.papers.bayes_points import sparse
-from bench.papers.experiments import svmlight
 from bgsub import learners as bl
+from bgsub.papers.bayes_points import sparse
+from bgsub.papers.experiments import svmlight
 
 FEATURES, BUDGET = 22, 100
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.papers.rows import claimed, counted, measured
+from bgsub.papers.rows import claimed, counted, measured
 
 
 @pytest.mark.parametrize(

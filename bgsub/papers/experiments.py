@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 
-from bench.papers.rows import Row, claimed, counted, measured, unpublished
 from bgsub import learners as bl
+from bgsub.papers.rows import Row, claimed, counted, measured, unpublished
 
 
 def svmlight(path: Path, n_features: int) -> tuple[np.ndarray, np.ndarray]:
@@ -27,14 +27,14 @@ def german(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def rate(model: Any, samples: np.ndarray, labels: np.ndarray) -> float:
     """Online error in percent."""
-    return 100 * model.fit(samples, labels).n_mistakes_ / len(samples)
+    return float(100 * model.fit(samples, labels).n_mistakes_ / len(samples))
 
 
 def exact(folder: Path) -> Iterator[Row]:
     """X1 to X10: counts that leave no room."""
     adult, few = svmlight(folder / "a9a.gz", 123), german(folder)
-    squared = {"gamma": 0.04, "eta": 0.1, "eta_on": "squared"}
-    runs: list[tuple[str, str, Any, Any, str, int, int | None, int]] = [
+    squared: dict[str, Any] = {"gamma": 0.04, "eta": 0.1, "eta_on": "squared"}
+    runs: list[tuple[str, str, Any, Any, str, int, int, int]] = [
         ("X1", "kernel perceptron, a9a, gamma .04", bl.KernelPerceptron(gamma=0.04), adult, "6691", 6691, 6691, 0),
         ("X2", "kernel perceptron, a9a, gamma .01", bl.KernelPerceptron(gamma=0.01), adult, "6887", 6887, 6887, 0),
         ("X3", "PA-I, a9a", bl.PassiveAggressiveKernel(gamma=0.04), adult, "12510 ± 37 vectors", 5759, 12515, 0),
@@ -116,7 +116,7 @@ def exact(folder: Path) -> Iterator[Row]:
 def adult_permuted(folder: Path) -> Iterator[Row]:
     """S1: a9a in random orders (Orabona 2009, figure 6)."""
     samples, labels = svmlight(folder / "a9a.gz", 123)
-    squared = {"gamma": 0.04, "eta": 0.1, "eta_on": "squared"}
+    squared: dict[str, Any] = {"gamma": 0.04, "eta": 0.1, "eta_on": "squared"}
     models: list[tuple[str, Any, str, str]] = [
         ("perceptron", bl.KernelPerceptron(gamma=0.04), "20.6", "6718"),
         ("PA-I", bl.PassiveAggressiveKernel(gamma=0.04), "17.85", "12470"),
@@ -144,7 +144,7 @@ def two_normals(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def synthetic(_folder: Path) -> Iterator[Row]:
     """S2: two normal distributions with a tenth of the labels flipped."""
-    squared = {"gamma": 1.0, "eta": 0.04, "eta_on": "squared"}
+    squared: dict[str, Any] = {"gamma": 1.0, "eta": 0.04, "eta_on": "squared"}
     models: list[tuple[str, Any, str]] = [
         ("perceptron", bl.KernelPerceptron(gamma=1.0), "19.12"),
         ("PA-I", bl.PassiveAggressiveKernel(gamma=1.0), "12.68"),
@@ -170,7 +170,7 @@ def hyperplane(seed: int, n: int = 10000) -> tuple[np.ndarray, np.ndarray, np.nd
 
 def averaged(_folder: Path) -> Iterator[Row]:
     """S3 and S4: a noisy hyperplane; averaging makes the difference."""
-    squared = {"gamma": 1.0, "eta": 0.01, "eta_on": "squared", "average": True}
+    squared: dict[str, Any] = {"gamma": 1.0, "eta": 0.01, "eta_on": "squared", "average": True}
     models: list[tuple[str, Any, str, str]] = [
         ("perceptron", bl.KernelPerceptron(gamma=1.0, average=True), "0.1", "21.6"),
         ("PA-I", bl.PassiveAggressiveKernel(gamma=1.0, average=True), "0.0", "15.4"),
@@ -238,7 +238,7 @@ def curve_error(model: Any) -> float:
 
 def regression(folder: Path) -> Iterator[Row]:
     """S14 to S16 (Li 2013) and S21 (recursive least squares on the Lorenz series)."""
-    olk = {"width": 0.5, "C": 1.0, "r": 0.001, "budget": None}
+    olk: dict[str, Any] = {"width": 0.5, "C": 1.0, "r": 0.001, "budget": None}
     for n in (100, 300, 600):
         mean = float(np.mean([curve_error(bl.OLKRegressor(**olk, eps=0.5).fit(*curve(n, s))) for s in range(10)]))
         yield unpublished(
@@ -280,7 +280,7 @@ def drifting(seed: int, n: int = 10000, switching: bool = False) -> tuple[np.nda
 
 def stream_models() -> dict[str, Callable[[], Any]]:
     """Return the learners compared on drifting and switching data."""
-    norma = {"sigma": 1.0, "eta": 0.2, "lam": 0.02}
+    norma: dict[str, Any] = {"sigma": 1.0, "eta": 0.2, "lam": 0.02}
     return {
         "perceptron": lambda: bl.KernelPerceptron(sigma=1.0),
         "ALMA": lambda: bl.ALMAClassifier(sigma=1.0),

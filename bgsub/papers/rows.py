@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 __all__ = ["Row", "claimed", "counted", "measured", "unpublished"]
 
@@ -33,7 +34,7 @@ def measured(
     number: str,
     what: str,
     published: str,
-    values: Sequence[float] | float,
+    values: Sequence[float] | NDArray[np.float64] | float,
     *,
     spread: float | None = None,
     because: str = "",

@@ -1,23 +1,30 @@
-"""Reproduce published numbers with the learners: python -m bench.papers [DATA] [DIGITS.png].
+"""The page of published numbers, reproduced with the learners."""
 
-DATA is the folder of the learning sets, by default ../shared/data/learning or $BGSUB_DATA/learning. Writes
-docs/papers.md and its plots. Images of data sets stay out of the repository: the digits that NORMA finds novel are
-drawn only to the file that a second argument names.
-"""
-
-import os
-import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
 
-from bench.papers import bayes_points, density, experiments, steps
-from bench.papers.figures import draw, draw_digits
-from bench.papers.step_figures import draw_points, draw_steps
+from bgsub._files import open_whole
+from bgsub.errors import DatasetError, ReportError
+from bgsub.papers import bayes_points, density, experiments, steps
+from bgsub.papers.figures import draw, draw_digits
+from bgsub.papers.step_figures import draw_points, draw_steps
 
-ROOT = Path(__file__).resolve().parents[2]
+__all__ = ["NEEDED", "write_page"]
+
+NEEDED = (
+    "a9a.gz",
+    "a9a.t.gz",
+    "w8a.gz",
+    "german.numer",
+    "german_permutations.npz",
+    "usps.npz",
+    "mnist.npz",
+    "lorenz.dat",
+)
+"""Files of the folder of data sets."""
 INTRODUCTION = """# Published numbers, reproduced
 
-Written by `python -m bench.papers`; the rows' numbers name our own checks. Online errors are counted before a
+Written by `bgsub papers DATA`; the rows' numbers name our own checks. Online errors are counted before a
 sample is learned; ours ± is the standard deviation of single runs. A published number is met within the spread that the
 paper gives; "within chance" is twice the standard deviation of the difference between our mean and the published one,
 which has the interval that the paper gives, or is of as many runs as it states, else of one. What is not met is missed:
@@ -89,27 +96,40 @@ NOTES = """
 """
 
 
-def main() -> None:
-    """Run everything and write the page."""
-    data = Path(os.environ.get("BGSUB_DATA", ROOT.parent / "shared" / "data")) / "learning"
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else data
+def write_page(data: Path, output: Path, digits: Path | None = None, report: Callable[[str], object] = str) -> None:
+    """Run all experiments; write papers.md and its plots.
+
+    Parameters
+    ----------
+    data : Path
+        Folder with the files of `NEEDED`.
+    output : Path
+        Folder for papers.md, and for the plots in a folder called papers.
+    digits : Path, optional
+        Image to draw the digits to that NORMA finds novel; images of data sets are not part of the page.
+    report : callable
+        Called with each line of the table when it is there.
+
+    Raises
+    ------
+    DatasetError
+        If a data set is missing.
+    """
+    missing = [name for name in NEEDED if not (data / name).is_file()]
+    if missing:
+        known = "LIBSVM's a9a, w8a and german.numer, USPS and MNIST as arrays, and a Lorenz series"
+        raise DatasetError(f"{data} lacks {', '.join(missing)}; they are {known}")
     lines = []
     for experiment in (*experiments.ALL, *density.ALL, *bayes_points.ALL, *steps.ALL):
-        start = time.perf_counter()
-        for row in experiment(folder):
-            cells = (row.id, row.what, row.published, row.ours, row.verdict)
-            lines.append("| " + " | ".join(cells) + " |\n")
-            sys.stdout.write(lines[-1])
-        sys.stderr.write(f"{experiment.__name__}: {time.perf_counter() - start:.1f} s\n")
-    plots = ROOT / "docs" / "papers"
-    plots.mkdir(exist_ok=True)
+        for row in experiment(data):
+            lines.append("| " + " | ".join((row.id, row.what, row.published, row.ours, row.verdict)) + " |\n")
+            report(lines[-1])
+    plots = output / "papers"
+    plots.mkdir(parents=True, exist_ok=True)
     draw(plots)
-    draw_points(folder, plots)
-    draw_steps(folder, plots)
-    if len(sys.argv) > 2:
-        draw_digits(folder, Path(sys.argv[2]))
-    (ROOT / "docs" / "papers.md").write_text(INTRODUCTION + "".join(lines) + FIGURES + NOTES)
-
-
-if __name__ == "__main__":
-    main()
+    draw_points(data, plots)
+    draw_steps(data, plots)
+    if digits is not None:
+        draw_digits(data, digits)
+    with open_whole(output / "papers.md", ReportError, what="page") as file:
+        file.write((INTRODUCTION + "".join(lines) + FIGURES + NOTES).encode())

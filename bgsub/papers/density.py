@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC
 
-from bench.papers.experiments import curve, curve_error
-from bench.papers.rows import Row, claimed, measured, unpublished
 from bgsub import learners as bl
+from bgsub.papers.experiments import curve, curve_error
+from bgsub.papers.rows import Row, claimed, measured, unpublished
 
 
 def two_classes(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +105,7 @@ def ten_digits(folder: Path) -> Iterator[Row]:
     data = np.load(folder / "usps.npz")
     samples = data["x_train"].astype(float)
     samples /= np.linalg.norm(samples, axis=1, keepdims=True)
-    kernel = {"kernel": "polynomial", "degree": 13, "gamma": 0.5, "coef0": 0.5}
+    kernel: dict[str, Any] = {"kernel": "polynomial", "degree": 13, "gamma": 0.5, "coef0": 0.5}
     model = bl.ProjectronClassifier(**kernel, eta=0.9, eta_on="squared", margin="experiments")
     errors = []
     for seed in range(3):

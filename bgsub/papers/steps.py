@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bench.papers.bayes_points import mnist
-from bench.papers.rows import Row, claimed, measured, unpublished
 from bgsub import learners as bl
 from bgsub.learners.hypotheses.labels import taxonomy_distances
+from bgsub.papers.bayes_points import mnist
+from bgsub.papers.rows import Row, claimed, measured, unpublished
 
 GAUSSIAN: dict[str, Any] = {"sigma": 8.0, "budget": 512}
 NU: dict[str, Any] = {**GAUSSIAN, "nu": 0.05, "c": 1.0, "eta_0": 1.0, "mu": 1.0}
@@ -58,8 +58,11 @@ def usps_streams(folder: Path) -> Iterator[Row]:
     for (number, published), (name, (samples, labels, models)) in zip(said, everything.items(), strict=True):
         errors = [model.fit(samples, labels).n_mistakes_ / len(labels) for model in models.values()]
         for control, number_said, error in zip(models, published, errors, strict=True):
-            why = "see the note on S12" if (number, control) == ("S12", "SVMD") else because
-            yield measured(number, f"{name}, average error: {control}", number_said, error, because=why, read_off=0.01)
+            what = f"{name}, average error: {control}"
+            if (number, control) == ("S12", "SVMD"):
+                yield claimed(number, what, "below .19", f"{error:.3f}", error < 0.19, "see the note on S12")
+            else:
+                yield measured(number, what, number_said, error, because=because, read_off=0.01)
         ours = ", ".join(f"{error:.3f}" for error in errors)
         yield claimed(number, f"{name}: SVMD, lam 0, schedule", "errors in this order", ours, errors == sorted(errors))
     samples, labels, _ = everything["usps, counting"]
@@ -94,7 +97,7 @@ def buffers(folder: Path) -> Iterator[Row]:
     samples /= np.linalg.norm(samples, axis=1, keepdims=True)
     because = "the scale of the kernel, c and the first step are not published"
     for budget, published, digits_read in ((256, "0.195", 0.005), (1024, "0.09", 0.01), (4096, "0.039", 0.0)):
-        kernel = {"kernel": "polynomial", "degree": 9, "gamma": 0.5, "coef0": 0.5}
+        kernel: dict[str, Any] = {"kernel": "polynomial", "degree": 9, "gamma": 0.5, "coef0": 0.5}
         model = bl.SVMDClassifier(**kernel, c=1 / (500 * 60000), eta_0=1.0, mu=0.01, lam=1.0, budget=budget)
         before = model.fit(samples[:55500], digits[:55500]).n_mistakes_
         mistakes = model.partial_fit(samples[55500:], digits[55500:]).n_mistakes_
@@ -135,7 +138,8 @@ def wraps(folder: Path) -> Iterator[Row]:
     plain = novelty_steps(folder, mu=1.0, lam=1.0)
     here, there = rises(plain, range(300, 1000, 300)), rises(plain, [t for t in anywhere if t < 1000])
     what = "the same without nu, mu = lam = 1 as the text says, first 1000 images"
-    yield claimed("SVMD", what, "peaks (figure)", f"{here:.2f}, {there:.2f}", here > 2 * there)
+    because = f"only the first new hundred makes one: {rises(plain, [300]):.1f} times"
+    yield claimed("SVMD", what, "peaks (figure)", f"{here:.2f}, {there:.2f}", here > 2 * there, because)
 
 
 def documents(seed: int, n: int) -> tuple[np.ndarray, np.ndarray, dict[Any, Any]]:
@@ -143,7 +147,7 @@ def documents(seed: int, n: int) -> tuple[np.ndarray, np.ndarray, dict[Any, Any]
     rng = np.random.default_rng(seed)
     parts, groups, own = (scale * rng.normal(size=(count, 20)) for scale, count in ((1.5, 5), (1.0, 15), (0.7, 45)))
     labels = rng.integers(0, 45, n)
-    tree = {
+    tree: dict[Any, Any] = {
         **{label: f"group {label // 3}" for label in range(45)},
         **{f"group {group}": f"part {group // 3}" for group in range(15)},
         **{f"part {part}": "all" for part in range(5)},

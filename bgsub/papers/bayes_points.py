@@ -10,8 +10,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
 
-from bench.papers.rows import Row, claimed, measured
 from bgsub import learners as bl
+from bgsub.papers.rows import Row, claimed, measured
 
 
 def sparse(path: Path, n_features: int) -> tuple[csr_matrix, np.ndarray]:
@@ -68,10 +68,10 @@ def toy_table(_folder: Path) -> Iterator[Row]:
         counts.append([few.n_violations_, many.n_violations_])
         weights = many.coef_[0], alma_model.coef_[0]
         margins.append([(labels[:1000] * (samples[:1000] @ w)).min() / np.linalg.norm(w) for w in weights])
-    for name, said, several in zip((25, 100), ("1334", "5306"), np.transpose(counts), strict=True):
+    for size, said, several in zip((25, 100), ("1334", "5306"), np.transpose(counts), strict=True):
         yield measured(
             "S7",
-            f"OBPM, no noise, tau .3: corrections of {name} members",
+            f"OBPM, no noise, tau .3: corrections of {size} members",
             said,
             several,
             because=because,
@@ -90,7 +90,7 @@ def epochs(folder: Path) -> Iterator[Row]:
         (
             "S8",
             "ALMA(20, .70)",
-            lambda seed: bl.LinearALMAClassifier.obpm(20, 0.70),
+            lambda _: bl.LinearALMAClassifier.obpm(20, 0.70),
             (("15.88", 0.19), ("15.35", 0.13)),
         ),
         (
@@ -99,7 +99,7 @@ def epochs(folder: Path) -> Iterator[Row]:
             lambda seed: bl.OBPMClassifier(n_members=200, tau=0.01, random_state=seed),
             (("15.29", 0.15), ("15.24", 0.19), ("15.17", 0.14)),
         ),
-        ("S9", "perceptron", lambda seed: bl.Perceptron(), (("19.59", 1.54), ("18.81", 0.96), ("21.21", 2.21))),
+        ("S9", "perceptron", lambda _: bl.Perceptron(), (("19.59", 1.54), ("18.81", 0.96), ("21.21", 2.21))),
     )
     for number, name, make, published in settings:
         errors = np.zeros((10, 3))  # a run, an epoch
