@@ -5,10 +5,13 @@ import pytest
 
 from bgsub.learners import (
     ALMAClassifier,
+    KernelPerceptron,
     Linear,
+    NORMAClassifier,
     NORMARegressor,
     OBPMClassifier,
     OLKNovelty,
+    PassiveAggressiveKernel,
     ProjectronClassifier,
     SVMDClassifier,
 )
@@ -194,3 +197,44 @@ def test_an_ensemble_with_small_factors_goes_on_as_the_single_learner_does():
     np.testing.assert_allclose(
         ensemble.decision_function(samples), single.decision_function(samples), rtol=1e-9, atol=1e-12
     )
+
+
+def test_carried_products_are_right_where_samples_have_different_lengths():
+    samples, labels = rings(60)
+    model = SVMDClassifier(kernel="linear", c=0.1, eta_0=0.05, mu=0.3, lam=0.9, budget=20)
+    for x, y in zip(samples, labels.tolist(), strict=True):
+        model.learn_one(3 * x, y)
+        vectors, a = model.expansion_.slots()
+        gram, trace = vectors @ vectors.T, model.expansion_.trace[: len(a), 0]
+        assert model.norm2_ == pytest.approx(a @ gram @ a, rel=1e-9, abs=1e-12)
+        assert model.f_dot_v_ == pytest.approx(a @ gram @ trace, rel=1e-9, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [KernelPerceptron(sigma=0.7, average=True), NORMAClassifier(sigma=0.7, eta=0.3, lam=0.2, average=True)],
+    ids=repr,
+)
+def test_the_average_is_the_mean_of_all_hypotheses(model):
+    samples, labels = rings(40)
+    grid, total = samples[:5] * 1.5, np.zeros(5)
+    for t, (x, y) in enumerate(zip(samples, labels.tolist(), strict=True), 1):
+        model.learn_one(x, y)
+        total += [model.value_one(point) for point in grid]
+        np.testing.assert_allclose(model.decision_function(grid), total / t, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [KernelPerceptron, PassiveAggressiveKernel])
+def test_the_first_sample_of_many_classes_is_a_tie_and_so_a_mistake(kind):
+    model = kind(sigma=1.0).start(1, [0, 1, 2])
+    assert model.learn_one(np.array([0.0]), 1) == 0.0
+    assert model.n_mistakes_ == 1
+
+
+@pytest.mark.parametrize("margin", ["experiments", "published"])
+def test_a_sample_within_the_span_is_projected_even_without_tolerance(margin):
+    model = ProjectronClassifier(kernel="linear", eta=0.0, margin=margin)
+    model.learn_one(np.array([0.5]), 1)
+    model.learn_one(np.array([0.5]), 1)  # right by .25, and exactly on the one vector
+    assert (model.n_support_, model.n_mistakes_, model.n_margin_updates_) == (1, 1, 1)
+    assert model.score_one(np.array([0.5])) == pytest.approx(0.5)
