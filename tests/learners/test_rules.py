@@ -7,6 +7,7 @@ from bgsub.learners import (
     ALMAClassifier,
     KernelPerceptron,
     Linear,
+    LMSClassifier,
     NORMAClassifier,
     NORMARegressor,
     OBPMClassifier,
@@ -238,3 +239,36 @@ def test_a_sample_within_the_span_is_projected_even_without_tolerance(margin):
     model.learn_one(np.array([0.5]), 1)  # right by .25, and exactly on the one vector
     assert (model.n_support_, model.n_mistakes_, model.n_margin_updates_) == (1, 1, 1)
     assert model.score_one(np.array([0.5])) == pytest.approx(0.5)
+
+
+def test_the_first_sample_of_norma_is_a_tie_and_so_a_mistake():
+    model = NORMAClassifier(sigma=1.0)
+    assert model.learn_one(np.array([0.0]), 1) == 0.0
+    assert model.n_mistakes_ == 1
+
+
+def test_a_step_of_lms_is_shortened_where_it_would_overshoot():
+    for eta, expected in ((0.6, 1.98 / 4), (0.4, 0.4)):
+        model = LMSClassifier(eta=eta, bias=False, unit=False)
+        model.learn_one(np.array([2.0]), 1)
+        assert model.coef_[0, 0] == pytest.approx(2 * expected)
+
+
+def test_passive_aggressive_steps_of_many_classes_equal_a_plain_loop():
+    samples = np.random.default_rng(5).normal(size=(60, 2))
+    labels = np.digitize(samples[:, 0], [-0.4, 0.4])
+    model, vectors, a = (
+        PassiveAggressiveKernel(sigma=0.7, C=0.4).start(2, [0, 1, 2]),
+        np.zeros((0, 2)),
+        np.zeros((0, 3)),
+    )
+    for x, y in zip(samples, labels.tolist(), strict=True):
+        f = np.exp(-((vectors - x) ** 2).sum(axis=1) / (2 * 0.7**2)) @ a
+        np.testing.assert_allclose(model.score_one(x), f, atol=1e-12)
+        model.learn_one(x, y)
+        rival = int(np.argmax(np.where(np.arange(3) == y, -np.inf, f)))
+        lead = f[y] - f[rival]
+        if lead < 1:
+            step = min(0.4, (1 - lead) / 2)
+            vectors, a = np.vstack([vectors, x]), np.vstack([a, step * (np.eye(3)[y] - np.eye(3)[rival])])
+    assert 0 < (np.abs(a).max(axis=1) < 0.39).sum() < len(a)
