@@ -14,25 +14,36 @@ from typing import Any
 
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
-from sklearn.linear_model import SGDOneClassSVM
+from sklearn.linear_model import SGDClassifier, SGDOneClassSVM
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
-from bench.papers.bayes_points import sparse
-from bench.papers.experiments import svmlight
 from bgsub import learners as bl
+from bgsub.papers.bayes_points import sparse
+from bgsub.papers.experiments import svmlight
 
 FEATURES, BUDGET = 22, 100
 
 
 def per_second(function: Callable[[], object], count: int, rounds: int = 3) -> float:
-    """Return the best rate of a few rounds."""
+    """Return the best rate of a few rounds, by CPU time."""
     best = float("inf")
     for _ in range(rounds):
-        start = time.perf_counter()
+        start = time.process_time()
         function()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return count / best
+
+
+def in_turn(functions: dict[str, Callable[[], object]], count: int, rounds: int = 5) -> dict[str, float]:
+    """Return the median rate of each function, by CPU time, in rounds that call them one after the other."""
+    rates: dict[str, list[float]] = {name: [] for name in functions}
+    for function in functions.values():
+        function()
+    for _ in range(rounds):
+        for name, function in functions.items():
+            rates[name].append(per_second(function, count, 1))
+    return {name: statistics.median(several) for name, several in rates.items()}
 
 
 def report(what: str, ours: float, peer: float | None, needed: float | None) -> None:
@@ -217,12 +228,74 @@ def ensembles(folder: Path) -> None:
             report("   the same, peer numpy with all members at once", ours, quick, None)
 
 
+def linear(samples: np.ndarray) -> None:
+    """Linear learners beside river's own, through the adapter and without: predict, then learn."""
+    try:
+        from river import linear_model
+
+        from bgsub.learners.river import RiverClassifier
+    except ImportError:
+        sys.stdout.write("river is not installed\n")
+        return
+    labels = samples[:, 0] + 0.3 * samples[:, 1] > 0
+    rows = [{f"f{i}": value for i, value in enumerate(x)} for x in samples.tolist()]
+
+    def through_river(model: Any) -> Callable[[], None]:
+        def run() -> None:
+            for row, label in zip(rows, labels.tolist(), strict=True):
+                model.predict_one(row)
+                model.learn_one(row, label)
+
+        return run
+
+    def directly(model: Any) -> Callable[[], None]:
+        model.fit(samples, labels)
+
+        def run() -> None:
+            for x, label in zip(samples, labels.tolist(), strict=True):
+                model.predict_one(x)
+                model.learn_one(x, label)
+
+        return run
+
+    small = {"sigma": 4.0, "budget": BUDGET}
+    rates = in_turn(
+        {
+            "river ALMA": through_river(linear_model.ALMAClassifier()),
+            "LinearALMAClassifier, adapter": through_river(RiverClassifier(bl.LinearALMAClassifier())),
+            "LinearALMAClassifier": directly(bl.LinearALMAClassifier()),
+            "river PA": through_river(linear_model.PAClassifier()),
+            "LinearPAClassifier, adapter": through_river(RiverClassifier(bl.LinearPAClassifier())),
+            "LinearPAClassifier": directly(bl.LinearPAClassifier()),
+            "PassiveAggressiveKernel, adapter": through_river(RiverClassifier(bl.PassiveAggressiveKernel(**small))),
+        },
+        len(rows),
+    )
+    for name, peer, needed in (
+        ("LinearALMAClassifier, adapter", "river ALMA", 1),
+        ("LinearALMAClassifier", "river ALMA", 2),
+        ("LinearPAClassifier, adapter", "river PA", 1),
+        ("LinearPAClassifier", "river PA", 2),
+        ("PassiveAggressiveKernel, adapter", "river PA", None),
+    ):
+        report(f"{name}, predict and learn, peer {peer}", rates[name], rates[peer], needed)
+    wide = np.random.default_rng(3).normal(size=(200_000, FEATURES))
+    sides = np.where(wide[:, 0] > 0, 1, -1)
+    peer = SGDClassifier(random_state=0).partial_fit(wide[:10], sides[:10], classes=[-1, 1])
+    ours = bl.Perceptron().partial_fit(wide, sides)
+    bulk = in_turn(
+        {"ours": lambda: ours.partial_fit(wide, sides), "peer": lambda: peer.partial_fit(wide, sides)}, len(wide)
+    )
+    report("Perceptron.partial_fit, peer SGDClassifier", bulk["ours"], bulk["peer"], 1)
+
+
 def main() -> None:
     """Measure and print."""
     default = Path(__file__).resolve().parents[3] / "shared" / "data"
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(os.environ.get("BGSUB_DATA", default)) / "learning"
     samples = np.random.default_rng(0).normal(size=(100_000, FEATURES))
     with threadpool_limits(1):
+        linear(samples[:4000])
         novelty(samples)
         adult(folder)
         everything(samples)

@@ -15,6 +15,7 @@ from bgsub.cli.bench import bench
 from bgsub.cli.describe import detectors, sample, show_config, sources
 from bgsub.cli.evaluate import evaluate, score
 from bgsub.cli.interrupts import Interrupts
+from bgsub.cli.papers import papers
 from bgsub.cli.run import run
 from bgsub.cli.scan import scan
 from bgsub.cli.view import view
@@ -56,7 +57,21 @@ def cli(verbose: int) -> None:
         os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")  # our errors say the same in one line
 
 
-for command in (run, scan, view, detectors, sources, show_config, sample, evaluate, score, bench, warmup):
+_COMMANDS = (
+    run,
+    scan,
+    view,
+    detectors,
+    sources,
+    show_config,
+    sample,
+    evaluate,
+    score,
+    bench,
+    papers,
+    warmup,
+)
+for command in _COMMANDS:
     cli.add_command(command)
 
 

@@ -21,7 +21,7 @@ from bgsub.learners.olk import OLKClassifier, OLKNovelty, OLKRegressor
 from bgsub.learners.perceptrons.alma import ALMAClassifier
 from bgsub.learners.perceptrons.forgetron import ForgetronClassifier
 from bgsub.learners.perceptrons.kernel_perceptron import KernelPerceptron, PassiveAggressiveKernel, RBPClassifier
-from bgsub.learners.perceptrons.linear import LinearALMAClassifier, LMSClassifier, Perceptron
+from bgsub.learners.perceptrons.linear import LinearALMAClassifier, LinearPAClassifier, LMSClassifier, Perceptron
 from bgsub.learners.perceptrons.projectron import ProjectronClassifier
 from bgsub.learners.storage import load, save
 from bgsub.learners.svmd import SVMDNovelty, SVMDRegressor
@@ -42,6 +42,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "LinearALMAClassifier",
+    "LinearPAClassifier",
     "NORMAClassifier",
     "NORMANovelty",
     "NORMARegressor",

@@ -1,11 +1,13 @@
 """Parameter checks: a ValueError that names parameter, rule and value."""
 
 import math
+import sys
+import warnings
 from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["check_choice", "check_integer", "check_real"]
+__all__ = ["check_choice", "check_integer", "check_real", "warn_caller"]
 
 
 def check_real(
@@ -41,3 +43,11 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Require one of a few names."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+
+
+def warn_caller(message: str) -> None:
+    """Warn of a doubtful parameter, at the line outside of this package that made a learner use it."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bgsub.learners"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)

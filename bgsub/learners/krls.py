@@ -20,7 +20,7 @@ class _LeastSquares(ProjectedExpansion):
 
     def _allocate(self, store: Array, sizes: Array, shape: tuple[int, int, int]) -> None:
         super()._allocate(store, sizes, shape)
-        self.solved = False
+        self.solution: Array | None = None
         capacity = shape[2]
         self.root = np.zeros((capacity, capacity + 1))
         self._problem: jit.LeastSquares | None = None
@@ -53,25 +53,27 @@ class _LeastSquares(ProjectedExpansion):
         super().grow()
         self.root[: old.shape[0], : old.shape[1]] = old
 
-    def solve(self) -> None:
-        """Compute the coefficients."""
-        e, size = self.arrays, int(self.arrays.sizes[0])
-        jit.solve(self.root, size, e.u[0])
-        backward(e.factors[0], False, size, e.u[0], e.w[0])
-        e.coefficients[0, :size] = e.w[0, :size]
-        self.solved = True
+    def solve(self) -> Array:
+        """Return the coefficients (1, cap), which are computed once after samples were learned.
+
+        Into arrays of its own: several threads may find that nobody has done it yet.
+        """
+        known = self.solution
+        if known is None:
+            size, theta = int(self.arrays.sizes[0]), np.zeros(len(self.root))
+            known = np.zeros((1, len(self.root)))
+            jit.solve(self.root, size, theta)
+            backward(self.arrays.factors[0], False, size, theta, known[0])
+            self.solution = known
+        return known
 
     def values(self, samples: Array, weights: Array | None = None) -> Array:
         """Return f of each row of samples (m, d): (m,)."""
-        if not self.solved:
-            self.solve()
-        return super().values(samples, weights)
+        return super().values(samples, self.solve())
 
     def dual(self, weights: Array | None = None) -> Array:
         """(1, n) coefficients."""
-        if not self.solved:
-            self.solve()
-        return super().dual(weights)
+        return super().dual(self.solve())
 
     def state(self) -> dict[str, Any]:
         """Return the arrays that a saved expansion consists of."""
@@ -139,14 +141,14 @@ class KRLSRegressor(OnlineKernelRegressor):
 
     def _run(self, first: int, samples: Array, targets: Array) -> int:
         e = self.expansion_
-        e.solved = False
+        e.solution = None
         return int(jit.krls_rows(first, self._p, self._s, e.problem, samples, targets))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         expansion = self.expansion_
         expansion.make_room()
         expansion.fill_rows(x)
-        expansion.solved = False
+        expansion.solution = None
         jit.step(self._p[0], self._s[0], expansion.problem, x, expansion.kernel.diag(x), y)
 
     @property

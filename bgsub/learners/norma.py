@@ -1,7 +1,6 @@
 """NORMA: stochastic gradient descent in kernel space (Kivinen, Smola, Williamson 2004)."""
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -9,7 +8,7 @@ from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._base.kernel_learner import EvictionParameters, KernelLearner
 from bgsub.learners._base.learner import scalar
 from bgsub.learners._base.novelty import NoveltyDetector
-from bgsub.learners._checks import check_choice, check_real
+from bgsub.learners._checks import check_choice, check_real, warn_caller
 from bgsub.learners._jit.losses import NOVELTY, SOFT_MARGIN
 from bgsub.learners._jit.norma import NORMAParameters, NORMAState, norma, norma_rows
 from bgsub.learners._jit.schedules import SCHEDULES
@@ -18,6 +17,8 @@ from bgsub.learners.hypotheses.kernels import Kernel
 __all__ = ["NORMABase", "NORMAClassifier", "NORMANovelty"]
 
 _STEP_TIMES_LAM = 0.99  # the method needs eta_t < 1/lam
+_STEPS_OF_A_CLOCK = 20  # nu / eta below which flags come at nearly regular intervals
+_LONG = 10_000  # samples after which a step that shrinks should no longer be too long
 _TRUNCATION = 1e-3  # change of f that budget="auto" allows, in units of its bound 1/lam
 
 
@@ -82,6 +83,12 @@ class NORMABase(EvictionParameters, KernelLearner):
 class NORMANovelty(NORMABase, NoveltyDetector):
     """Novelty detection by NORMA with a threshold rho that lets a fraction nu of the samples be novel.
 
+    It reports the wanted share; to find the outliers, `OLKNovelty` is better. This is the one-class SVM, learned
+    online: it stores novel samples only, so that outliers which resemble each other soon support f where they lie.
+    With the constants of the paper, nu = .01 and eta_t = 1 / sqrt(t), the flags hardly depend on the samples: they come
+    at nearly regular intervals. The defaults are a small step and a wide kernel, with which it finds about as many
+    planted outliers as scikit-learn's OneClassSVM in batch does (docs/learners.md has the table).
+
     A sample is novel to the update where f(x) < rho. It is then stored with coefficient eta, and rho moves by
     eta (nu - 1); otherwise rho moves by eta nu. All coefficients shrink by 1 - eta lam a sample. With a
     constant step, on any data and with any budget, the share of novel samples among T is nu - (rho_T - rho_0)
@@ -92,8 +99,9 @@ class NORMANovelty(NORMABase, NoveltyDetector):
     kernel : {"gaussian", "laplacian", "polynomial", "linear"}, Kernel or callable
         Similarity of two samples.
     gamma, sigma, width : float or None
-        Width of the kernel, at most one of them; `Gaussian` explains them. None of them, or
-        gamma "scale", is 1 / (d var(X)) of the first data.
+        Width of the kernel, at most one of them; `Gaussian` explains them. gamma "scale" is 1 / (d var(X)) of the
+        first data. None of them is a width of four times that, or, where the first data are a single sample, four
+        times that of features of variance 1.
     degree, coef0 : int, float
         Of the polynomial kernel.
     dtype : {"float64", "float32"}
@@ -101,8 +109,8 @@ class NORMANovelty(NORMABase, NoveltyDetector):
     nu : float
         Fraction of novel samples, in (0, 1).
     eta : float or None
-        Step, positive; None is nu / 20. Beyond nu / 5, with a constant step, the rate is still right, but the
-        detector merely counts time: one vector then outweighs all others.
+        Step, positive; None is nu / 50. Beyond nu / 20 there is a warning: the rate is still right, but one vector
+        outweighs all others, so that the detector flags samples at nearly regular intervals.
     lam : float
         Weight of the regularisation and so of forgetting, not negative. 1 in the paper.
     schedule : {"constant", "sqrt", "tau"}
@@ -153,7 +161,7 @@ class NORMANovelty(NORMABase, NoveltyDetector):
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> model = NORMANovelty(nu=0.1, sigma=1.0).fit(rng.normal(size=(2000, 2)))
+    >>> model = NORMANovelty(nu=0.1).fit(rng.normal(size=(9000, 2)))
     >>> model.predict([[0.0, 0.0], [6.0, 6.0]])
     array([ 1, -1])
     >>> model.learn_one(np.array([6.0, 6.0]))    # novel, and now known a little
@@ -171,6 +179,8 @@ class NORMANovelty(NORMABase, NoveltyDetector):
     rho_sign: str = "gradient"
     normalise: bool = False
 
+    _usual_width: ClassVar[float] = 4.0
+
     rho_ = scalar("level", float, "The threshold.")
 
     def _checked_parameters(self) -> NORMAParameters:
@@ -182,7 +192,7 @@ class NORMANovelty(NORMABase, NoveltyDetector):
             if getattr(self, name) is not None:
                 check_real(name, getattr(self, name), "be a finite number or None")
         check_choice("rho_sign", self.rho_sign, ("gradient", "printed"))
-        eta = self.nu / 20 if self.eta is None else float(self.eta)
+        eta = self.nu / 50 if self.eta is None else float(self.eta)
         unit = float(self.nu) if self.normalise else 1.0
         parameters = self._parameters(
             eta,
@@ -193,11 +203,14 @@ class NORMANovelty(NORMABase, NoveltyDetector):
             unit=unit,
             kappa=self.kappa,
         )
-        if self.schedule == "constant" and eta > self.nu / 5 * (1 + 1e-9):
-            warnings.warn(
-                f"eta should be at most nu / 5 = {self.nu / 5:g}, got {eta:g}, or the detector counts time",
-                UserWarning,
-                stacklevel=3,
+        most = self.nu / _STEPS_OF_A_CLOCK
+        shrunk = {"constant": 1.0, "sqrt": _LONG**-0.5, "tau": math.sqrt(self.tau / (self.tau + _LONG))}
+        settled = min(eta * shrunk[self.schedule], parameters.largest_step)
+        if settled > most * (1 + 1e-9):
+            late = "" if self.schedule == "constant" else f" after {_LONG} samples"
+            warn_caller(
+                f"eta should be at most nu / {_STEPS_OF_A_CLOCK} = {most:g}, got {settled:g}{late}: the detector then "
+                "flags samples at nearly regular intervals, whatever they are"
             )
         return parameters
 
@@ -351,8 +364,6 @@ class NORMAClassifier(NORMABase, OnlineKernelClassifier):
     def _start(self) -> None:
         self._s["level"] = self.rho
         if self.expansion_.kernel.unit_diagonal and not self.offset and self.lam * self.rho > 1:
-            warnings.warn(
-                f"rho should be at most k(x, x) / lam = {1 / self.lam:g}, got {self.rho:g}: |f| cannot reach it",
-                UserWarning,
-                stacklevel=4,
+            warn_caller(
+                f"rho should be at most k(x, x) / lam = {1 / self.lam:g}, got {self.rho:g}: |f| cannot reach it"
             )

@@ -1,12 +1,11 @@
 """Online regression by NORMA, with any loss of a regression."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 from bgsub.learners._base.learner import scalar
 from bgsub.learners._base.regressor import OnlineKernelRegressor
-from bgsub.learners._checks import check_choice, check_real
+from bgsub.learners._checks import check_choice, check_real, warn_caller
 from bgsub.learners._jit.losses import REGRESSION_LOSSES
 from bgsub.learners._jit.norma import NORMAParameters
 from bgsub.learners.norma import NORMABase
@@ -109,7 +108,7 @@ class NORMARegressor(NORMABase, OnlineKernelRegressor):
     def _start(self) -> None:
         self._s["level"] = getattr(self, REGRESSION_LOSSES[self.loss].width or "eps")
         if self.loss == "squared" and self.expansion_.kernel.unit_diagonal and self.eta >= 2:
-            warnings.warn(f"eta should be below 2 / k(x, x) = 2, got {self.eta:g}", UserWarning, stacklevel=4)
+            warn_caller(f"eta should be below 2 / k(x, x) = 2, got {self.eta:g}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

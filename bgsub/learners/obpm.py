@@ -36,10 +36,12 @@ class OBPMClassifier(AcceptsSparseRows, OnlineKernelClassifier):
         Share of the samples that a member sees, in [0, 1]. Less makes members differ more, and learn more slowly.
     base : {"perceptron", "alma"}
         The rule of a member; the paper uses the perceptron with eta = 1.
-    margin, eta
-        Of the perceptron, as in `Perceptron`.
+    margin : float
+        Value that y w·x of a perceptron must exceed, not negative.
+    eta : float
+        Step of a perceptron, positive; it matters only beside a margin.
     alpha, B, C
-        Of ALMA, as in `ALMAClassifier`.
+        As in `ALMAClassifier`; of ALMA only.
     kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`, "linear" by default. A `Linear` object asks for support vectors all the same.
     bias, unit : bool
@@ -133,13 +135,10 @@ class OBPMClassifier(AcceptsSparseRows, OnlineKernelClassifier):
     def _run(self, first: int, samples: Array, targets: Array) -> int:
         if self._linear:
             return super()._run(first, samples, targets)
-        done = self.expansion_.run(first, self._p, self._s, samples, targets)
-        self._s["violations"] = self.expansion_.updates
-        return int(done)
+        return int(self.expansion_.run(first, self._p, self._s, samples, targets))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         self.expansion_.step(self._p, self._s, x, y)
-        self._s["violations"] = self.expansion_.updates
 
     def _mean(self) -> Array:
         check_is_fitted(self)

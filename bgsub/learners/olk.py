@@ -50,8 +50,9 @@ class OLKBase(EvictionParameters, KernelLearner):
         check_real("C", self.C, "be positive", above=0)
         check_real("thr_sv", self.thr_sv, "not be negative", least=0)
 
-    def _compiled(self) -> bool:
-        return super()._compiled() and self.thr_sv == 0
+    def _run(self, first: int, samples: Array, targets: Array) -> int:
+        e, scratch = self.expansion_.arrays, np.empty(samples.shape[1])
+        return int(self._rows(first, self._p, self._s, e, scratch, samples, targets))
 
     def _apply(self, x: Array, factor: float, coefficient: float) -> None:
         super()._apply(x, factor, coefficient)
@@ -171,6 +172,7 @@ class OLKNovelty(OLKBase, NoveltyDetector):
         return OLKNoveltyParameters(
             r=self.r,
             C=self.C,
+            least=self.thr_sv,
             v=self.v,
             rule=_RULES[self.rho_rule],
             on_density=self.score_on == "q",
@@ -192,10 +194,6 @@ class OLKNovelty(OLKBase, NoveltyDetector):
         """Return the density score q of one sample (d,): f(x) / sum of coefficients, or 1 if that is 0."""
         return self._density(self.expansion_.value(x)) if self._started else 1.0
 
-    def _score_of(self, x: Array, value: float) -> float:
-        diagonal = self.expansion_.kernel.diag(x) if self.rho_rule == "published" else 1.0
-        return float(current_score(self._p, value, self._density(value), diagonal))
-
     def _learn_plainly(self, x: Array, y: float) -> None:
         expansion = self.expansion_
         diagonal = expansion.kernel.diag(x)
@@ -204,17 +202,23 @@ class OLKNovelty(OLKBase, NoveltyDetector):
         self._apply(x, factor, coefficient)
 
     def _score(self, x: Array) -> float:
-        return self._score_of(x, self.expansion_.value(x))
+        value = self.expansion_.value(x)
+        diagonal = self.expansion_.kernel.diag(np.asarray(x, np.float64)) if self.rho_rule == "published" else 1.0
+        return float(current_score(self._p, value, self._density(value), diagonal))
 
     def _scores(self, samples: Array) -> Array:
-        values = self.expansion_.values(samples)
-        return np.array([self._score_of(x, float(f)) for x, f in zip(samples, values, strict=True)], np.float64)
+        values: Array = self.expansion_.values(samples)
+        if self.rho_rule == "published":
+            diagonals: Array = self.expansion_.kernel.diagonals(samples)
+            return values - self.C * (1.0 - diagonals)
+        if self.rho_rule == "kkt" or self.score_on == "f":
+            return values
+        mass = self.expansion_.mass()
+        density: Array = values / mass if mass > 0 else np.ones(len(values))
+        return density
 
     def _threshold(self) -> float:
         return float(current_threshold(self._p, self._s))
-
-    def _compiled(self) -> bool:
-        return super()._compiled() and self.rho_rule != "kkt"  # which needs f once more, after the step
 
     def _apply(self, x: Array, factor: float, coefficient: float) -> None:
         super()._apply(x, factor, coefficient)
@@ -269,7 +273,7 @@ class OLKClassifier(OLKBase, OnlineKernelClassifier):
 
     def _checked_parameters(self) -> OLKParameters:
         self._check_shared()
-        return OLKParameters(r=self.r, C=self.C)
+        return OLKParameters(r=self.r, C=self.C, least=self.thr_sv)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -333,4 +337,4 @@ class OLKRegressor(OLKBase, OnlineKernelRegressor):
     def _checked_parameters(self) -> OLKRegressionParameters:
         self._check_shared()
         check_real("eps", self.eps, "not be negative", least=0)
-        return OLKRegressionParameters(r=self.r, C=self.C, eps=self.eps)
+        return OLKRegressionParameters(r=self.r, C=self.C, least=self.thr_sv, eps=self.eps)

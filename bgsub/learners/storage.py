@@ -50,7 +50,8 @@ def save(model: OnlineLearner, path: str | Path) -> None:
     Raises
     ------
     ValueError
-        If the model has learned nothing, or its kernel or a parameter cannot be written.
+        If the model is no learner of this package (a pipeline, say) or has learned nothing, or its kernel or a
+        parameter cannot be written.
     ModelFileError
         If the file cannot be written.
 
@@ -66,6 +67,11 @@ def save(model: OnlineLearner, path: str | Path) -> None:
     >>> again.score_one(np.array([1.0]))
     1.0
     """
+    if not isinstance(model, OnlineLearner):
+        raise ValueError(
+            f"model must be a learner of bgsub.learners, got {type(model).__name__}; of a pipeline, save the learner "
+            "(its last step) and keep the other steps by other means"
+        )
     if not model._started:
         raise ValueError(f"model must have learned something to be saved, got {model!r}")
     parameters, resolved = model.get_params(), _described(model.expansion_.kernel)

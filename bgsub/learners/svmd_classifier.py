@@ -3,16 +3,26 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
 from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._checks import check_choice
 from bgsub.learners._jit.losses import CLASSIFICATION_LOSSES
 from bgsub.learners._jit.svmd import SVMDParameters
+from bgsub.learners.calibration import class_probabilities
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.labels import check_label_kernel, graph_distances, taxonomy_distances, taxonomy_kernel
 from bgsub.learners.hypotheses.traced import TracedExpansion
 from bgsub.learners.svmd import MarginParameters, OffsetParameters, SVMDBase
 
 __all__ = ["SVMDClassifier"]
+
+
+def _is_logistic(model: "SVMDClassifier") -> bool:
+    if model.loss != "logistic":
+        raise AttributeError(f"probabilities are there only where loss is 'logistic', which is {model.loss!r}")
+    return True
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -40,7 +50,8 @@ class SVMDClassifier(MarginParameters, OffsetParameters, SVMDBase, OnlineKernelC
     kernel, gamma, sigma, width, degree, coef0, dtype
         As in `NORMANovelty`.
     loss : {"hinge", "logistic"}
-        "logistic" is softmax where there are more than two classes; it stores every sample.
+        "logistic" is softmax where there are more than two classes; it stores every sample. With it there are
+        probabilities, `predict_proba` and `predict_proba_one`.
     taxonomy : mapping or None
         From each node to its parent, labels being nodes: their distance is half the number of nodes above exactly
         one of the two (equation 65).
@@ -145,3 +156,24 @@ class SVMDClassifier(MarginParameters, OffsetParameters, SVMDBase, OnlineKernelC
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
         return TracedExpansion(kernel, n_features, budget, outputs, *self._structure, self.dtype)
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Array) -> Array:  # noqa: N803
+        """Probability of each class for each row of X (n, d), by the logistic loss: an (n, classes) array."""
+        return self._probabilities(self.decision_function(X))
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_proba_one(self, x: Array) -> Array:
+        """Return the probability of each class for one sample (d,): a (classes,) array, in the order of `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If x is of another length or not finite.
+        """
+        result: Array = self._probabilities(np.asarray(self.score_one(x), np.float64)[None, ...])[0]
+        return result
+
+    def _probabilities(self, scores: Array) -> Array:
+        two = np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores
+        return class_probabilities(two)

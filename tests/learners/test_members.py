@@ -14,8 +14,10 @@ from bgsub.learners import (
     KernelPerceptron,
     Linear,
     LinearALMAClassifier,
+    LinearPAClassifier,
     LMSClassifier,
     OBPMClassifier,
+    PassiveAggressiveKernel,
     Perceptron,
 )
 from tests.learners.known import rings
@@ -25,6 +27,8 @@ SINGLE = [
     Perceptron(margin=0.2, eta=0.5, bias=False),
     LinearALMAClassifier(),
     LinearALMAClassifier.obpm(1.1, 0.7, unit=False),
+    LinearPAClassifier(),
+    LinearPAClassifier(C=0.02, bias=False, unit=False),
     LMSClassifier(),
     LMSClassifier(eta=0.3, normalised=True, unit=False),
 ]
@@ -88,6 +92,9 @@ def plain_members(model, samples, labels):
             if isinstance(model, LMSClassifier):
                 step = model.eta * (y - values[j])
                 weights[j] += step * x / (1e-12 + length**2 if model.normalised else 1)
+            elif isinstance(model, LinearPAClassifier):
+                if length > 0:
+                    weights[j] += y * np.clip((1 - y * values[j]) / length**2, 0, model.C) * x
             elif isinstance(model, LinearALMAClassifier) or getattr(model, "base", "") == "alma":
                 bound = 1 / model.alpha if model.B is None else model.B
                 if length > 0 and y * values[j] / length <= (1 - model.alpha) * bound / np.sqrt(counts[j]):
@@ -105,7 +112,8 @@ def test_equals_a_loop_over_members(model):
     samples, labels = half_planes(150)
     model = clone(model).fit(samples, labels)
     weights, mistakes = plain_members(model, samples, labels)
-    np.testing.assert_allclose(model.expansion_.each(), weights, atol=1e-12)
+    each = model.expansion_.each() if hasattr(model, "n_members") else [model.expansion_.mean()]
+    np.testing.assert_allclose(each, weights, atol=1e-12)
     assert model.n_mistakes_ == mistakes
     mean = weights.mean(axis=0)
     if getattr(model, "renormalise", False):
@@ -182,6 +190,10 @@ def test_one_member_that_sees_everything_is_the_base_learner():
             one.fit(samples, labels).decision_function(samples), perceptron.decision_function(samples), atol=1e-12
         )
         assert (one.n_mistakes_, one.n_violations_) == (perceptron.n_mistakes_, perceptron.n_violations_)
+    aggressive = PassiveAggressiveKernel(kernel="linear", C=0.1).fit(samples, labels)
+    weights = LinearPAClassifier(C=0.1, bias=False, unit=False).fit(samples, labels)
+    np.testing.assert_allclose(weights.decision_function(samples), aggressive.decision_function(samples), atol=1e-12)
+    assert (weights.n_mistakes_, weights.n_violations_) == (aggressive.n_mistakes_, aggressive.n_violations_)
     alma = ALMAClassifier(kernel="linear").fit(samples, labels)
     linear = LinearALMAClassifier(bias=False, unit=False).fit(samples, labels)
     np.testing.assert_allclose(linear.decision_function(samples), alma.decision_function(samples), atol=1e-12)
@@ -251,6 +263,7 @@ def test_input_that_is_wrong_raises_and_changes_nothing(model):
         (LinearALMAClassifier(alpha=1.0), r"alpha must be in \[0, 1\), got 1.0"),
         (LinearALMAClassifier(alpha=0.0), "B must be given where alpha is 0"),
         (LinearALMAClassifier(C=0.0), "C must be positive, got 0.0"),
+        (LinearPAClassifier(C=0.0), "C must be positive, got 0.0"),
         (LMSClassifier(eta=-1.0), "eta must be positive, got -1.0"),
         (LMSClassifier(eta=2.0), "eta must be below 2"),
         (OBPMClassifier(n_members=0), "n_members must be an integer of at least 1, got 0"),

@@ -65,7 +65,7 @@ def test_unfitted_learner_scores_single_rows_as_zero(kind):
 @pytest.mark.parametrize("kind", [NORMANovelty, OLKNovelty])
 def test_scale_cannot_be_known_from_one_sample(kind):
     with pytest.raises(ValueError, match="gamma 'scale' must be computed from data"):
-        kind().learn_one(np.zeros(2))
+        kind(gamma="scale").learn_one(np.zeros(2))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from sklearn.metrics import roc_auc_score
 
-from bgsub.learners import OLKNovelty, Polynomial
+from bgsub.learners import OLKClassifier, OLKNovelty, OLKRegressor, Polynomial
 
 STREAM = 2 * np.sin(np.arange(1, 38))[:, None]
 KNOWN = {"sigma": 1.0, "r": 0.05, "C": 0.4, "v": 0.1}
@@ -151,3 +151,77 @@ def test_without_least_step_only_unexplained_samples_are_stored():
     sparse = OLKNovelty(width=1.0, v=0.0, budget=None).fit(samples)
     assert sparse.n_support_ < 500
     assert sparse.score_samples(samples).max() <= 1.0
+
+
+def gaussian(a, b):
+    """Return exp(-d²), which as a Python function keeps learners out of compiled loops."""
+    return float(np.exp(-np.sum((a - b) ** 2)))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("thr_sv", [0.0, 0.02, 0.15, 5.0])
+@pytest.mark.parametrize(("budget", "evict"), [(None, "oldest"), (9, "oldest"), (9, "smallest"), (9, "random")])
+@pytest.mark.parametrize("kind", [OLKNovelty, OLKClassifier, OLKRegressor])
+def test_forgetting_small_coefficients_is_the_same_in_compiled_code(kind, thr_sv, budget, evict):
+    samples = np.random.default_rng(20).normal(size=(80, 2))
+    targets = () if kind is OLKNovelty else (np.where(samples[:, 0] > 0, 1, -1),)
+    given = {"thr_sv": thr_sv, "budget": budget, "evict": evict, "random_state": 0, "r": 0.04}
+    if kind is OLKNovelty:
+        given["rho_rule"] = "kkt"
+    fast = kind(width=1.0, **given).fit(samples, *targets)
+    slow = kind(kernel=gaussian, **given).fit(samples, *targets)
+    assert fast._compiled() > slow._compiled()
+    assert fast.n_support_ == slow.n_support_
+    assert (fast.n_support_ == 0) == (thr_sv == 5.0)
+    np.testing.assert_array_equal(fast.support_vectors_, slow.support_vectors_)
+    np.testing.assert_allclose(fast.dual_coef_, slow.dual_coef_, rtol=1e-12)
+    if kind is OLKNovelty:
+        assert (fast.rho_, fast.n_novel_) == (pytest.approx(slow.rho_, abs=1e-12), slow.n_novel_)
+        np.testing.assert_allclose(fast.score_samples(samples), slow.score_samples(samples), atol=1e-12)
+
+
+@pytest.mark.compiled
+def test_forgetting_small_coefficients_equals_a_plain_loop():
+    r, bound, eps, least, budget = 0.05, 0.6, 0.1, 0.12, 6
+    samples = np.random.default_rng(21).uniform(-3, 3, size=(200, 1))
+    targets = np.sin(2 * samples[:, 0])
+    model = OLKRegressor(width=1.0, r=r, C=bound, eps=eps, thr_sv=least, budget=budget)
+    vectors, coefficients, dropped, full = np.zeros(0), np.zeros(0), 0, 0
+    for x, y in zip(samples[:, 0], targets, strict=True):
+        f = coefficients @ np.exp(-((vectors - x) ** 2))
+        model.learn_one(np.array([x]), y)
+        up = np.clip((1 + r) * (y - eps) - f, 0, bound)
+        down = np.clip(f - (1 + r) * (y + eps), 0, bound)
+        coefficients = coefficients / (1 + r)
+        if up != down:
+            full += len(vectors) == budget
+            vectors = np.append(vectors, x)[-budget:]
+            coefficients = np.append(coefficients, (up - down) / (1 + r))[-budget:]
+        kept = np.abs(coefficients) >= least
+        dropped += (~kept).sum()
+        vectors, coefficients = vectors[kept], coefficients[kept]
+        np.testing.assert_array_equal(model.support_vectors_[:, 0], vectors)
+        np.testing.assert_allclose(model.dual_coef_[0], coefficients, rtol=1e-12)
+    assert dropped > 20
+    assert full > 5
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("budget", [None, 20])
+def test_kkt_rule_equals_a_plain_loop(budget):
+    r, v, bound = 0.05, 0.1, 0.2
+    samples = np.random.default_rng(22).normal(size=60)
+    model = OLKNovelty(width=1.0, r=r, v=v, C=bound, rho_rule="kkt", budget=budget).fit(samples[:, None])
+    vectors, coefficients, rho, novel, positive = [], np.zeros(0), 0.0, 0, 0
+    for x in samples:
+        f = coefficients @ np.exp(-((np.array(vectors) - x) ** 2)) if vectors else 0.0
+        novel += f < 1 + rho
+        coefficients = np.append(coefficients / (1 + r), np.clip(1 + r - f, v, bound) / (1 + r))
+        vectors.append(x)
+        if budget:
+            vectors, coefficients = vectors[-budget:], coefficients[-budget:]
+        rho = max(0.0, coefficients @ np.exp(-((np.array(vectors) - x) ** 2)) - 1)
+        positive += rho > 0
+    assert model.n_novel_ == novel
+    assert model.rho_ == pytest.approx(rho, abs=1e-12)
+    assert positive > 5

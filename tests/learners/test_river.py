@@ -10,7 +10,9 @@ from sklearn.base import clone
 
 from bgsub.learners import (
     KernelPerceptron,
+    LinearPAClassifier,
     LMSClassifier,
+    NORMAClassifier,
     NORMANovelty,
     NORMARegressor,
     OBPMClassifier,
@@ -116,3 +118,97 @@ def test_regressor_and_detector_are_the_learners(kinds):
         plain.learn_one(x, float(y))
         detector.learn_one(row)
         novelty.learn_one(x)
+
+
+def rows_of(samples):
+    return [{"a": float(a), "b": float(b)} for a, b in samples]
+
+
+@pytest.mark.parametrize("calibrate", [False, True])
+@pytest.mark.parametrize("many", [False, True])
+def test_the_most_probable_class_is_the_predicted_one(calibrate, many):
+    module = adapters()
+    samples, labels = rings(300)
+    if many:
+        labels = np.digitize(np.hypot(*samples.T), [0.8, 1.6])
+    classes = np.unique(labels).tolist()
+    model = module.RiverClassifier(ProjectronClassifier(sigma=0.6), classes=classes, calibrate=calibrate)
+    assert model.predict_proba_one({"a": 0.0, "b": 0.0}) == dict.fromkeys(classes, 1 / len(classes))
+    for row, y in zip(rows_of(samples), labels.tolist(), strict=True):
+        probabilities = model.predict_proba_one(row)
+        assert list(probabilities) == classes
+        assert sum(probabilities.values()) == pytest.approx(1.0)
+        assert model.predict_one(row) in (None, max(probabilities, key=probabilities.get))
+        model.learn_one(row, y)
+
+
+def test_calibrated_probabilities_have_the_smaller_log_loss():
+    module = adapters()
+    from river import metrics
+
+    samples, labels = rings(3000, noise=0.2)
+    losses = []
+    for calibrate in (False, True):
+        model, loss = (
+            module.RiverClassifier(KernelPerceptron(sigma=0.4, eta=20.0), [-1, 1], calibrate=calibrate),
+            metrics.LogLoss(),
+        )
+        for row, y in zip(rows_of(samples), labels.tolist(), strict=True):
+            loss.update(y == 1, model.predict_proba_one(row)[1])
+            model.learn_one(row, y)
+        losses.append(loss.get())
+    assert losses[1] < np.log(2) < losses[0]  # log 2 is what knowing nothing costs
+
+
+def test_metrics_of_probabilities_and_ensembles_of_river_work():
+    module = adapters()
+    from river import ensemble, evaluate, metrics
+
+    samples, labels = rings(500)
+    stream = list(zip(rows_of(samples), (labels == 1).tolist(), strict=True))
+    area = evaluate.progressive_val_score(stream, module.RiverClassifier(NORMAClassifier(sigma=0.6)), metrics.ROCAUC())
+    assert area.get() > 0.8
+    bag = ensemble.BaggingClassifier(module.RiverClassifier(NORMAClassifier(sigma=0.6)), n_models=3, seed=0)
+    assert evaluate.progressive_val_score(stream, bag, metrics.Accuracy()).get() > 0.75
+
+
+def test_data_frames_are_learned_as_their_rows_one_by_one():
+    module, frame = adapters(), pytest.importorskip("pandas").DataFrame
+    samples, labels = rings(200)
+    table = frame({"b": samples[:, 1], "c": 0.0, "a": samples[:, 0]}, index=range(7, 207))
+    one, many = (module.RiverClassifier(KernelPerceptron(sigma=0.6), [-1, 1], features=["a", "b"]) for _ in range(2))
+    assert many.predict_proba_many(table).to_numpy().tolist() == [[0.5, 0.5]] * 200
+    for start in (0, 60):
+        part = slice(start, start + 60)
+        many.learn_many(table[part], table[part].index.to_series().map(dict(zip(table.index, labels, strict=True))))
+    for row, y in zip(rows_of(samples[:120]), labels.tolist(), strict=False):
+        one.learn_one(row, y)
+    probabilities = many.predict_proba_many(table)
+    assert probabilities.index.equals(table.index)
+    assert probabilities.to_dict("records") == [one.predict_proba_one(row) for row in rows_of(samples)]
+    assert many.predict_many(table).tolist() == [one.predict_one(row) for row in rows_of(samples)]
+
+    single, bulk = (module.RiverRegressor(NORMARegressor(sigma=0.6)) for _ in range(2))
+    assert bulk.predict_many(table[["a", "b"]]).tolist() == [0.0] * 200
+    bulk.learn_many(table[["a", "b"]], samples[:, 0])
+    for row, x in zip(rows_of(samples), samples, strict=True):
+        single.learn_one(row, x[0])
+    assert bulk.predict_many(table[["a"]]).tolist() == [single.predict_one({"a": row["a"]}) for row in rows_of(samples)]
+
+    alone, rows = (module.RiverAnomalyDetector(NORMANovelty(sigma=0.6)) for _ in range(2))
+    rows.learn_many(table[["a", "b"]])
+    for row in rows_of(samples):
+        alone.learn_one(row)
+    assert rows.score_one({"a": 1.0, "b": 2.0}) == alone.score_one({"a": 1.0, "b": 2.0})
+
+
+def test_learners_without_a_width_learn_from_a_stream():
+    module = adapters()
+    samples, labels = rings(300)
+    for learner, target in ((KernelPerceptron(), labels == 1), (LinearPAClassifier(), samples[:, 0] > 0.3)):
+        model = module.RiverClassifier(learner)
+        right = 0
+        for row, y in zip(rows_of(samples), target.tolist(), strict=True):
+            right += model.predict_one(row) == y
+            model.learn_one(row, y)
+        assert right > 220

@@ -389,3 +389,29 @@ def test_paths_in_a_graph_are_the_margins():
     raw = with_kernel.expansion_.kernel.matrix(samples[:3], with_kernel.support_vectors_) @ with_kernel.dual_coef_.T
     np.testing.assert_allclose(scores, raw @ KAPPA, rtol=1e-9)
     np.testing.assert_allclose(with_kernel.score_one(samples[0]), scores[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_the_logistic_loss_gives_probabilities(many):
+    samples, labels = rings(1500, noise=0.2)
+    if many:
+        labels = np.digitize(np.hypot(*samples.T), [0.8, 1.6])
+    model = SVMDClassifier(sigma=0.6, loss="logistic", budget=None).fit(samples[:1000], labels[:1000])
+    probabilities, scores = model.predict_proba(samples[1000:]), model.decision_function(samples[1000:])
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(samples[1000:]))
+    expected = np.exp(scores) if many else np.column_stack([np.exp(-scores), np.ones(len(scores))])
+    np.testing.assert_allclose(probabilities, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
+    np.testing.assert_allclose([model.predict_proba_one(x) for x in samples[1000:1020]], probabilities[:20], rtol=1e-12)
+    loss = -np.log(probabilities[np.arange(500), np.searchsorted(model.classes_, labels[1000:])]).mean()
+    assert loss < np.log(len(model.classes_))  # that of knowing nothing
+    with pytest.raises(ValueError, match="x must be finite"):
+        model.predict_proba_one(np.array([0.0, np.nan]))
+
+
+def test_other_losses_give_no_probabilities():
+    samples, labels = rings(20)
+    model = SVMDClassifier(sigma=0.6).fit(samples, labels)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match="predict_proba"):
+        model.predict_proba_one(samples[0])

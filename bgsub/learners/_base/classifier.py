@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from bgsub.learners._base.kernel_learner import KernelLearner
-from bgsub.learners._base.learner import OnlineLearner, scalar
+from bgsub.learners._base.learner import OnlineLearner, all_or_nothing, scalar
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 
 __all__ = ["Classifier", "KernelClassifier", "MulticlassKernelClassifier", "OnlineClassifier", "OnlineKernelClassifier"]
@@ -22,6 +22,7 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
 
     _many: ClassVar[bool] = False
 
+    @all_or_nothing
     def fit(self, X: Array, y: Array) -> Self:  # noqa: N803
         """Forget everything, then learn each row of X in order.
 
@@ -75,15 +76,30 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
         self._target_of = dict(zip(classes.tolist(), map(float, numbers), strict=True))
 
     def score_one(self, x: Array) -> Any:
-        """Return the value of `decision_function` for one sample (d,), without checks.
+        """Return the value of `decision_function` for one sample (d,).
 
         Before the first sample was learned it is 0.
+
+        Raises
+        ------
+        ValueError
+            If x is of another length or not finite; nothing else is checked.
         """
-        return self.expansion_.value(x, self._weights()) + self._bias() if self._started else 0.0
+        if not self._started:
+            self._sample(x)
+            return 0.0
+        return self.expansion_.value(x, self._weights()) + self._bias()
 
     def predict_one(self, x: Array) -> Any:
-        """Return the class of one sample (d,), without checks."""
-        check_is_fitted(self)
+        """Return the class of one sample (d,).
+
+        Raises
+        ------
+        ValueError
+            If x is of another length or not finite; nothing else is checked.
+        """
+        if not self._started:
+            check_is_fitted(self)  # as a message; asking it each time would take half of the time
         score = self.score_one(x)
         return self.classes_[int(np.argmax(score)) if len(self.classes_) > 2 else int(score > 0)]
 
@@ -128,6 +144,7 @@ class OnlineClassifier(Classifier):
     n_mistakes_ = scalar("mistakes", int, "Number of samples that were wrong, or tied, before they were learned.")
     n_violations_ = scalar("violations", int, "Number of samples that missed their margin and changed f.")
 
+    @all_or_nothing
     def partial_fit(self, X: Array, y: Array, classes: Array | None = None) -> Self:  # noqa: N803
         """Learn each row of X in order, continuing from the present state; nothing where anything is wrong.
 
@@ -181,22 +198,30 @@ class OnlineClassifier(Classifier):
             If x is not finite or of another length, or y is not known (nothing is learned), or a parameter is
             wrong at the first sample.
         """
-        if not self._started:
-            if not isinstance(y, Hashable) or y not in (-1, 1):
-                raise ValueError(f"y must be -1 or 1 unless classes are named in partial_fit, got {y!r}")
-            self._begin_one(x)
-        target = self._target_of.get(y) if isinstance(y, Hashable) else None
-        if target is None:
-            raise ValueError(f"y must be one of {list(self._target_of)}, got {y!r}")
-        self._learn(x, target)
+        try:
+            target = self._target_of[y]
+        except (AttributeError, KeyError, TypeError):  # nothing learned, another label, or none that can be hashed
+            self._learn_first(x, self._first_target(y))
+        else:
+            self._learn(x, target)
         return float(self._s["last"][0])
 
-    def _begin_one(self, x: Array) -> None:
-        if not np.isfinite(x).all():
-            raise ValueError(f"x must be finite, got {x}")
-        self._begin_classes(len(x), None, np.array([-1, 1]))
-        self.n_features_in_ = len(x)
+    def _first_target(self, y: Any) -> float:
+        """Return the target of the first sample of all, or raise where y is not known."""
+        if self._started:
+            raise ValueError(f"y must be one of {list(self._target_of)}, got {y!r}")
+        if not isinstance(y, Hashable) or y not in (-1, 1):
+            raise ValueError(f"y must be -1 or 1 unless classes are named in partial_fit, got {y!r}")
+        return float(y)
 
+    @all_or_nothing
+    def _learn_first(self, x: Array, y: float) -> None:
+        n_features = len(self._sample(x))
+        self._begin_classes(n_features, None, np.array([-1, 1]))
+        self.n_features_in_ = n_features
+        self._learn(x, y)
+
+    @all_or_nothing
     def start(self, n_features: int, classes: Any) -> Self:
         """Forget everything and name the classes, for `learn_one` with others than -1 and +1.
 

@@ -8,8 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.learner import OnlineLearner
 from bgsub.learners._checks import check_choice, check_integer
-from bgsub.learners.hypotheses.expansion import POLICIES, KernelExpansion, rounded
-from bgsub.learners.hypotheses.kernels import Array, Kernel, resolve_kernel
+from bgsub.learners.hypotheses.expansion import POLICIES, KernelExpansion
+from bgsub.learners.hypotheses.kernels import Array, Kernel, resolve_kernel, scale_gamma
+from bgsub.learners.hypotheses.samples import rounded
 
 __all__ = ["EvictionParameters", "KernelLearner"]
 
@@ -38,6 +39,8 @@ class KernelLearner(OnlineLearner):
     # Compiled code of the learner: its rule for one sample, and the loop over samples.
     _rule: ClassVar[Any] = None
     _rows: ClassVar[Any] = None
+    # Width of the kernel where none is given, in units of that of gamma "scale".
+    _usual_width: ClassVar[float] = 1.0
 
     def _eviction(self) -> str:
         evict = getattr(self, "evict", "oldest")
@@ -55,7 +58,7 @@ class KernelLearner(OnlineLearner):
         """Make the empty state; nothing is set where a parameter is wrong."""
         kernel = resolve_kernel(
             self.kernel,
-            gamma=self.gamma,
+            gamma=self._gamma(n_features, samples),
             sigma=self.sigma,
             width=self.width,
             degree=self.degree,
@@ -64,6 +67,17 @@ class KernelLearner(OnlineLearner):
             samples=samples,
         )
         self._set_up(kernel, n_features, outputs)
+
+    def _gamma(self, n_features: int, samples: Array | None) -> Any:
+        """Return the parameter gamma, or the usual one of a kernel that has a width and was given none."""
+        squared = {"gaussian": True, "laplacian": False}
+        if not isinstance(self.kernel, str) or self.kernel not in squared:
+            return self.gamma
+        if (self.gamma, self.sigma, self.width) != (None, None, None):
+            return self.gamma
+        # A stream that begins with one sample shows no variance: 1 / d is "scale" for features of variance 1.
+        usual = 1 / n_features if samples is None or len(samples) < 2 else scale_gamma(samples)
+        return usual / self._usual_width ** (2 if squared[self.kernel] else 1)
 
     def _set_up(self, kernel: Kernel, n_features: int, outputs: int | None) -> None:
         parameters = self._checked_parameters()
@@ -140,5 +154,15 @@ class KernelLearner(OnlineLearner):
         return decide[None, :] if decide.ndim == 1 else decide.T
 
     def value_one(self, x: Array) -> float:
-        """Return the hypothesis f(x) at one sample (d,), without offset; 0 before the first one was learned."""
-        return self.expansion_.value(x) if self._started else 0.0
+        """Return the hypothesis f(x) at one sample (d,), without offset; 0 before the first one was learned.
+
+        Raises
+        ------
+        ValueError
+            If x is of another length or not finite.
+        """
+        if not self._started:
+            self._sample(x)
+            return 0.0
+        value: float = self.expansion_.value(x)
+        return value

@@ -1,15 +1,19 @@
 """The base class of all learners: a hypothesis and a few scalars behind scikit-learn's interface."""
 
+import functools
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
 from bgsub.errors import DependencyError
+from bgsub.learners._base.docstrings import completed
 from bgsub.learners._jit.records import State, as_record
-from bgsub.learners.hypotheses.expansion import writable
 from bgsub.learners.hypotheses.kernels import Array
+from bgsub.learners.hypotheses.samples import one_sample, writable
 
 try:
     from sklearn.base import BaseEstimator
@@ -17,7 +21,9 @@ try:
 except ImportError as error:
     raise DependencyError(f"the learners need scikit-learn ({error}); run: pip install 'bgsub[learners]'") from error
 
-__all__ = ["OnlineLearner", "scalar"]
+__all__ = ["OnlineLearner", "all_or_nothing", "scalar"]
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def scalar(field: str, kind: type, text: str) -> Any:
@@ -30,6 +36,30 @@ def scalar(field: str, kind: type, text: str) -> Any:
     return property(read, doc=text)
 
 
+@contextmanager
+def _unchanged_by_errors(learner: "OnlineLearner") -> Iterator[None]:
+    # What begins makes objects of its own, and scikit-learn's checks set attributes before they raise: the attributes
+    # are all there is to put back.
+    before = vars(learner).copy()
+    try:
+        yield
+    except BaseException:
+        learner.__dict__.clear()
+        learner.__dict__.update(before)
+        raise
+
+
+def all_or_nothing(method: _Method) -> _Method:
+    """Let a method that begins from an empty state leave the learner as it was where it raises."""
+
+    @functools.wraps(method)
+    def guarded(self: "OnlineLearner", *arguments: Any, **named: Any) -> Any:
+        with _unchanged_by_errors(self):
+            return method(self, *arguments, **named)
+
+    return cast(_Method, guarded)
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
     """An estimator that learns sample by sample: a hypothesis, `expansion_`, and a few scalars.
@@ -39,6 +69,11 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     _state: ClassVar[type[State]] = State
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if cls.__doc__:
+            cls.__doc__ = completed(cls.__doc__)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(writable(state))
@@ -120,7 +155,7 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
                 self._learn_plainly(x, float(y))
         except BaseException:  # a kernel that is a Python function can raise at any sample
             self.expansion_.restore(known)
-            self._s = state
+            self._s[:] = state  # in place, since a caller may put the old attributes back
             raise
 
     def _compiled(self) -> bool:
@@ -139,10 +174,13 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _begin_one(self, x: Array) -> None:
         """Begin with the first of single samples."""
-        if not np.isfinite(x).all():
-            raise ValueError(f"x must be finite, got {x}")
-        self._begin(len(x), None)
-        self.n_features_in_ = len(x)
+        n_features = len(self._sample(x))
+        self._begin(n_features, None)
+        self.n_features_in_ = n_features
+
+    def _sample(self, x: Any) -> Array:
+        """Return a finite sample of any length, where nothing was learned yet."""
+        return one_sample(x, None, getattr(self, "dtype", "") == "float32")
 
     def _weights(self) -> Array | None:
         """Coefficients that decide, in slot order; None for those of the latest hypothesis."""

@@ -9,7 +9,7 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.kernel_learner import KernelLearner
-from bgsub.learners._base.learner import scalar
+from bgsub.learners._base.learner import all_or_nothing, scalar
 from bgsub.learners.hypotheses.kernels import Array
 
 __all__ = ["NoveltyDetector"]
@@ -34,6 +34,7 @@ class NoveltyDetector(OutlierMixin, KernelLearner):  # type: ignore[misc]
         result: Array = self.expansion_.values(samples)
         return result
 
+    @all_or_nothing
     def fit(self, X: Array, y: object = None) -> Self:  # noqa: N803
         """Forget everything, then learn each row of X in order.
 
@@ -52,6 +53,7 @@ class NoveltyDetector(OutlierMixin, KernelLearner):  # type: ignore[misc]
         self._begin(samples.shape[1], samples)
         return self._learn_all(samples, np.zeros(len(samples)))
 
+    @all_or_nothing
     def partial_fit(self, X: Array, y: object = None) -> Self:  # noqa: N803
         """Learn each row of X in order, continuing from the present state.
 
@@ -96,16 +98,30 @@ class NoveltyDetector(OutlierMixin, KernelLearner):  # type: ignore[misc]
             sample.
         """
         if not self._started:
-            self._begin_one(x)
-        self._learn(x, 0.0)
+            self._learn_first(x)
+        else:
+            self._learn(x, 0.0)
         return bool(self._s["last_novel"][0])
 
+    @all_or_nothing
+    def _learn_first(self, x: Array) -> None:
+        self._begin_one(x)
+        self._learn(x, 0.0)
+
     def score_one(self, x: Array) -> float:
-        """Return the value of `decision_function` for one sample (d,), without checks: negative is novel.
+        """Return the value of `decision_function` for one sample (d,): negative is novel.
 
         Before the first sample was learned it is 0.
+
+        Raises
+        ------
+        ValueError
+            If x is of another length or not finite; nothing else is checked.
         """
-        return self._score(x) - self._threshold() if self._started else 0.0
+        if not self._started:
+            self._sample(x)
+            return 0.0
+        return self._score(x) - self._threshold()
 
     def score_samples(self, X: Array) -> Array:  # noqa: N803
         """Score of each row of X (n, d), higher is more normal; an (n,) float64 array."""

@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.kernel_learner import KernelLearner
+from bgsub.learners._base.learner import all_or_nothing
 from bgsub.learners.hypotheses.kernels import Array
 
 __all__ = ["KernelRegressor", "OnlineKernelRegressor"]
@@ -18,6 +19,7 @@ __all__ = ["KernelRegressor", "OnlineKernelRegressor"]
 class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
     """A regressor f(x) + b."""
 
+    @all_or_nothing
     def fit(self, X: Array, y: Array) -> Self:  # noqa: N803
         """Forget everything, then learn each row of X in order.
 
@@ -43,8 +45,17 @@ class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
         return result
 
     def score_one(self, x: Array) -> float:
-        """Return the value of `predict` for one sample (d,), without checks; 0 before the first one was learned."""
-        return float(self.expansion_.value(x, self._weights())) + self._bias() if self._started else 0.0
+        """Return the value of `predict` for one sample (d,); 0 before the first one was learned.
+
+        Raises
+        ------
+        ValueError
+            If x is of another length or not finite; nothing else is checked.
+        """
+        if not self._started:
+            self._sample(x)
+            return 0.0
+        return float(self.expansion_.value(x, self._weights())) + self._bias()
 
     def predict_one(self, x: Array) -> float:
         """Return the same as `score_one`."""
@@ -61,6 +72,7 @@ class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
 class OnlineKernelRegressor(KernelRegressor):
     """A regressor that learns sample by sample."""
 
+    @all_or_nothing
     def partial_fit(self, X: Array, y: Array) -> Self:  # noqa: N803
         """Learn each row of X in order, continuing from the present state; nothing where anything is wrong.
 
@@ -106,6 +118,12 @@ class OnlineKernelRegressor(KernelRegressor):
         if not math.isfinite(y):
             raise ValueError(f"y must be finite, got {y}")
         if not self._started:
-            self._begin_one(x)
-        self._learn(x, y)
+            self._learn_first(x, y)
+        else:
+            self._learn(x, y)
         return float(self._s["last"][0])
+
+    @all_or_nothing
+    def _learn_first(self, x: Array, y: float) -> None:
+        self._begin_one(x)
+        self._learn(x, y)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bgsub._numba import compiled_views
+from bgsub._numba import compiled_views, part
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import Expansion, apply, combine, diagonal, evaluate, fill_row, full
 
@@ -67,7 +67,7 @@ def forgetron(
     return phi, phi * y
 
 
-@compiled_views
+@part
 def look_at_oldest(e: Expansion, f: float, y: float, vector: Array) -> Oldest:
     """Evaluate the oldest vector if it has to go; overwrite e.row, the kernel values of the sample, and vector (d,)."""
     store = e.store[0]

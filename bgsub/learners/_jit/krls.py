@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bgsub._numba import compiled_views
+from bgsub._numba import compiled_views, part
 from bgsub.learners._jit.projectron import FACTOR_GUARD, dot, extend, forward
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import diagonal, fill_row
@@ -47,7 +47,7 @@ class LeastSquares(NamedTuple):
     total: Array  # (cap, cap + 1) f8 scratch: R^T R and R^T z
 
 
-@compiled_views
+@part
 def rotate(root: Array, size: int, width: int, u: Array) -> float:
     """Add the row u (width,) to R and z; return the weight of its remainder, which u then is.
 
@@ -118,13 +118,13 @@ def solve(root: Array, size: int, theta: Array) -> None:
         theta[i], theta[i + 1], theta[i + 2], theta[i + 3] = s0, s1, s2, s3
 
 
-@compiled_views
+@part
 def joins(p: KRLSParameters, size: int, k_tt: float, delta2: float) -> bool:
     """Whether a sample at squared distance delta2 becomes a vector."""
     return delta2 > max(p.nu, FACTOR_GUARD * k_tt) and size != p.budget
 
 
-@compiled_views
+@part
 def add_vector(e: LeastSquares, x: Array, delta2: float) -> None:
     """Make x a vector at squared distance delta2 from the span: one more coordinate, 0 in all samples before."""
     size = e.sizes[0]
@@ -164,7 +164,7 @@ def step(p: KRLSParameters, s: State, e: LeastSquares, x: Array, k_tt: float, y:
     return new
 
 
-@compiled_views
+@part
 def add_products(out: Array, rows: Array, count: int, start: int, stop: int, sign: float) -> None:
     """Add sign · rows[t, start] rows[t, j] of the first `count` rows t to out[j], where start <= j < stop."""
     line = out[start:stop]
@@ -181,7 +181,7 @@ def add_products(out: Array, rows: Array, count: int, start: int, stop: int, sig
             line[j] += c * x[j]
 
 
-@compiled_views
+@part
 def forward_rows(factor: Array, size: int, block: Array, count: int) -> None:
     """Turn the first `count` kernel rows of a block into L^-1 k."""
     whole = size - size % 4
@@ -216,7 +216,7 @@ def forward_rows(factor: Array, size: int, block: Array, count: int) -> None:
                 u[j] -= u[i] * line[j]
 
 
-@compiled_views
+@part
 def factorise(root: Array, size: int, total: Array, diagonals: Array) -> bool:
     """Make R and z of total, which holds R^T R and R^T z above its diagonal; return False where that loses digits."""
     for i in range(size):
@@ -234,7 +234,7 @@ def factorise(root: Array, size: int, total: Array, diagonals: Array) -> bool:
     return True
 
 
-@compiled_views
+@part
 def well_posed(root: Array, size: int, diagonals: Array) -> bool:
     """Whether R^T R would keep the digits of R."""
     diagonals[:size] = 0.0
@@ -248,7 +248,7 @@ def well_posed(root: Array, size: int, diagonals: Array) -> bool:
     return smallest > SMALLEST_PIVOT
 
 
-@compiled_views
+@part
 def absorb(
     p: KRLSParameters, e: LeastSquares, first: int, stop: int, samples: Array, targets: Array
 ) -> tuple[int, bool]:

@@ -14,7 +14,7 @@ learners offer by name.
 import math
 from typing import NamedTuple
 
-from bgsub._numba import compiled_views
+from bgsub._numba import compiled_views, part
 from bgsub.learners._jit.records import Array
 
 HINGE, SOFT_MARGIN, LOGISTIC, NOVELTY, SQUARED, EPSILON, HUBER, MULTICLASS_HINGE, SOFTMAX = 0, 1, 2, 3, 4, 5, 6, 7, 8
@@ -46,34 +46,34 @@ CLASSIFICATION_LOSSES = {
 }
 
 
-@compiled_views
+@part
 def hinge_value(score: float, y: float, margin: float) -> float:
     """max(0, margin - y f)."""
     return max(0.0, margin - y * score)
 
 
-@compiled_views
+@part
 def hinge_slope(score: float, y: float, margin: float, weight: float) -> tuple[float, float, float]:
     """-y where y f < margin."""
     violated = 1.0 if y * score < margin else 0.0
     return weight * -y * violated, 0.0, violated
 
 
-@compiled_views
+@part
 def soft_margin_slope(score: float, y: float, margin: float, weight: float) -> tuple[float, float, float]:
     """-y where y f <= margin: the hinge loss as NORMA's paper has it, where meeting a margin exactly is missing it."""
     violated = 1.0 if y * score <= margin else 0.0
     return weight * -y * violated, 0.0, violated
 
 
-@compiled_views
+@part
 def logistic_value(score: float, y: float, margin: float) -> float:
     """log(1 + exp(-y f)), without overflow."""
     z = y * score
     return max(-z, 0.0) + math.log1p(math.exp(-abs(z)))
 
 
-@compiled_views
+@part
 def logistic_slope(score: float, y: float, margin: float, weight: float) -> tuple[float, float, float]:
     """-y p with p = 1 / (1 + exp(y f)), and p (1 - p); a sample on the wrong side is a violation."""
     z = y * score
@@ -82,38 +82,38 @@ def logistic_slope(score: float, y: float, margin: float, weight: float) -> tupl
     return weight * -y * p_wrong, p_wrong * (1.0 - p_wrong), 1.0 if z <= 0.0 else 0.0
 
 
-@compiled_views
+@part
 def novelty_value(score: float, y: float, threshold: float) -> float:
     """max(0, threshold - f); there is no target."""
     return max(0.0, threshold - score)
 
 
-@compiled_views
+@part
 def novelty_slope(score: float, y: float, threshold: float, weight: float) -> tuple[float, float, float]:
     """-1 where f < threshold."""
     violated = 1.0 if score < threshold else 0.0
     return -weight * violated, 0.0, violated
 
 
-@compiled_views
+@part
 def squared_value(score: float, y: float, width: float) -> float:
     """(f - y)² / 2; it has no width."""
     return 0.5 * (score - y) * (score - y)
 
 
-@compiled_views
+@part
 def squared_slope(score: float, y: float, width: float, weight: float) -> tuple[float, float, float]:
     """Return f - y, which changes f at every sample, so every one counts as a violation."""
     return weight * (score - y), 1.0, 1.0
 
 
-@compiled_views
+@part
 def epsilon_value(score: float, y: float, width: float) -> float:
     """max(0, |f - y| - width)."""
     return max(0.0, abs(score - y) - width)
 
 
-@compiled_views
+@part
 def epsilon_slope(score: float, y: float, width: float, weight: float) -> tuple[float, float, float]:
     """sgn(f - y) where |f - y| > width."""
     difference = score - y
@@ -122,14 +122,14 @@ def epsilon_slope(score: float, y: float, width: float, weight: float) -> tuple[
     return 0.0, 0.0, 0.0
 
 
-@compiled_views
+@part
 def huber_value(score: float, y: float, width: float) -> float:
     """|d| - width / 2 where |d| > width, else d² / (2 width), with d = f - y."""
     size = abs(score - y)
     return size - 0.5 * width if size > width else size * size / (2.0 * width)
 
 
-@compiled_views
+@part
 def huber_slope(score: float, y: float, width: float, weight: float) -> tuple[float, float, float]:
     """sgn(d) where |d| > width, else d / width."""
     difference = score - y
@@ -176,7 +176,7 @@ def slope(loss: int, score: float, y: float, level: float, weight: float) -> tup
     return math.nan, math.nan, math.nan
 
 
-@compiled_views
+@part
 def has_sides(loss: int) -> bool:
     """Whether targets are -1 and 1, so that a score can have the wrong sign."""
     return loss == HINGE or loss == SOFT_MARGIN or loss == LOGISTIC
@@ -188,7 +188,7 @@ def least_width(loss: int, eta: float, k_tt: float) -> float:
     return eta * k_tt if loss == HUBER else -math.inf
 
 
-@compiled_views
+@part
 def best_wrong(scores: Array, right: int) -> int:
     """Return the class with the highest of scores (Q,) but for the right one, the first of several."""
     rival = 1 if right == 0 else 0
@@ -198,7 +198,7 @@ def best_wrong(scores: Array, right: int) -> int:
     return rival
 
 
-@compiled_views
+@part
 def most_violating(scores: Array, right: int, distances: Array, margin: float) -> int:
     """Return the wrong class that lacks most of its distance, in units of the margin; distances (Q, Q)."""
     worst = 1 if right == 0 else 0
@@ -253,7 +253,7 @@ def class_slope(
     return 0.0, 1.0
 
 
-@compiled_views
+@part
 def bend(loss: int, curvature: float, right: int, xi: Array, values: Array, result: Array) -> None:
     """Write the second derivative of a loss times values (Q,) to result (Q,): equations (46) and (47).
 
@@ -271,7 +271,7 @@ def bend(loss: int, curvature: float, right: int, xi: Array, values: Array, resu
         result[q] = p_q * (values[q] - mean)
 
 
-@compiled_views
+@part
 def exact_step(missing: float, k_tt: float, least: float, largest: float) -> float:
     """Return the multiplier that minimises |f - f_t|² / 2 plus a hinge loss: equation (30) of Li and others 2013.
 

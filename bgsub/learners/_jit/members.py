@@ -1,4 +1,4 @@
-"""Linear learners, and ensembles of many learners of one kind on one stream, in compiled code.
+"""Ensembles of many learners of one kind on one stream, in compiled code.
 
 Members are worked on in blocks of `width` that lie side by side in memory, so that one pass over a sample serves a
 block. Blocks share nothing, so threads may work on different ones.
@@ -10,14 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled, compiled_views
+from bgsub._numba import compiled, compiled_views, part
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import Expansion, choose_slot, diagonal, evaluate_classes, full, place
 
-PERCEPTRON, ALMA, LMS = 0, 1, 2
+PERCEPTRON, ALMA = 0, 1
 
 SMALLEST_SCALE = 1e-6
-LONGEST_LMS = 1.98  # times 1 / |x|²; from 2 on weights grow without bound
 _S11, _S27, _S30, _S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _UNIT = 2.0**-53
@@ -27,13 +26,12 @@ _UNIT = 2.0**-53
 class MemberParameters:
     """The rule of a member, and its samples."""
 
-    rule: int  # PERCEPTRON, ALMA or LMS
+    rule: int  # PERCEPTRON or ALMA
     tau: float = 1.0  # share of the samples that a member sees
     bias: bool = False  # whether samples get a constant feature
     unit: bool = False  # whether samples are divided by their length
     margin: float = 0.0  # of the perceptron
-    eta: float = 0.0  # step of the perceptron and of LMS
-    normalised: bool = False  # whether the step of LMS is divided by |x|²
+    eta: float = 0.0  # step of the perceptron
     alpha: float = 0.0  # alpha, B and C of ALMA
     B: float = 0.0
     C: float = 0.0
@@ -70,7 +68,7 @@ class Rows(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A sample as the linear learners use it."""
+    """A sample as members that are weights use it."""
 
     size: int  # features that are not zero, the constant one included
     square: float  # |x|²
@@ -78,7 +76,7 @@ class Sample(NamedTuple):
     values: Array  # (d + 1,) f8
 
 
-@compiled_views
+@part
 def draw(tau: float, seeds: Array, stride: Array, members: Array, work: Work) -> None:
     """Write 1 to work.chosen for each member that sees the sample, else 0: a share tau; all for tau = 1."""
     if tau >= 1.0:
@@ -101,7 +99,7 @@ def draw(tau: float, seeds: Array, stride: Array, members: Array, work: Work) ->
         work.chosen[m] = members[m] if z[m] * _UNIT < tau else 0.0
 
 
-@compiled_views
+@part
 def alma_step(p: MemberParameters, e: Ensemble, b: int, m: int, margin: float, length: float, y: float) -> float:
     """Return the step of a member with ALMA's rule; count, norm and factor move along."""
     root = math.sqrt(e.counts[b, m])
@@ -117,7 +115,7 @@ def alma_step(p: MemberParameters, e: Ensemble, b: int, m: int, margin: float, l
     return step
 
 
-@compiled_views
+@part
 def steps(p: MemberParameters, e: Ensemble, b: int, work: Work, y: float, k_tt: float) -> bool:
     """Write the steps of all members of block b, whose values are work.f; return whether any is not zero."""
     some = False
@@ -126,12 +124,7 @@ def steps(p: MemberParameters, e: Ensemble, b: int, work: Work, y: float, k_tt: 
         if work.chosen[m] == 0.0:
             continue
         value = work.f[m] * e.factors[b, m]
-        if p.rule == LMS:
-            eta = p.eta / (1e-12 + k_tt) if p.normalised else p.eta
-            if eta * k_tt > LONGEST_LMS:
-                eta = LONGEST_LMS / k_tt
-            work.step[m] = eta * (y - value)
-        elif p.rule == PERCEPTRON:
+        if p.rule == PERCEPTRON:
             if y * value <= p.margin:
                 work.step[m] = p.eta * y
         elif k_tt > 0.0:
@@ -171,7 +164,7 @@ def make_work(width: int) -> Work:
     return Work(numbers[0], numbers[1], numbers[2], integers[0], integers[1])
 
 
-@compiled_views
+@part
 def learn_sample(p: MemberParameters, weights: Array, e: Ensemble, b: int, x: Sample, y: float, work: Work) -> float:
     """Let block b learn a sample; return the sum of its members' values before."""
     block, f = weights[b], work.f
@@ -269,7 +262,7 @@ def sparse_values(bias: bool, unit: bool, mean: Array, rows: Rows, out: Array) -
         out[t] = weighted(gather(bias, unit, rows.columns[row], rows.values[row], n_features, used, kept), mean)
 
 
-@compiled_views
+@part
 def weighted(x: Sample, mean: Array) -> float:
     """Return the value of the weights mean (d + 1,) at a sample."""
     total = 0.0

@@ -6,10 +6,10 @@ All coefficients shrink by 1 / (1 + r), then the sample gets its own. Equation n
 import math
 from dataclasses import dataclass
 
-from bgsub._numba import compiled_views
+from bgsub._numba import compiled_views, part
 from bgsub.learners._jit.losses import exact_step
 from bgsub.learners._jit.records import Array, State
-from bgsub.learners._jit.store import Expansion, apply, diagonal, evaluate, full, mass
+from bgsub.learners._jit.store import Expansion, apply, diagonal, drop_below, evaluate, full, mass
 
 QUANTILE, PUBLISHED, FIXED, KKT = 0, 1, 2, 3
 
@@ -20,6 +20,7 @@ class OLKParameters:
 
     r: float
     C: float  # largest multiplier
+    least: float  # a vector with a smaller coefficient is forgotten
 
 
 @dataclass
@@ -85,7 +86,7 @@ def olk_regression(p: OLKRegressionParameters, s: State, f: float, y: float, k_t
     return 1.0 / shrink, (up - down) / shrink
 
 
-@compiled_views
+@part
 def olk_threshold(p: OLKNoveltyParameters, s: OLKNoveltyState) -> float:
     """Return the score below which a sample is novel."""
     if p.rule == PUBLISHED:
@@ -97,7 +98,7 @@ def olk_threshold(p: OLKNoveltyParameters, s: OLKNoveltyState) -> float:
     return s.theta
 
 
-@compiled_views
+@part
 def olk_score(p: OLKNoveltyParameters, f: float, density: float, k_tt: float) -> float:
     """Return the score that the threshold is for."""
     if p.rule == PUBLISHED:
@@ -105,7 +106,7 @@ def olk_score(p: OLKNoveltyParameters, f: float, density: float, k_tt: float) ->
     return density if p.rule != KKT and p.on_density else f
 
 
-@compiled_views
+@part
 def move_threshold(p: OLKNoveltyParameters, s: OLKNoveltyState, score: float, novel: float) -> None:
     """Take one step of the quantile rule: theta starts at half the mean score of the warm-up."""
     if s.t <= p.warmup:
@@ -153,9 +154,12 @@ def current_score(parameters: Array, f: float, density: float, k_tt: float) -> f
 
 @compiled_views
 def olk_classification_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array
+    first: int, parameters: Array, state: Array, e: Expansion, scratch: Array, samples: Array, targets: Array
 ) -> int:
-    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow."""
+    """Learn samples (m, d) with targets (m,) from row `first` on; scratch (d,) f8.
+
+    Return the row reached, m unless the arrays must grow.
+    """
     p, s = parameters[0], state[0]
     for t in range(first, len(samples)):
         if full(e):
@@ -163,14 +167,19 @@ def olk_classification_rows(
         f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
         factor, a = olk_classification(p, s, f, targets[t], k_tt)
         apply(e, samples[t], factor, a)
+        if p.least > 0.0:
+            drop_below(e, p.least, scratch)
     return len(samples)
 
 
 @compiled_views
 def olk_regression_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array
+    first: int, parameters: Array, state: Array, e: Expansion, scratch: Array, samples: Array, targets: Array
 ) -> int:
-    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow."""
+    """Learn samples (m, d) with targets (m,) from row `first` on; scratch (d,) f8.
+
+    Return the row reached, m unless the arrays must grow.
+    """
     p, s = parameters[0], state[0]
     for t in range(first, len(samples)):
         if full(e):
@@ -178,12 +187,16 @@ def olk_regression_rows(
         f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
         factor, a = olk_regression(p, s, f, targets[t], k_tt)
         apply(e, samples[t], factor, a)
+        if p.least > 0.0:
+            drop_below(e, p.least, scratch)
     return len(samples)
 
 
 @compiled_views
-def olk_novelty_rows(first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array) -> int:
-    """Learn samples (m, d) from row `first` on; there are no targets. Return the row reached."""
+def olk_novelty_rows(
+    first: int, parameters: Array, state: Array, e: Expansion, scratch: Array, samples: Array, targets: Array
+) -> int:
+    """Learn samples (m, d) from row `first` on; there are no targets. scratch (d,) f8. Return the row reached."""
     p, s = parameters[0], state[0]
     for t in range(first, len(samples)):
         if full(e):
@@ -191,4 +204,8 @@ def olk_novelty_rows(first: int, parameters: Array, state: Array, e: Expansion, 
         f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
         factor, a = olk_novelty(p, s, f, mass(e), k_tt)
         apply(e, samples[t], factor, a)
+        if p.least > 0.0:
+            drop_below(e, p.least, scratch)
+        if p.rule == KKT:  # needs f once more, after the step
+            s.rho = max(0.0, evaluate(e, samples[t]) - 1.0)
     return len(samples)

@@ -9,7 +9,7 @@ it has reached, which is an earlier one than the last where the arrays must grow
 import math
 from dataclasses import dataclass
 
-from bgsub._numba import compiled_views
+from bgsub._numba import compiled_views, part
 from bgsub.learners._jit.losses import best_wrong, exact_step
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import (
@@ -57,7 +57,7 @@ class ALMAState(State):
     norm2: float = 0.0  # |f|²
 
 
-@compiled_views
+@part
 def begin(s: State, f: float) -> None:
     """Count a sample whose score is f."""
     s.t += 1
@@ -156,7 +156,7 @@ def alma_rows(first: int, parameters: Array, state: Array, e: Expansion, samples
     return len(samples)
 
 
-@compiled_views
+@part
 def count_lead(s: State, lead: float) -> None:
     """Count a sample of many classes; lead = score of its class less that of the best other one."""
     begin(s, lead)
@@ -184,7 +184,7 @@ def passive_aggressive_pair(p: PassiveAggressiveParameters, s: State, lead: floa
     return exact_step(1.0 - lead, 2.0 * k_tt, 0.0, p.C)
 
 
-@compiled_views
+@part
 def store_pair(e: Expansion, x: Array, right: int, rival: int, a: float) -> None:
     """Store x (d,) with a for its class and -a for the rival unless a is 0, and count the step."""
     store = e.store[0]

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bgsub._numba import compiled_views
+from bgsub._numba import compiled_views, part
 from bgsub.learners._jit.losses import best_wrong
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import MercerKernel, combine, diagonal, fill_row
@@ -77,7 +77,7 @@ class Distances(NamedTuple):
     largest: float  # the larger of the two
 
 
-@compiled_views
+@part
 def dot(a: Array, b: Array, size: int) -> float:
     """Return a·b in eight partial sums: one sum would wait for each addition."""
     s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -96,7 +96,7 @@ def dot(a: Array, b: Array, size: int) -> float:
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 
 
-@compiled_views
+@part
 def forward(factor: Array, inverse: bool, row: Array, size: int, u: Array, w: Array) -> float:
     """Prepare the projection of x with kernel values `row`; return the squared norm of the projection.
 
@@ -159,7 +159,7 @@ def backward(factor: Array, inverse: bool, size: int, u: Array, w: Array) -> Non
             w[j] -= (w0 * line0[j] + w1 * line1[j]) + (w2 * line2[j] + w3 * line3[j])
 
 
-@compiled_views
+@part
 def extend(factor: Array, inverse: bool, size: int, u: Array, w: Array, delta2: float) -> None:
     """Add a vector at squared distance delta2 from the span to the factor."""
     if inverse:
@@ -178,7 +178,7 @@ def extend(factor: Array, inverse: bool, size: int, u: Array, w: Array, delta2: 
     factor[size, size] = math.sqrt(delta2)
 
 
-@compiled_views
+@part
 def settle(e: Projected, q: int) -> None:
     """Add up the coefficients of function q for averaging, before they change."""
     steps = e.store[0].steps
@@ -187,7 +187,7 @@ def settle(e: Projected, q: int) -> None:
         e.births[q, i] = steps
 
 
-@compiled_views
+@part
 def cut_of(p: ProjectronParameters, delta2: float) -> float:
     """Return how large 1 - z must be for a margin update to pay."""
     if p.margin == EXPERIMENTS:
@@ -195,7 +195,7 @@ def cut_of(p: ProjectronParameters, delta2: float) -> float:
     return math.sqrt(delta2 / p.eta2) if delta2 > 0.0 else 0.0
 
 
-@compiled_views
+@part
 def margin_step(p: ProjectronParameters, loss: float, pk: float, delta2: float) -> float:
     """Return tau of a margin update, 0 for none."""
     if pk <= 0.0:
@@ -207,7 +207,7 @@ def margin_step(p: ProjectronParameters, loss: float, pk: float, delta2: float) 
     return min(loss / pk, 2.0 * (loss - cut) / pk, 1.0) if loss > cut else 0.0
 
 
-@compiled_views
+@part
 def choose_pair(scores: Array, y: float) -> Pair:
     """Return the functions to change; y = -1 or 1, or the number of the class."""
     if scores.shape[0] == 1:
@@ -216,7 +216,7 @@ def choose_pair(scores: Array, y: float) -> Pair:
     return Pair(right, best_wrong(scores, right), True, 1.0)
 
 
-@compiled_views
+@part
 def project(p: ProjectronParameters, e: Projected, pair: Pair, k_tt: float) -> Distances:
     """Prepare the projections of the sample whose kernel rows are known, and return how far it is from the spans."""
     norm2, delta2, largest = 0.0, 0.0, 0.0
@@ -230,7 +230,7 @@ def project(p: ProjectronParameters, e: Projected, pair: Pair, k_tt: float) -> D
     return Distances(norm2, delta2, largest)
 
 
-@compiled_views
+@part
 def is_near(p: ProjectronParameters, z: float, d: Distances) -> bool:
     """Whether a mistake is close enough to the span to be projected."""
     if p.margin == BOUNDED:
@@ -238,7 +238,7 @@ def is_near(p: ProjectronParameters, z: float, d: Distances) -> bool:
     return (d.largest if p.each else d.delta2) <= p.eta2
 
 
-@compiled_views
+@part
 def change(p: ProjectronParameters, e: Projected, q: int, x: Array, k_tt: float, a: float, projects: bool) -> None:
     """Add a times x, or its projection, to function q; dependent vectors and a full set are always projected."""
     size = e.sizes[q]
@@ -306,9 +306,12 @@ def projectron_rows(first: int, parameters: Array, state: Array, e: Projected, s
 
 
 @compiled_views
-def projected_values(e: Projected, q: int, weights: Array, samples: Array, out: Array) -> None:
-    """Write the value of function q with coefficients weights (cap,) at each row of samples (m, d) to out (m,)."""
+def projected_values(e: Projected, q: int, weights: Array, samples: Array, row: Array, out: Array) -> None:
+    """Write the value of function q with coefficients weights (cap,) at each row of samples (m, d) to out (m,).
+
+    row (cap,) f8 is scratch of the caller's own.
+    """
     store = e.store[0]
     for t in range(samples.shape[0]):
-        fill_row(store, e.vectors[q], e.norms[q], e.sizes[q], samples[t], e.rows[q])
-        out[t] = combine(e.rows[q], weights, e.sizes[q], 1.0)
+        fill_row(store, e.vectors[q], e.norms[q], e.sizes[q], samples[t], row)
+        out[t] = combine(row, weights, e.sizes[q], 1.0)

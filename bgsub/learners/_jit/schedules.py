@@ -2,7 +2,7 @@
 
 import math
 
-from bgsub._numba import compiled_views
+from bgsub._numba import part
 
 ADAPTIVE, CONSTANT, SQUARE_ROOT, DELAYED = 0, 1, 2, 3
 
@@ -10,7 +10,7 @@ SCHEDULES = {"constant": CONSTANT, "sqrt": SQUARE_ROOT, "tau": DELAYED}
 """Schedules of all learners by name; "adaptive" is for those of SVMD."""
 
 
-@compiled_views
+@part
 def step_size(eta: float, schedule: int, tau: float, t: float) -> float:
     """Return the step at sample t: eta, eta / sqrt(t) or eta sqrt(tau / (tau + t))."""
     if schedule == SQUARE_ROOT:

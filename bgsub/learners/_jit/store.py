@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled_views
+from bgsub._numba import compiled_views, part
 from bgsub.learners._jit.records import Array
 
 UNKNOWN, GAUSSIAN, LAPLACIAN, POLYNOMIAL, LINEAR = -1, 0, 1, 2, 3
@@ -64,7 +64,7 @@ class Expansion(NamedTuple):
     row: Array  # (cap,) f8 scratch: kernel values with the sample at hand
 
 
-@compiled_views
+@part
 def power(base: float, degree: float) -> float:
     """base**degree by squaring: the library's power goes through logarithms."""
     result = 1.0
@@ -104,7 +104,7 @@ def exp_nonpositive(y: float) -> float:
     return result if y >= LOWEST else 0.0
 
 
-@compiled_views
+@part
 def diagonal(k: MercerKernel, x: Array) -> float:
     """k(x, x)."""
     if k.kind == GAUSSIAN or k.kind == LAPLACIAN:
@@ -117,7 +117,7 @@ def diagonal(k: MercerKernel, x: Array) -> float:
     return power(k.gamma * square + k.coef0, k.degree)
 
 
-@compiled_views
+@part
 def fill_row(k: MercerKernel, vectors: Array, norms: Array, size: int, x: Array, row: Array) -> None:
     """Write k(s_i, x) of the first `size` vectors to row."""
     kind, gamma, coef0, degree = k.kind, k.gamma, k.coef0, k.degree
@@ -162,7 +162,7 @@ def fill_row(k: MercerKernel, vectors: Array, norms: Array, size: int, x: Array,
                 sums[i] = power(gamma * sums[i] + coef0, degree)
 
 
-@compiled_views
+@part
 def combine(row: Array, weights: Array, size: int, scale: float) -> float:
     """Return scale · sum of row_i weights_i."""
     total = 0.0
@@ -171,7 +171,7 @@ def combine(row: Array, weights: Array, size: int, scale: float) -> float:
     return scale * total
 
 
-@compiled_views
+@part
 def evaluate(e: Expansion, x: Array) -> float:
     """Fill the kernel row of x (d,) and return f(x)."""
     store = e.store[0]
@@ -190,15 +190,19 @@ def value(store: Array, vectors: Array, norms: Array, weights: Array, scale: flo
 
 
 @compiled_views
-def values(e: Expansion, weights: Array, scale: float, samples: Array, out: Array) -> None:
-    """Write the value with coefficients scale · weights (cap,) at each row of samples (m, d) to out (m,)."""
-    store = e.store[0]
+def values(
+    store: Array, vectors: Array, norms: Array, weights: Array, scale: float, samples: Array, row: Array, out: Array
+) -> None:
+    """Write the value with coefficients scale · weights (cap,) at each row of samples (m, d) to out (m,).
+
+    row (cap,) f8 is scratch of the caller's own: that of the expansion belongs to whoever learns.
+    """
     for t in range(samples.shape[0]):
-        fill_row(store, e.vectors, e.norms, store.count, samples[t], e.row)
-        out[t] = combine(e.row, weights, store.count, scale)
+        fill_row(store[0], vectors, norms, store[0].count, samples[t], row)
+        out[t] = combine(row, weights, store[0].count, scale)
 
 
-@compiled_views
+@part
 def multiclass_scores(row: Array, weights: Array, size: int, scale: float, scores: Array) -> None:
     """Write the value of each class, with coefficients scale · weights (cap, Q), to scores (Q,)."""
     scores[:] = 0.0
@@ -208,7 +212,7 @@ def multiclass_scores(row: Array, weights: Array, size: int, scale: float, score
     scores *= scale
 
 
-@compiled_views
+@part
 def evaluate_classes(e: Expansion, x: Array, scores: Array) -> None:
     """Fill the kernel row of x (d,) and write the value of each class to scores (Q,)."""
     store = e.store[0]
@@ -217,15 +221,16 @@ def evaluate_classes(e: Expansion, x: Array, scores: Array) -> None:
 
 
 @compiled_views
-def multiclass_values(e: Expansion, weights: Array, scale: float, samples: Array, out: Array) -> None:
+def multiclass_values(
+    store: Array, vectors: Array, norms: Array, weights: Array, scale: float, samples: Array, row: Array, out: Array
+) -> None:
     """Write the values with coefficients scale · weights (cap, Q) at each row of samples (m, d) to out (m, Q)."""
-    store = e.store[0]
     for t in range(samples.shape[0]):
-        fill_row(store, e.vectors, e.norms, store.count, samples[t], e.row)
-        multiclass_scores(e.row, weights, store.count, scale, out[t])
+        fill_row(store[0], vectors, norms, store[0].count, samples[t], row)
+        multiclass_scores(row, weights, store[0].count, scale, out[t])
 
 
-@compiled_views
+@part
 def mass(e: Expansion) -> float:
     """Return the sum of all coefficients."""
     store = e.store[0]
@@ -235,7 +240,7 @@ def mass(e: Expansion) -> float:
     return total * float(store.scale)
 
 
-@compiled_views
+@part
 def decay(e: Expansion, factor: float) -> None:
     """Multiply all coefficients (cap,) by factor; one that is not positive forgets everything."""
     store = e.store[0]
@@ -252,7 +257,7 @@ def decay(e: Expansion, factor: float) -> None:
         store.scale = 1.0
 
 
-@compiled_views
+@part
 def decay_columns(e: Expansion, factor: float, scratch: Array) -> None:
     """Multiply all coefficients (cap, Q) by factor, as `decay` does; scratch (cap,) f8."""
     store = e.store[0]
@@ -316,7 +321,7 @@ def full(e: Expansion) -> bool:
     return is_full
 
 
-@compiled_views
+@part
 def apply(e: Expansion, x: Array, factor: float, a: float) -> None:
     """Multiply all coefficients by factor, store x (d,) with coefficient a unless that is 0, and count the step."""
     store = e.store[0]
@@ -327,3 +332,52 @@ def apply(e: Expansion, x: Array, factor: float, a: float) -> None:
         place(e, slot, x)
         e.stored[slot] = a / store.scale
     store.scale_sum += store.scale
+
+
+@part
+def move(e: Expansion, source: int, target: int) -> None:
+    """Copy the vector of one slot, with what belongs to it (one function), to another slot."""
+    for j in range(e.vectors.shape[0]):
+        e.vectors[j, target] = e.vectors[j, source]
+    for values in (e.norms, e.stored, e.births, e.sums):
+        values[target] = values[source]
+
+
+@part
+def reverse(e: Expansion, first: int, last: int, scratch: Array) -> None:
+    """Reverse the order of the slots from first to last; scratch (d,) f8."""
+    while first < last:
+        for j in range(e.vectors.shape[0]):
+            scratch[j] = e.vectors[j, first]
+        kept = e.norms[first], e.stored[first], e.births[first], e.sums[first]
+        move(e, last, first)
+        for j in range(e.vectors.shape[0]):
+            e.vectors[j, last] = scratch[j]
+        e.norms[last], e.stored[last], e.births[last], e.sums[last] = kept
+        first, last = first + 1, last - 1
+
+
+@part
+def drop_below(e: Expansion, threshold: float, scratch: Array) -> None:
+    """Forget every vector of one function whose coefficient is smaller than threshold in size; scratch (d,) f8.
+
+    Those that stay keep their order of age, the oldest in the first slot.
+    """
+    store = e.store[0]
+    size, scale, small = store.count, store.scale, False
+    for i in range(size):
+        small = small or abs(scale * e.stored[i]) < threshold
+    if not small:
+        return
+    if store.oldest > 0:  # a rotation is three reversals
+        reverse(e, 0, store.oldest - 1, scratch)
+        reverse(e, store.oldest, size - 1, scratch)
+        reverse(e, 0, size - 1, scratch)
+        store.oldest = 0
+    kept = 0
+    for i in range(size):
+        if abs(scale * e.stored[i]) >= threshold:
+            if kept != i:
+                move(e, i, kept)
+            kept += 1
+    store.count = kept

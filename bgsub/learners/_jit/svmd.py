@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bgsub._numba import compiled_views
+from bgsub._numba import compiled_views, part
 from bgsub.learners._jit.losses import (
     MULTICLASS_HINGE,
     SOFTMAX,
@@ -107,13 +107,13 @@ class Work(NamedTuple):
     scores: Array  # f with offset
 
 
-@compiled_views
+@part
 def rows_of(work: Array) -> Work:
     """Return the rows of scratch (6, Q) by name."""
     return Work(work[0], work[1], work[2], work[3], work[4], work[5])
 
 
-@compiled_views
+@part
 def dot(a: Array, b: Array) -> float:
     """Return a·b of short arrays."""
     total = 0.0
@@ -122,7 +122,7 @@ def dot(a: Array, b: Array) -> float:
     return total
 
 
-@compiled_views
+@part
 def form(kappa: Array, a: Array, b: Array) -> float:
     """Return a·kappa b, a·b where kappa is empty."""
     if kappa.shape[0] == 0:
@@ -134,7 +134,7 @@ def form(kappa: Array, a: Array, b: Array) -> float:
     return total
 
 
-@compiled_views
+@part
 def smear(kappa: Array, values: Array, scratch: Array) -> None:
     """Replace values by kappa values."""
     if kappa.shape[0] > 0:
@@ -144,7 +144,7 @@ def smear(kappa: Array, values: Array, scratch: Array) -> None:
             values[q] = scratch[q]
 
 
-@compiled_views
+@part
 def differentiate(p: SVMDParameters, s: SVMDState, distances: Array, work: Work, y: float) -> tuple[float, float]:
     """Write the derivative of the loss to work.xi, and return its second derivative and the violation."""
     if p.loss == MULTICLASS_HINGE or p.loss == SOFTMAX:
@@ -163,7 +163,7 @@ def differentiate(p: SVMDParameters, s: SVMDState, distances: Array, work: Work,
     return curvature, violated
 
 
-@compiled_views
+@part
 def adapt_step(p: SVMDParameters, s: SVMDState, work: Work, curvature: float, k_tt: float) -> None:
     """Set the step size for the sample."""
     if p.schedule == ADAPTIVE:
@@ -176,7 +176,7 @@ def adapt_step(p: SVMDParameters, s: SVMDState, work: Work, curvature: float, k_
     s.eta = eta
 
 
-@compiled_views
+@part
 def carry_products(p: SVMDParameters, s: SVMDState, kappa: Array, work: Work, k_tt: float) -> None:
     """Move |f|² and <f, v> to where they are after the step."""
     f, v, xi, chi, w = work.f, work.v, work.xi, work.chi, work.w
@@ -262,7 +262,7 @@ def shrink(p: SVMDParameters, s: SVMDState, h: Traced) -> None:
     decay_columns(h.expansion, 1.0 - eta_c, h.other)
 
 
-@compiled_views
+@part
 def values_of_both(h: Traced, row: Array) -> None:
     """Write f and v, before the label kernel, at the sample or vector whose kernel values are row (cap,)."""
     work, store, stored, trace = rows_of(h.work), h.expansion.store[0], h.expansion.stored, h.trace
@@ -298,7 +298,7 @@ def forget(s: SVMDState, h: Traced, slot: int, others: Array, new: float) -> Non
     s.norm2 = max(s.norm2 + own * form(h.kappa, a, a) - 2.0 * form(h.kappa, a, fo), 0.0)
 
 
-@compiled_views
+@part
 def forget_oldest(s: SVMDState, h: Traced) -> None:
     """Subtract the vector that the sample at hand will replace from |f|² and <f, v>."""
     e, store = h.expansion, h.expansion.store[0]

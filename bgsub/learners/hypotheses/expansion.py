@@ -9,8 +9,9 @@ from bgsub.learners._checks import check_choice
 from bgsub.learners._jit import store as jit
 from bgsub.learners._jit.records import as_record
 from bgsub.learners.hypotheses.kernels import Array, Kernel
+from bgsub.learners.hypotheses.samples import check_width, enlarged, hold_sample, one_sample, rounded, writable
 
-__all__ = ["DTYPES", "POLICIES", "KernelExpansion", "enlarged", "hold_sample", "rounded", "writable"]
+__all__ = ["DTYPES", "POLICIES", "KernelExpansion"]
 
 POLICIES = {"oldest": jit.OLDEST, "smallest": jit.SMALLEST, "random": jit.RANDOM}
 """Which vector a full store replaces, and the number by which compiled loops know the rule."""
@@ -19,63 +20,6 @@ DTYPES = ("float64", "float32")
 """How support vectors can be stored."""
 
 _FIRST_CAPACITY = 16
-
-
-def rounded(samples: Array, dtype: Any) -> Array:
-    """Return float64 samples as they are when they have been stored as dtype.
-
-    What is learned and scored is rounded as well, so that a stored sample has no distance from itself.
-
-    Raises
-    ------
-    ValueError
-        If a number is too large for float32.
-    """
-    if np.dtype(dtype) == np.float64:
-        return samples
-    with np.errstate(over="ignore", under="ignore"):
-        result: Array = samples.astype(np.float32).astype(np.float64)
-    if not np.isfinite(result).all():
-        raise ValueError(f"X must be within the range of float32, got {np.abs(samples).max():g}")
-    return result
-
-
-def writable(state: dict[str, Any]) -> dict[str, Any]:
-    """Copy arrays that were restored read-only, as from joblib's memory maps: compiled loops write into theirs."""
-    return {name: _writable(value) for name, value in state.items()}
-
-
-def _writable(value: Any) -> Any:
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(_writable, value))
-    return np.array(value) if isinstance(value, np.ndarray) and not value.flags.writeable else value
-
-
-def enlarged(array: Array, capacity: int) -> Array:
-    """Copy to an array with `capacity` rows, the new ones zero."""
-    result: Array = np.zeros((capacity, *array.shape[1:]), array.dtype)
-    result[: len(array)] = array
-    return result
-
-
-def hold_sample(held: Array, x: Array, dtype: Any = np.float64) -> Array:
-    """Write one sample (d,), rounded to dtype, to held (1, d) float64 and return that.
-
-    Raises
-    ------
-    ValueError
-        If the sample is of another length or not finite.
-    """
-    if len(x) != held.shape[1]:
-        raise ValueError(f"x must have {held.shape[1]} features, got {len(x)}")
-    flat = held[0]
-    flat[:] = x
-    if dtype == np.float32:
-        with np.errstate(over="ignore", under="ignore"):
-            flat[:] = flat.astype(np.float32)
-    if not flat.dot(flat) < np.inf:
-        raise ValueError(f"x must be finite, and so must its square, got {x}")
-    return held
 
 
 class KernelExpansion:
@@ -135,6 +79,7 @@ class KernelExpansion:
         self.policy = policy
         self.compiled = kernel.code is not None
         self._sample = np.zeros((1, n_features))
+        self._single = dtype == "float32"
         capacity = _FIRST_CAPACITY if self.budget is None else min(self.budget, _FIRST_CAPACITY)
         store = jit.Store(
             **asdict(kernel.code or jit.MercerKernel()),
@@ -182,7 +127,7 @@ class KernelExpansion:
         ValueError
             If the sample is of another length or not finite.
         """
-        return hold_sample(self._sample, x, self.arrays.vectors.dtype)
+        return hold_sample(self._sample, x, self._single)
 
     def row(self, x: Array) -> Array:
         """Kernel values of x (d,) with the vectors in slot order: an (n,) array."""
@@ -197,35 +142,41 @@ class KernelExpansion:
         """f(x) of one sample (d,): a float, or one value for each output.
 
         `weights`, in slot order, replace the coefficients.
+
+        Raises
+        ------
+        ValueError
+            If the sample is of another length or not finite.
         """
         e = self.arrays
+        sample = one_sample(x, len(e.vectors), self._single)
         if e.stored.ndim == 2:
-            return self.values(np.asarray(x)[None], weights)[0]
-        if e.store["count"][0] == 0:
-            return 0.0
-        if len(x) != len(e.vectors):
-            raise ValueError(f"x must have {len(e.vectors)} features, got {len(x)}")
-        held = self._sample[0]
-        held[:] = x if e.vectors.dtype == np.float64 else rounded(np.asarray(x, np.float64), e.vectors.dtype)
+            return self.values(sample[None], weights)[0]
         if not self.compiled:
-            row = self.row(held)
+            row = self.row(sample)
             return float(self.combine(row) if weights is None else row @ weights)
         used, scale = (e.stored, e.store["scale"][0]) if weights is None else (weights, 1.0)
-        return float(jit.value(e.store, e.vectors, e.norms, used, scale, e.row, held))
+        return float(jit.value(e.store, e.vectors, e.norms, used, scale, np.empty(len(e.norms)), sample))
 
     def values(self, samples: Array, weights: Array | None = None) -> Array:
         """Return f of each row of samples (m, d), with the bits of `value`: (m,) or (m, outputs)."""
         e = self.arrays
         outputs = e.stored.shape[1:]
+        check_width(samples, len(e.vectors))
         samples = rounded(samples, e.vectors.dtype)
         if not self.compiled:
             used = self.scale * e.stored[: self.size] if weights is None else weights
             return np.array([self.row(x) @ used for x in samples], np.float64).reshape(len(samples), *outputs)
         used, scale = (e.stored, self.scale) if weights is None else (weights, 1.0)
         out = np.zeros((len(samples), *outputs))
-        rows = np.require(samples, np.float64, ["C", "W", "E"])
-        (jit.multiclass_values if outputs else jit.values)(e, used, scale, rows, out)
+        self._fill(jit.multiclass_values if outputs else jit.values, used, scale, samples, out)
         return out
+
+    def _fill(self, function: Any, weights: Array, scale: float, samples: Array, out: Array) -> None:
+        """Call a compiled loop over samples with scratch of its own: any number of threads may ask for values."""
+        e = self.arrays
+        rows = np.require(samples, np.float64, ["C", "W", "E"])
+        function(e.store, e.vectors, e.norms, weights, scale, rows, np.empty(len(e.norms)), out)
 
     def mass(self) -> float:
         """Sum of all coefficients."""
@@ -251,6 +202,7 @@ class KernelExpansion:
         (vector, coefficient) or None
             The vector that was forgotten to make room.
         """
+        sample = one_sample(x, len(self.arrays.vectors))
         if not np.any(coefficient):
             return None
         self.make_room()
@@ -259,9 +211,7 @@ class KernelExpansion:
         weights = e.stored if e.stored.ndim == 1 else np.abs(e.stored).max(axis=1)
         slot = int(jit.choose_slot(e.store[0], weights))
         forgotten = (e.vectors[:, slot].copy(), scale * e.stored[slot]) if crowded else None
-        held = self._sample[0]
-        held[:] = x
-        jit.place(e, slot, held)
+        jit.place(e, slot, sample)
         e.stored[slot] = coefficient / scale
         return forgotten
 

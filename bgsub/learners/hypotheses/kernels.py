@@ -45,6 +45,10 @@ class Kernel(ABC):
         """k(x, x) of one sample (d,)."""
         return float(self.row(x[None, :], x)[0])
 
+    def diagonals(self, samples: Array) -> Array:
+        """k(x, x) of each row of samples (m, d): an (m,) float64 array."""
+        return np.array([self.diag(x) for x in samples], np.float64)
+
     def matrix(self, a: Array, b: Array) -> Array:
         """Return k of each row of a (m, d) with each of b (n, d): (m, n), rows with the bits of `row`."""
         return np.array([self.row(b, x) for x in a], dtype=np.float64).reshape(len(a), len(b))

@@ -1,4 +1,4 @@
-"""The hypotheses of linear learners, single or in ensembles, and of ensembles that share a kernel expansion."""
+"""The hypotheses of ensembles: many weight vectors, or many functions that share a kernel expansion."""
 
 from typing import Any
 
@@ -8,8 +8,9 @@ from scipy.sparse import issparse
 from bgsub._numba import run_bands
 from bgsub.learners._jit import members as jit
 from bgsub.learners._jit.store import values as expansion_values
-from bgsub.learners.hypotheses.expansion import KernelExpansion, hold_sample, rounded, writable
+from bgsub.learners.hypotheses.expansion import KernelExpansion
 from bgsub.learners.hypotheses.kernels import Array, Kernel, Linear
+from bgsub.learners.hypotheses.samples import check_width, hold_sample, one_sample, rounded, writable
 
 __all__ = ["KernelMembers", "LinearMembers", "compressed"]
 
@@ -103,6 +104,7 @@ class LinearMembers:
             shape = blocks, samples.size * width
             run_bands(jit.learn_dense, shape, threads, *shared, samples, targets, totals)
         jit.count_mistakes(s, totals, targets, self.length)
+        s["violations"] = self.updates
 
     @property
     def updates(self) -> int:
@@ -126,10 +128,11 @@ class LinearMembers:
 
     def value(self, x: Array, weights: Array | None = None) -> float:
         """Return the mean value at one sample (d,)."""
-        return float(self.values(self.hold(x))[0])
+        return float(self.values(one_sample(x, self.weights.shape[1] - 1)[None])[0])
 
     def values(self, samples: Any, weights: Array | None = None) -> Array:
         """Return the mean value at each row of samples (m, d), dense or CSR, with the bits of `value`."""
+        check_width(samples, self.weights.shape[1] - 1)
         out = np.zeros(samples.shape[0])
         if issparse(samples):
             jit.sparse_values(self.bias, self.unit, self.mean(), compressed(samples), out)
@@ -172,7 +175,9 @@ class KernelMembers(KernelExpansion):
 
     def run(self, first: int, p: Array, s: Array, samples: Array, targets: Array) -> int:
         """Learn rows from `first` on; return the row reached."""
-        return int(jit.kernel_rows(first, p, s, self.arrays, self.ensemble, self._work, samples, targets))
+        done = int(jit.kernel_rows(first, p, s, self.arrays, self.ensemble, self._work, samples, targets))
+        s["violations"] = self.updates
+        return done
 
     def step(self, p: Array, s: Array, x: Array, y: float) -> None:
         """Learn one sample with any kernel."""
@@ -181,6 +186,7 @@ class KernelMembers(KernelExpansion):
         if jit.kernel_step(p[0], s[0], self.ensemble, work, y, self.kernel.diag(x)):
             self.append(x, work.step.copy())
             jit.tidy(self.arrays.stored, self.ensemble.factors, self.size)
+        s["violations"] = self.updates
 
     @property
     def updates(self) -> int:
@@ -193,16 +199,17 @@ class KernelMembers(KernelExpansion):
 
     def value(self, x: Array, weights: Array | None = None) -> Any:
         """Return the mean value at one sample (d,)."""
-        return float(self.values(np.asarray(x)[None])[0])
+        return float(self.values(one_sample(x, len(self.arrays.vectors), self._single)[None])[0])
 
     def values(self, samples: Array, weights: Array | None = None) -> Array:
         """Return the mean value at each row of samples (m, d)."""
         mean = self._mean_of(self.arrays.stored[: self.size])
+        check_width(samples, len(self.arrays.vectors))
         samples = rounded(samples, self.arrays.vectors.dtype)
         if not self.compiled:
             return np.array([self.row(x) @ mean for x in samples], np.float64)
-        out, rows = np.zeros(len(samples)), np.require(samples, np.float64, ["C", "W", "E"])
-        expansion_values(self.arrays, mean, 1.0, rows, out)
+        out = np.zeros(len(samples))
+        self._fill(expansion_values, mean, 1.0, samples, out)
         return out
 
     def coefficients(self) -> Array:

@@ -9,8 +9,9 @@ from bgsub.learners._checks import check_choice
 from bgsub.learners._jit import projectron as jit
 from bgsub.learners._jit.records import as_record
 from bgsub.learners._jit.store import MercerKernel
-from bgsub.learners.hypotheses.expansion import DTYPES, hold_sample, rounded, writable
+from bgsub.learners.hypotheses.expansion import DTYPES
 from bgsub.learners.hypotheses.kernels import Array, Kernel
+from bgsub.learners.hypotheses.samples import check_width, hold_sample, one_sample, rounded, writable
 
 __all__ = ["ProjectedExpansion"]
 
@@ -45,6 +46,7 @@ class ProjectedExpansion:
         self.single = outputs is None
         self.compiled = kernel.code is not None
         self._sample = np.zeros((1, n_features))
+        self._single = dtype == "float32"
         capacity = _FIRST_CAPACITY if budget is None else min(budget, _FIRST_CAPACITY)
         store = as_record(jit.ProjectedStore(**asdict(kernel.code or MercerKernel())))
         sets = outputs or 1
@@ -72,7 +74,7 @@ class ProjectedExpansion:
 
     def hold(self, x: Array) -> Array:
         """Copy one sample (d,) to a (1, d) float64 array that the next call overwrites."""
-        return hold_sample(self._sample, x, self.dtype)
+        return hold_sample(self._sample, x, self._single)
 
     def fill_rows(self, x: Array) -> None:
         """Compute kernel rows and scores of x (d,) with any kernel."""
@@ -85,12 +87,13 @@ class ProjectedExpansion:
         """Return f of each row of samples (m, d): (m,) or (m, Q)."""
         e = self.arrays
         used = e.coefficients if weights is None else weights
+        check_width(samples, e.vectors.shape[1])
         rows = rounded(np.require(samples, np.float64, ["C", "W", "E"]), self.dtype)
-        result = np.zeros((len(samples), len(e.sizes)))
+        result, row = np.zeros((len(samples), len(e.sizes))), np.empty(e.norms.shape[1])
         for q, size in enumerate(e.sizes):
             if self.compiled:
                 out = np.zeros(len(samples))
-                jit.projected_values(e, q, used[q], rows, out)
+                jit.projected_values(e, q, used[q], rows, row, out)
                 result[:, q] = out
             else:
                 vectors = e.vectors[q, :, :size].T
@@ -99,7 +102,7 @@ class ProjectedExpansion:
 
     def value(self, x: Array, weights: Array | None = None) -> Any:
         """f(x) of one sample (d,): a float, or one value for each function."""
-        result = self.values(self.hold(x), weights)[0]
+        result = self.values(one_sample(x, self.arrays.vectors.shape[1], self._single)[None], weights)[0]
         return float(result) if self.single else result
 
     def averaged(self, steps: int) -> Array:

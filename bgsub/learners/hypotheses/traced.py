@@ -6,8 +6,9 @@ import numpy as np
 
 from bgsub.learners._jit import svmd as jit
 from bgsub.learners._jit.records import record_type
-from bgsub.learners.hypotheses.expansion import KernelExpansion, enlarged
+from bgsub.learners.hypotheses.expansion import KernelExpansion
 from bgsub.learners.hypotheses.kernels import Array, Kernel
+from bgsub.learners.hypotheses.samples import enlarged
 
 __all__ = ["TracedExpansion"]
 

@@ -1,4 +1,4 @@
-"""Linear learners on plain or sparse rows: perceptron, ALMA and LMS."""
+"""Linear learners on plain or sparse rows: perceptron, passive-aggressive, ALMA and LMS."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -11,12 +11,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bgsub.learners._base.classifier import OnlineClassifier
 from bgsub.learners._base.learner import OnlineLearner, scalar
 from bgsub.learners._checks import check_real
-from bgsub.learners._jit import members as jit
+from bgsub.learners._jit import linear as jit
 from bgsub.learners._jit.perceptrons import ALMAParameters
 from bgsub.learners.hypotheses.kernels import Array
-from bgsub.learners.hypotheses.members import LinearMembers
+from bgsub.learners.hypotheses.weights import LinearWeights
 
-__all__ = ["AcceptsSparseRows", "LMSClassifier", "LinearALMAClassifier", "Perceptron", "alma_parameters"]
+__all__ = [
+    "AcceptsSparseRows",
+    "LMSClassifier",
+    "LinearALMAClassifier",
+    "LinearPAClassifier",
+    "Perceptron",
+    "alma_parameters",
+]
 
 
 def alma_parameters(alpha: float, B: float | None, C: float) -> ALMAParameters:  # noqa: N803
@@ -62,12 +69,10 @@ class AcceptsSparseRows(OnlineLearner):
             return super()._learn_all(samples, targets)
         rows = samples if issparse(samples) else np.require(samples, np.float64, ["C", "W", "E"])
         self.expansion_.learn(self._p, self._s, rows, np.require(targets, np.float64, ["C", "W", "E"]), self._threads)
-        self._s["violations"] = self.expansion_.updates
         return self
 
     def _run(self, first: int, samples: Array, targets: Array) -> int:
         self.expansion_.learn(self._p, self._s, samples, targets, 1)
-        self._s["violations"] = self.expansion_.updates
         return len(samples)
 
     def _learn_plainly(self, x: Array, y: float) -> None:
@@ -90,15 +95,18 @@ class _LinearClassifier(AcceptsSparseRows, OnlineClassifier):
 
     def _begin(self, n_features: int, samples: Array | None, outputs: int | None = None) -> None:
         parameters = self._checked_parameters()
-        self._adopt(LinearMembers(n_features, bias=bool(self.bias), unit=bool(self.unit)), parameters)
+        self._adopt(LinearWeights(n_features, bias=bool(self.bias), unit=bool(self.unit)), parameters)
 
     def _resume(self, kernel: Any, n_features: int, arrays: dict[str, Any]) -> None:
         self._begin(n_features, None)
         self._restore(n_features, arrays)
         self._name(arrays["classes_"])
 
-    def _parameters(self, rule: int, **numbers: Any) -> jit.MemberParameters:
-        return jit.MemberParameters(rule=rule, bias=bool(self.bias), unit=bool(self.unit), **numbers)
+    def _parameters(self, rule: int, **numbers: Any) -> jit.LinearParameters:
+        return jit.LinearParameters(rule=rule, bias=bool(self.bias), unit=bool(self.unit), **numbers)
+
+    def _learn(self, x: Array, y: float) -> None:
+        self.expansion_.learn_one(self._p, self._s, x, y)
 
     @property
     def coef_(self) -> Array:
@@ -159,7 +167,7 @@ class Perceptron(_LinearClassifier):
     margin: float = 0.0
     eta: float = 1.0
 
-    def _checked_parameters(self) -> jit.MemberParameters:
+    def _checked_parameters(self) -> jit.LinearParameters:
         check_real("margin", self.margin, "not be negative", least=0)
         check_real("eta", self.eta, "be positive", above=0)
         return self._parameters(jit.PERCEPTRON, margin=self.margin, eta=self.eta)
@@ -205,8 +213,53 @@ class LinearALMAClassifier(_LinearClassifier):
         """Make one whose thresholds are B / sqrt(q), as the tables of Harrington and others (2003) have it."""
         return cls(alpha=0.0, B=B, C=C, **parameters)
 
-    def _checked_parameters(self) -> jit.MemberParameters:
+    def _checked_parameters(self) -> jit.LinearParameters:
         return self._parameters(jit.ALMA, **asdict(alma_parameters(self.alpha, self.B, self.C)))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearPAClassifier(_LinearClassifier):
+    """PA-I on weights: the smallest step that gives a sample the margin 1, bounded (Crammer and others 2006).
+
+    Where y w·x < 1, w becomes w + y min(C, (1 - y w·x) / |x|²) x. Rows can be dense or sparse. This is
+    `PassiveAggressiveKernel` with a linear kernel, without the support vectors.
+
+    Parameters
+    ----------
+    C : float
+        Largest step, positive.
+    bias : bool
+        Whether samples get a constant feature 1.
+    unit : bool
+        Whether samples, with that feature, are divided by their length.
+
+    Attributes
+    ----------
+    classes_ : (2,) array
+        The classes, sorted.
+    t_, n_mistakes_, n_violations_ : int
+        Number of samples learned, of those that were wrong, and of those that changed w.
+    coef_, intercept_ : (1, d) array, (1,) array
+        The weights. Decisions are coef·x + intercept, divided by the length of (x, 1) if `unit`.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, `partial_fit` or `learn_one` where a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> LinearPAClassifier().fit(X, X[:, 0] > X[:, 1]).score(X, X[:, 0] > X[:, 1]) > 0.95
+    True
+    """
+
+    C: float = 1.0
+
+    def _checked_parameters(self) -> jit.LinearParameters:
+        check_real("C", self.C, "be positive", above=0)
+        return self._parameters(jit.PASSIVE_AGGRESSIVE, C=self.C)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -247,7 +300,7 @@ class LMSClassifier(_LinearClassifier):
     eta: float = 0.5
     normalised: bool = False
 
-    def _checked_parameters(self) -> jit.MemberParameters:
+    def _checked_parameters(self) -> jit.LinearParameters:
         check_real("eta", self.eta, "be positive", above=0)
         if (self.unit or self.normalised) and self.eta >= 2:
             raise ValueError(f"eta must be below 2 / |x|², got {self.eta:g}, with which weights grow without bound")

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from matplotlib import pyplot
 
-from bench.papers.bayes_points import drift_models, drifting_digits, mnist, toy
-from bench.papers.figures import save
-from bench.papers.steps import novelty_steps, streams
 from bgsub import learners as bl
+from bgsub.papers.bayes_points import drift_models, drifting_digits, mnist, toy
+from bgsub.papers.figures import save
+from bgsub.papers.steps import novelty_steps, streams
 
 
 def mistakes(model: Any, samples: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -1,20 +1,26 @@
 """Plots of docs/papers.md, on generated data, and digits that NORMA finds novel."""
 
 from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
+from typing import Any
 
 import numpy as np
-from matplotlib import pyplot
 from sklearn.metrics import roc_curve
 
-from bench.papers.experiments import curve, drifting, stream_models
 from bgsub import learners as bl
+from bgsub.errors import DependencyError
+from bgsub.papers.experiments import curve, drifting, stream_models
+
+try:
+    from matplotlib import pyplot
+except ImportError as error:
+    raise DependencyError(f"plots need matplotlib ({error}); run: pip install 'bgsub[plot]'") from error
+
+__all__ = ["draw", "draw_digits", "save"]
+
+pyplot.switch_backend("Agg")  # files only: no window
 
 
-def save(figure: pyplot.Figure, path: Path) -> None:
+def save(figure: Any, path: Path) -> None:
     """Write and forget a figure."""
     figure.tight_layout()
     figure.savefig(path, dpi=90)
@@ -48,7 +54,7 @@ def draw(folder: Path) -> None:
 
     figure, axes = pyplot.subplots(1, 2, figsize=(10, 3.5))
     widths = np.linspace(0, 1.2, 13)
-    given = {"width": 0.5, "C": 1.0, "budget": None}
+    given: dict[str, Any] = {"width": 0.5, "C": 1.0, "budget": None}
     counts = [bl.OLKRegressor(**given, r=0.001, eps=eps).fit(samples, targets).n_support_ for eps in widths]
     axes[0].plot(widths, counts, ".-")
     axes[0].set(xlabel="eps", ylabel="vectors of 600")
