@@ -36,7 +36,7 @@ from bgsub.detectors.adaptive.final_mask import (
     make_static,
     scaled_side,
 )
-from bgsub.detectors.adaptive.ghosts import find_ghosts
+from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.shadows import find_shadows
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank, aligned_zeros
@@ -60,7 +60,8 @@ _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise and light,
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background
 _STATIC_INTERVAL = 8  # between two searches for static background,
 _GHOST_INTERVAL = 2  # between two searches for ghosts,
-_GHOST_PX = 5  # the side of the smallest of them, for 320x240
+_GHOST_PX = 5  # the side of the smallest of them, for 320x240,
+_OLD = 0.2  # and the share of `memory_s` after which a background is not easily given up for one,
 _LIGHT_INTERVAL = 10  # and for changes of light
 _OLDEST = 65535  # ages are counted in 16 bits
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
@@ -365,7 +366,10 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             return
         if self._parameters["ghosts"] and frames % _GHOST_INTERVAL == 0 and outlines:
             least = scaled_side(_GHOST_PX, self._size) ** 2
-            ghosts = find_ghosts(final, outlines, *self._planes(), white, least)
+            planes, background = self._planes()
+            old = _OLD * self._parameters["memory_s"] * self._parameters["rate_hz"] / self._scalars["scale"]
+            learned = Learned(background, as_image(self._arrays["coefficients"][0], self._size), old)
+            ghosts = find_ghosts(final, outlines, planes, learned, white, least)
             if ghosts is not None:
                 yield ghosts, _ONE
         if frames % _LIGHT_INTERVAL == 0:

@@ -1,7 +1,7 @@
 """Ghosts: foreground where nothing is, because an object that was learned as background has gone."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from bgsub.detectors.adaptive._jit.outline_edges import compare_edges
 from bgsub.detectors.adaptive.final_mask import Outlines
 from bgsub.frames import Mask
 
-__all__ = ["find_ghosts"]
+__all__ = ["Learned", "find_ghosts"]
 
 _MOST = 32  # regions looked at in one frame, the largest first
 _STEP = 2  # every so many points of an outline are looked at,
@@ -23,11 +23,23 @@ _MARGIN_PX = 4  # around a region that may have to be split
 _INSIDE_PX = 6  # width of the strip inside a real outline that surely belongs to the object
 _RING_PX = 15  # side of the square that makes a part's surroundings
 _COMMON = 0.5  # share of a ghost's colours in the frame that its surroundings have, too
+_BESIDE_PX = 20  # around a region's box; what more foreground than its own is there, it may have come off
 _LIKE = 0.6  # its mean differs this much less from theirs in the frame than in the background
 
 
+class Learned(NamedTuple):
+    """The learned background."""
+
+    planes: NDArray[Any]
+    """(D, at least H * W): its colours."""
+    coefficients: NDArray[np.float32]
+    """(H, W): how long each has been seen,"""
+    old: float
+    """and the coefficient above which that is long."""
+
+
 def find_ghosts(
-    mask: Mask, outlines: Outlines, frame: NDArray[Any], background: NDArray[Any], white: float, min_area_px: int
+    mask: Mask, outlines: Outlines, frame: NDArray[Any], learned: Learned, white: float, min_area_px: int
 ) -> Mask | None:
     """Find regions, or parts of them, whose outline is an edge in the background but not in the frame.
 
@@ -36,14 +48,19 @@ def find_ghosts(
     from outside, and from inside the real part of the outline), and the outer part is a ghost if along its share of
     the outline edges of the background outweigh those of the frame, and the frame looks there like its surroundings.
 
+    A background that was seen for long is not given up for a part of a region, nor for a region beside larger ones,
+    which may have come off them: legs before a dark cupboard, when the rest of the person is beside it.
+
     Parameters
     ----------
     mask : (H, W) uint8 array
         Final mask, 0 and 255.
     outlines : sequence of arrays
         The mask's, from `find_outlines`.
-    frame, background : (D, at least H * W) array
-        Planes of the frame and of the learned background.
+    frame : (D, at least H * W) array
+        Planes of the frame.
+    learned : Learned
+        The background.
     white : float
         Value of white.
     min_area_px : int
@@ -55,7 +72,7 @@ def find_ghosts(
         255 in ghosts; None if there is none.
     """
     height, width = mask.shape
-    frame, background = frame[:, : height * width], background[:, : height * width]
+    frame, background = frame[:, : height * width], learned.planes[:, : height * width]
     areas = [_area(outline) for outline in outlines]
     large = sorted((index for index, area in enumerate(areas) if area >= min_area_px), key=lambda index: -areas[index])
     unit = np.float32(255.0 / white / len(frame))
@@ -67,15 +84,36 @@ def find_ghosts(
         compare(points, frame, background, height, width, unit, excess)
         balance, total = float(excess.sum()), float(np.abs(excess).sum())
         more, less = (total + balance) / 2, (total - balance) / 2  # what positive and negative ones add up to
+        found = None
         if more > _RATIO * less and more > _EDGE * len(points):
-            ghosts = np.zeros_like(mask) if ghosts is None else ghosts
-            cv2.drawContours(ghosts, outlines, index, 255, cv2.FILLED)
+            found = _fill(outlines[index], mask, learned)
         elif cv2.countNonZero((excess > _EDGE).astype(np.uint8)) > _ARC * len(points):
-            part = _find_part(outlines[index], points, excess, mask, frame, background, white, min_area_px)
-            if part is not None:
-                ghosts = np.zeros_like(mask) if ghosts is None else ghosts
-                ghosts[part[0]] |= part[1]
+            found = _find_part(outlines[index], points, excess, mask, frame, background, white, min_area_px)
+            if found is not None and _is_old(learned, *found):
+                found = None
+        if found is not None:
+            ghosts = np.zeros_like(mask) if ghosts is None else ghosts
+            ghosts[found[0]] |= found[1]
     return ghosts
+
+
+def _is_old(learned: Learned, box: tuple[slice, slice], region: NDArray[np.uint8]) -> bool:
+    """Return whether the background of a region, not 0 in a box, was seen for long."""
+    return bool(np.median(learned.coefficients[box][region != 0]) > learned.old)
+
+
+def _fill(outline: NDArray[Any], mask: Mask, learned: Learned) -> tuple[tuple[slice, slice], Mask] | None:
+    """Return the region inside an outline and where it lies; None if it may be a part of others and its past is old."""
+    left, top, width, height = cv2.boundingRect(outline)
+    rows = slice(max(top - _BESIDE_PX, 0), top + height + _BESIDE_PX)
+    columns = slice(max(left - _BESIDE_PX, 0), left + width + _BESIDE_PX)
+    around = mask[rows, columns]
+    region = np.zeros_like(around)
+    cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=(-columns.start, -rows.start))
+    own, beside = cv2.countNonZero(region), cv2.countNonZero(cv2.bitwise_and(around, cv2.bitwise_not(region)))
+    if beside > own and _is_old(learned, (rows, columns), region):
+        return None
+    return (rows, columns), region
 
 
 def _area(outline: NDArray[Any]) -> int:
