@@ -67,7 +67,6 @@ _OLDEST = 65535  # ages are counted in 16 bits
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
 _SHADOW = 127
-_SHADOW_PX = 15  # side of the square in which most of the foreground must look like shadow, for 320x240
 
 
 class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
@@ -281,9 +280,8 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
 
     def _mark_shadows(self, mask: Mask, final: Mask, value: int) -> None:
         """Write a value where the final mask is shadow, compared with the background as it is now known."""
-        side = scaled_side(_SHADOW_PX, self._size)
         white = self._white(self._seen.planes.dtype)
-        mask[find_shadows(final, *self._planes(), white, side, self._parameters["threads"]) != 0] = value
+        mask[find_shadows(final, *self._planes(), white, self._parameters["threads"]) != 0] = value
 
     def _follow_exposure(self, frame: Frame, where: Mask | None) -> None:
         """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise."""

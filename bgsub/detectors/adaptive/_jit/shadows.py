@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled, inlined
+from bgsub._numba import compiled, inlined, part
 
 __all__ = ["REACH", "SEGMENT", "Darkening", "Images", "find_darkened"]
 
@@ -27,7 +27,7 @@ class Images(NamedTuple):
     background: Any
     """the same"""
     unit: Any
-    """f4: makes grey levels of the sum of channels / D"""
+    """f4: makes grey levels"""
 
 
 class Darkening(NamedTuple):
@@ -38,76 +38,112 @@ class Darkening(NamedTuple):
     lightest: Any
     """and largest."""
     chromaticity: Any
-    """Largest change of a channel's share of the brightness."""
+    """Largest change of a channel's part of the sum of all, times the number of channels."""
     variance: Any
     """Largest mean square of what the darkened background does not explain, in squared grey levels."""
     least: Any
     """Least number of candidates in the square."""
 
 
+class _Scratch(NamedTuple):
+    """Working memory for a segment, (SEGMENT,) f4, and for sums of moments."""
+
+    seen: Any
+    """Brightness of the frame: the mean of the channels."""
+    learned: Any
+    """That of the background."""
+    change: Any
+    """Largest change of a channel's part, times both."""
+    sums: Any
+    """(_MOMENTS, SEGMENT + 2 * REACH): moments summed over the rows in reach"""
+    square: Any
+    """(_MOMENTS, SEGMENT): and over the columns"""
+
+
 @inlined
-def _fill_moments(images, rule, y, begin, end, moments):
-    """Write the moments of a part of a row; 0 for all but candidates: foreground of about the background's colour."""
-    mask, frame, background, unit = images.mask, images.frame, images.background, images.unit
-    channels, start = frame.shape[0], y * mask.shape[1]
-    one, share = np.float32(1.0), np.float32(1.0) / np.float32(frame.shape[0])
-    row = mask[y]
-    for x in range(begin, end):
-        seen, learned = np.float32(0.0), np.float32(0.0)
-        for c in range(channels):
-            seen += np.float32(frame[c, start + x])
-            learned += np.float32(background[c, start + x])
-        seen, learned = seen * unit + one, learned * unit + one  # so that nothing is black
-        change = np.float32(0.0)
-        for c in range(channels):
-            now = (np.float32(frame[c, start + x]) * unit * np.float32(channels) + one) / seen
-            before = (np.float32(background[c, start + x]) * unit * np.float32(channels) + one) / learned
-            change = max(change, abs(now - before))
+def _add_channels(images, start, count, scratch):
+    """Compute brightness and change of chromaticity of `count` pixels from `start` on."""
+    seen, learned, change = scratch.seen, scratch.learned, scratch.change
+    channels, one = images.frame.shape[0], np.float32(1.0)  # added so that nothing is black
+    share = images.unit / np.float32(channels)
+    for x in range(count):
+        seen[x] = one
+        learned[x] = one
+        change[x] = np.float32(0.0)
+    for c in range(channels):
+        f, b = images.frame[c, start : start + count], images.background[c, start : start + count]
+        for x in range(count):
+            seen[x] += np.float32(f[x]) * share
+            learned[x] += np.float32(b[x]) * share
+    for c in range(channels):
+        f, b = images.frame[c, start : start + count], images.background[c, start : start + count]
+        for x in range(count):
+            now, before = np.float32(f[x]) * images.unit + one, np.float32(b[x]) * images.unit + one
+            change[x] = max(change[x], abs(now * learned[x] - before * seen[x]))
+
+
+@part
+def _fill_moments(images, rule, y, begin, end, moments, scratch):
+    """Write the moments of a part of a row, 0 for all but candidates; return how many candidates there are.
+
+    A candidate is foreground of about the background's chromaticity under less light.
+    """
+    seen, learned, change = scratch.seen, scratch.learned, scratch.change
+    count = end - begin
+    _add_channels(images, y * images.mask.shape[1] + begin, count, scratch)
+    row = images.mask[y, begin:end]
+    found = 0
+    weights = moments[0, _MARGIN + begin :]
+    for x in range(count):
+        f, b = seen[x], learned[x]
         candidate = (
-            (row[x] != 0)
-            & (seen > rule.darkest * learned)
-            & (seen < rule.lightest * learned)
-            & (change * share < rule.chromaticity)
+            (row[x] != 0) & (f > rule.darkest * b) & (f < rule.lightest * b) & (change[x] < rule.chromaticity * f * b)
         )
-        w = one if candidate else np.float32(0.0)
-        at = x + _MARGIN
-        moments[0, at] = w
-        moments[1, at] = w * seen
-        moments[2, at] = w * learned
-        moments[3, at] = w * seen * seen
-        moments[4, at] = w * learned * learned
-        moments[5, at] = w * seen * learned
+        weights[x] = np.float32(1.0 if candidate else 0.0)
+        found += 1 if candidate else 0
+    m1, m2 = moments[1, _MARGIN + begin :], moments[2, _MARGIN + begin :]
+    m3, m4, m5 = moments[3, _MARGIN + begin :], moments[4, _MARGIN + begin :], moments[5, _MARGIN + begin :]
+    for x in range(count):
+        w, f, b = weights[x], seen[x], learned[x]
+        m1[x] = w * f
+        m2[x] = w * b
+        m3[x] = w * f * f
+        m4[x] = w * b * b
+        m5[x] = w * f * b
+    return found
 
 
 @inlined
-def _judge(moments, begin, end, rule, sums, found):
-    """Write 255 for the candidates of a part of the middle row that are darkened background, else 0."""
+def _sum_squares(moments, begin, scratch):
+    """Sum the moments over the square around each pixel of a segment."""
+    left = begin + _MARGIN - REACH
     for m in range(_MOMENTS):
-        line = sums[m]
-        for x in range(begin + _MARGIN - REACH, end + _MARGIN + REACH):
-            total = np.float32(0.0)
-            for i in range(_ROWS):
-                total += moments[i, m, x]
-            line[x] = total
-    for x in range(begin, end):
-        found[x] = np.uint8(0)
-    for x in range(begin, end):
-        at = x + _MARGIN
-        n, f, b = np.float32(0.0), np.float32(0.0), np.float32(0.0)
-        ff, bb, fb = np.float32(0.0), np.float32(0.0), np.float32(0.0)
-        for i in range(-REACH, REACH + 1):
-            n += sums[0, at + i]
-            f += sums[1, at + i]
-            b += sums[2, at + i]
-            ff += sums[3, at + i]
-            bb += sums[4, at + i]
-            fb += sums[5, at + i]
-        many = max(n, np.float32(1.0))
-        f, b = f / many, max(b / many, np.float32(1e-6))
+        line, square = scratch.sums[m], scratch.square[m]
+        a, b, c = moments[0, m, left:], moments[1, m, left:], moments[2, m, left:]
+        d, e = moments[3, m, left:], moments[4, m, left:]
+        for x in range(SEGMENT + 2 * REACH):
+            line[x] = a[x] + b[x] + c[x] + d[x] + e[x]
+        l1, l2, l3, l4 = line[1:], line[2:], line[3:], line[4:]
+        for x in range(SEGMENT):
+            square[x] = line[x] + l1[x] + l2[x] + l3[x] + l4[x]
+
+
+@part
+def _judge(moments, middle, begin, end, rule, scratch, found):
+    """Write 255 for the candidates of a part of the middle row that are darkened background, else 0."""
+    _sum_squares(moments, begin, scratch)
+    square = scratch.square
+    count, seen, learned = square[0], square[1], square[2]
+    seen2, learned2, product = square[3], square[4], square[5]
+    weights, one = moments[middle, 0, begin + _MARGIN :], np.float32(1.0)
+    for x in range(end - begin):
+        n = max(count[x], one)
+        f, b = seen[x], max(learned[x], np.float32(1e-6))
         light = f / b
-        # The mean square of frame - light * background; both have the same mean.
-        unexplained = ff / many - np.float32(2.0) * light * (fb / many) + light * light * (bb / many)
-        found[x] = np.uint8(255) if (unexplained < rule.variance) & (n >= rule.least) else np.uint8(0)
+        # The sum of squares of frame - light * background, which have the same mean.
+        unexplained = seen2[x] - np.float32(2.0) * light * product[x] + light * light * learned2[x]
+        dark = (weights[x] != np.float32(0.0)) & (unexplained < rule.variance * n) & (count[x] >= rule.least)
+        found[begin + x] = np.uint8(255 if dark else 0)
 
 
 @compiled
@@ -126,29 +162,32 @@ def find_darkened(first_row, last_row, images, rule, occupied, found):
         Written: 255 for darkened background, else 0.
     """
     height, width = images.mask.shape
-    moments = np.zeros((_ROWS, _MOMENTS, width + 2 * _MARGIN), np.float32)
-    sums = np.empty((_MOMENTS, width + 2 * _MARGIN), np.float32)
-    dirty = np.zeros((_ROWS, occupied.shape[1]), np.uint8)  # segments of moments that are not 0 everywhere
+    segments = occupied.shape[1]
+    moments = np.zeros((_ROWS, _MOMENTS, segments * SEGMENT + 2 * _MARGIN), np.float32)
+    scratch = _Scratch(
+        np.empty(SEGMENT, np.float32),
+        np.empty(SEGMENT, np.float32),
+        np.empty(SEGMENT, np.float32),
+        np.empty((_MOMENTS, SEGMENT + 2 * REACH), np.float32),
+        np.empty((_MOMENTS, SEGMENT), np.float32),
+    )
+    dirty = np.zeros((_ROWS, segments), np.int64)  # candidates in the segments of moments, which else are 0
     for row in range(first_row - REACH, last_row + REACH):
         slot = row % _ROWS
-        for segment in range(occupied.shape[1]):
+        for segment in range(segments):
             begin, end = segment * SEGMENT, min((segment + 1) * SEGMENT, width)
-            if 0 <= row < height and occupied[row, segment] != 0:
-                _fill_moments(images, rule, row, begin, end, moments[slot])
-                dirty[slot, segment] = np.uint8(1)
-            elif dirty[slot, segment] != 0:
+            if dirty[slot, segment] != 0:
                 for m in range(_MOMENTS):
                     moments[slot, m, begin + _MARGIN : end + _MARGIN] = np.float32(0.0)
-                dirty[slot, segment] = np.uint8(0)
+                dirty[slot, segment] = 0
+            if 0 <= row < height and occupied[row, segment] != 0:
+                dirty[slot, segment] = _fill_moments(images, rule, row, begin, end, moments[slot], scratch)
         y = row - REACH
         if y < first_row:
             continue
-        for segment in range(occupied.shape[1]):
+        for segment in range(segments):
             begin, end = segment * SEGMENT, min((segment + 1) * SEGMENT, width)
-            if occupied[y, segment] == 0:
+            if dirty[y % _ROWS, segment] == 0:
                 found[y, begin:end] = np.uint8(0)
-                continue
-            _judge(moments, begin, end, rule, sums, found[y])
-            candidates, line = moments[y % _ROWS, 0], found[y]
-            for x in range(begin, end):
-                line[x] = line[x] if candidates[x + _MARGIN] != np.float32(0.0) else np.uint8(0)
+            else:
+                _judge(moments, y % _ROWS, begin, end, rule, scratch, found[y])
