@@ -49,38 +49,39 @@ def find_shadows(mask: Mask, frame: NDArray[Any], background: NDArray[Any], whit
     (H, W) uint8 array
         255 in shadows, which are a part of the mask.
     """
-    if not mask.any():
-        return np.zeros_like(mask)
-    height, width = mask.shape
+    shadows = np.zeros_like(mask)
+    left, top, width, height = cv2.boundingRect(mask)
+    if width == 0:
+        return shadows
     step = max(1, round(math.sqrt(mask.size / _GRID_PX)))
-    grid, now, learned = mask, frame, background
-    if step > 1:
-        grid = np.ascontiguousarray(mask[step // 2 :: step, step // 2 :: step])
-        now, learned = (_thin(planes, mask.shape, step) for planes in (frame, background))
-    found = _find_on_grid(grid, now, learned, white, threads)
-    if step > 1:
-        found = found.repeat(step, 0).repeat(step, 1)
-        short = max(height - found.shape[0], 0), max(width - found.shape[1], 0)
-        found = np.pad(found, ((0, short[0]), (0, short[1])), "edge")[:height, :width]
-    return np.asarray(np.bitwise_and(found, mask), np.uint8)
-
-
-def _thin(planes: NDArray[Any], shape: tuple[int, ...], step: int) -> NDArray[Any]:
-    """Return every step-th pixel of every step-th row of planes (D, at least H * W), as planes."""
-    images = planes[:, : shape[0] * shape[1]].reshape(-1, *shape)
-    return np.ascontiguousarray(images[:, step // 2 :: step, step // 2 :: step]).reshape(len(planes), -1)
+    box = slice(top, top + height), slice(left, left + width)
+    grid = slice(top + step // 2, top + height, step), slice(left + step // 2, left + width, step)
+    thin = np.ascontiguousarray(mask[grid])
+    if thin.size == 0:
+        return shadows
+    now, learned = (
+        np.ascontiguousarray(planes[:, : mask.size].reshape(-1, *mask.shape)[:, *grid]).reshape(len(planes), -1)
+        for planes in (frame, background)
+    )
+    found = _find_on_grid(thin, now, learned, white, threads)
+    if step > 1 and found.any():
+        found = np.asarray(cv2.resize(found, (width, height), interpolation=cv2.INTER_NEAREST), np.uint8)
+    if found.shape == (height, width):
+        np.bitwise_and(found, mask[box], out=shadows[box])
+    return shadows
 
 
 def _find_on_grid(mask: Mask, frame: NDArray[Any], background: NDArray[Any], white: float, threads: int) -> Mask:
+    """Find shadows in all of a small image; see `find_shadows`."""
     darkened = np.empty_like(mask)
     images = Images(mask, frame, background, np.float32(255.0 / white))
     occupied = np.maximum.reduceat(mask, np.arange(0, mask.shape[1], SEGMENT), axis=1)
     run_bands(find_darkened, (mask.shape[0], mask.shape[1]), threads, images, _RULE, occupied, darkened)
     if not darkened.any():
         return darkened
-    square = (_SIDE_PX, _SIDE_PX)
-    share, whole = (cv2.boxFilter(image, cv2.CV_16U, square, normalize=False) for image in (darkened, mask))
-    found = np.where(np.asarray(share) > np.asarray(whole) // 2, mask, np.uint8(0))
+    # Outside nothing is foreground: a border that repeats or mirrors the mask would vote twice.
+    share, whole = (cv2.blur(image, (_SIDE_PX, _SIDE_PX), borderType=cv2.BORDER_CONSTANT) for image in (darkened, mask))
+    found = cv2.bitwise_and(mask, cv2.compare(share, cv2.subtract(whole, share), cv2.CMP_GT))
     solid = cv2.bitwise_and(mask, cv2.bitwise_not(found))
     outlines = cv2.findContours(solid, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]
     cv2.drawContours(solid, outlines, -1, 255, cv2.FILLED)
