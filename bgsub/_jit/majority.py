@@ -42,7 +42,7 @@ class Votes(NamedTuple):
 
     mask: Any  # (H, W) u1, written: 255 where a majority is foreground, else 0
     filled: Any  # (H,) u1, written: 0 for a row of `mask` that is empty for certain, else 1
-    cells: Any  # (ceil(H / 4), ceil(W / 4)) u1, written: IN_SMALL and IN_LARGE where a square of that size has a majority
+    cells: Any  # (ceil(H / 4), ceil(W / 4)) u1, written: IN_SMALL, IN_LARGE where such a square has a majority
 
 
 class Sums(NamedTuple):

@@ -34,7 +34,7 @@ __all__ = [
     "write",
 ]
 
-FORMAT = 2
+FORMAT = 3
 """Version of the file layout; a reader refuses every other."""
 
 _STATE = "state_"  # in front of the names of arrays that belong to the state

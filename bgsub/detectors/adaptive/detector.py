@@ -7,24 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._numba import run_bands, run_claimed
+from bgsub._numba import run_claimed
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import (
     BLOCK,
     DITHERS,
     FACTOR_ONE,
-    FORGOTTEN,
     LOWEST_BLINK_RATE,
-    NONE,
     Observation,
     State,
 )
-from bgsub.detectors.adaptive._jit.exposure import DARK, relight
-from bgsub.detectors.adaptive._jit.feedback import WIDEST, rescore_touched
+from bgsub.detectors.adaptive._jit.feedback import WIDEST
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
-from bgsub.detectors.adaptive.exposure import make_sample, measure
+from bgsub.detectors.adaptive.exposure import change_light, make_sample, measure
 from bgsub.detectors.adaptive.final_mask import (
     FINE_PX,
     Dynamics,
@@ -36,6 +33,7 @@ from bgsub.detectors.adaptive.final_mask import (
     make_static,
     scaled_side,
 )
+from bgsub.detectors.adaptive.forgetting import forget
 from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.shadows import find_shadows
@@ -84,20 +82,23 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
        Kivinen, Smola, Williamson 2004). So few slots hold minutes.
     2. *A width per pixel*, after the feedback of SuBSENSE (St-Charles, Bilodeau, Bergevin 2015): v counts blinks of
        the raw mask away from foreground (+1, else -0.1, at least 0.1); with the running mean d of clip(1 - g /
-       threshold, 0, 1), R in [1, 3] grows by 0.02 (v - 1), if positive, while R < (1 + 4 d)^2 and else shrinks by
-       0.01 / v. The 1 is for what passes once. R grows up to twenty times faster in the first ten seconds. Moving
-       leaves and water become background. Foreground that blinks for more than six seconds counts as well.
-    3. *Final mask*: the majority of the raw mask in a large square, and in a small one where the background is
-       static (mean of R + 0.3 (v - 0.1) in the neighbourhood below 1.1); enclosed holes are filled. Sides grow with
-       the frame's area to the power 0.35.
+       threshold, 0, 1), R in [R0, 3] grows by 0.02 (v - 1), if positive, while R < R0 (1 + 4 d)^2 and else shrinks
+       by 0.01 / v. The 1 is for what passes once. R grows up to twenty times faster in the first ten seconds. Moving
+       leaves and water become background. Foreground that blinks for more than six seconds counts as well. R0 = clip(6
+       sigma / width, 1/2, 1) follows the noise sigma of the camera.
+    3. *Final mask*: the majority of the raw mask in a large square, and in a small one where small squares seldom
+       begin to have a majority away from large ones (below 0.01 per cell of 4x4 pixels and frame); enclosed holes
+       are filled. Sides grow with the frame's area to the power 0.35.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
        are forgotten.
-    6. *Light*: regions of more than 2 % of the frame whose texture is that of the background under another light
-       are learned again from scratch; after half a second with more than 60 % foreground everything is.
+    6. *Light*: when one gain per channel explains a frame that the model does not, all support vectors are multiplied
+       by it. Regions of more than 2 % of the frame whose texture is that of the background under another light are
+       learned again from scratch; after half a second with more than 60 % foreground everything is.
+    7. *Shadows*: foreground with the colour and texture of the background under less light is reported as background.
 
-    The state takes slots * (channels + 4) + 10 bytes per pixel for uint8 frames: 31 for three slots in colour.
+    The state takes slots * (channels + 4) + 10.4 bytes per pixel for uint8 frames: 31 for three slots in colour.
 
     Raises
     ------
@@ -186,7 +187,8 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             "vote_cells": np.zeros_like(make_static(size)),
         }
         self._arrays["width_factors"][:], self._arrays["blink_rates"][:] = _ONE, LOWEST_BLINK_RATE
-        self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"], "sigma": -1.0, "base": 1.0}
+        self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
+        self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
         self._converged = np.zeros(count, np.uint8)
@@ -293,13 +295,8 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         sample = make_sample(frame.reshape(-1), self._planes()[1], excluded, self._size, white)
         exposure = measure(sample, self._half_box() * 255)
         if exposure.gains is not None:
-            colours = self._arrays["colours"]
-            top = np.finfo(np.float32).max if frame.dtype.kind == "f" else np.iinfo(frame.dtype).max
-            dark = np.float32(float(DARK) * white / 255)
             allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
-            size = (len(allowed), BLOCK)
-            arguments = colours, exposure.gains, dark, np.float32(top), self._dither, allowed
-            run_bands(relight, size, self._parameters["threads"], *arguments)
+            change_light(self._arrays["colours"], exposure.gains, white, self._dither, allowed)
         if exposure.sigma is not None:
             self._fit_base(exposure.sigma)
 
@@ -394,19 +391,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         if where is not None:
             chosen = np.bitwise_and(chosen, where)
         final[chosen != 0] = 0
-        arrays, seen = self._arrays, self._seen
-        blocks = as_blocks(chosen)
-        found = blocks != 0
-        touched = found.any(1)
-        rescore: Any = rescore_touched
-        rescore(self._kernel_state(), seen, blocks, self._gain(seen.planes.dtype))
-        seen.settled[touched] = FORGOTTEN
-        seen.nearest[found] = NONE
-        arrays["coefficients"][:, found] = 0
-        arrays["dominant"][touched] = 0
-        arrays["width_factors"][found] = factor
-        arrays["blink_rates"][found] = LOWEST_BLINK_RATE
-        arrays["mean_distances"][found] = 0
+        forget(self._kernel_state(), self._seen, as_blocks(chosen), factor, self._gain(self._seen.planes.dtype))
 
     def _update(self, learning: Learning, final: Mask) -> None:
         """Advance the model by one frame."""
@@ -439,12 +424,12 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         arrays["previous_mask"], self._final = self._final, arrays["previous_mask"]
         self._occupied_rows, self._occupied_rows_before = self._occupied_rows_before, self._occupied_rows
         self._fade(1.0)
-        follow_onsets(self._cells, arrays["vote_cells"], arrays["onset_rates"], frames)
+        follow_onsets(self._cells, arrays["vote_cells"], arrays["onset_rates"], int(frames))
         if frames % _STATIC_INTERVAL == 0:
             factors, rates = (as_image(arrays[name], self._size) for name in ("width_factors", "blink_rates"))
             side = scaled_side(parameters["smoothing"], self._size)
             dynamics = Dynamics(factors, rates, arrays["onset_rates"])
-            find_static(dynamics, frames, side, parameters["threads"], arrays["static"])
+            find_static(dynamics, int(frames), side, parameters["threads"], arrays["static"])
 
     def _run_blocks(self, function: Any, *arguments: Any) -> None:
         size = (len(self._seen.raw), BLOCK)

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub.detectors.adaptive._jit.exposure import OCTAVE, Sample, compare, count_ratios
+from bgsub.detectors.adaptive._jit.exposure import DARK, OCTAVE, Sample, compare, count_ratios, relight
 
-__all__ = ["Exposure", "make_sample", "measure"]
+__all__ = ["Exposure", "change_light", "make_sample", "measure"]
 
-_SAMPLES = 4000  # pixels
+_SAMPLES = 2000  # pixels
 _LEAST = 200  # fewer say nothing
 _MATCHING = 0.6  # a smaller share of pixels that match the background makes a change of light likely;
 _BETTER = 1.5  # it is one if under the other light so many times more match,
@@ -70,10 +70,37 @@ def measure(sample: Sample, box: float) -> Exposure:
     return Exposure(sigma, None)
 
 
+def change_light(
+    colours: NDArray[Any],
+    gains: NDArray[np.float32],
+    white: float,
+    dither: NDArray[np.float32],
+    where: NDArray[np.uint8],
+) -> None:
+    """Bring support vectors under another light.
+
+    Parameters
+    ----------
+    colours : (B, D, N, BLOCK) array
+        Written.
+    gains : (D,) float32 array
+        From `measure`.
+    white : float
+        Value of white.
+    dither : (DITHERS, BLOCK) float32 array
+        Rounds without bias; zeros for floats.
+    where : (N, BLOCK) uint8 array
+        Not 0 for pixels that may change.
+    """
+    top = np.finfo(np.float32).max if colours.dtype.kind == "f" else np.iinfo(colours.dtype).max
+    light: Any = relight
+    light(0, len(where), colours, gains, np.float32(float(DARK) * white / 255), np.float32(top), dither, where)
+
+
 def _median(counts: NDArray[np.int64]) -> float:
     """Return the median of a histogram, interpolated within its bin, whose middle is its index."""
     below = counts.cumsum()
     middle = below[-1] / 2
     index = int(np.searchsorted(below, middle))
     inside = (middle - (below[index] - counts[index])) / counts[index]
-    return max(0.0, index - 0.5 + inside)
+    return max(0.0, float(index - 0.5 + inside))

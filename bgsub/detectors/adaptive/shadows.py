@@ -20,7 +20,9 @@ _RULE = Darkening(
     variance=np.float32(8.0**2),
     least=np.float32(6.25),  # a quarter of the square
 )
-_SIDE_PX = 15  # side of the square in which the majority decides, for 320x240
+_ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
+_DARK = 0.7  # and share of the background's brightness below which it is then an object
+_SIDE_PX = 15  # side of the square in which the majority decides, on the grid
 _GRID_PX = 320 * 240  # larger frames are looked at on a grid of about so many pixels
 
 
@@ -30,7 +32,8 @@ def find_shadows(mask: Mask, frame: NDArray[Any], background: NDArray[Any], whit
     A pixel may be in shadow where brightness fell to between 25 and 97 % and chromaticity stayed, and where the
     brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 8 grey
     levels. Grey cars on grey roads look like that in places, so the majority decides: shadow is where most of the
-    foreground in a square of 15 pixels may be in shadow, except what the rest of the foreground encloses. Of frames
+    foreground in a square of 15 pixels may be in shadow, except what the rest of the foreground encloses. A region
+    that is shadow as a whole and has less than 70 % of the brightness is an object, since nothing casts it. Of frames
     larger than 320x240 every second, third, ... row and column is looked at, and stands for its neighbours.
 
     Parameters
@@ -85,4 +88,18 @@ def _find_on_grid(mask: Mask, frame: NDArray[Any], background: NDArray[Any], whi
     solid = cv2.bitwise_and(mask, cv2.bitwise_not(found))
     outlines = cv2.findContours(solid, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]
     cv2.drawContours(solid, outlines, -1, 255, cv2.FILLED)
-    return np.asarray(cv2.bitwise_and(found, cv2.bitwise_not(solid)), np.uint8)
+    found = np.asarray(cv2.bitwise_and(found, cv2.bitwise_not(solid)), np.uint8)
+    return _leave_objects(found, mask, frame.sum(0, dtype=np.float32), background.sum(0, dtype=np.float32))
+
+
+def _leave_objects(shadows: Mask, mask: Mask, brightness: NDArray[np.float32], learned: NDArray[np.float32]) -> Mask:
+    """Leave out regions of the mask that are shadow as a whole, but far too dark for a cloud: nothing casts them."""
+    if not shadows.any():
+        return shadows
+    count, labels = cv2.connectedComponents(mask, connectivity=8)
+    flat = np.asarray(labels).ravel()
+    area, shaded = np.bincount(flat, minlength=count), np.bincount(flat[shadows.ravel() != 0], minlength=count)
+    light = np.bincount(flat, brightness, count) / np.maximum(np.bincount(flat, learned, count), 1e-6)
+    objects = (shaded > _ALONE * area) & (light < _DARK)
+    objects[0] = False
+    return np.where(objects[labels], np.uint8(0), shadows)

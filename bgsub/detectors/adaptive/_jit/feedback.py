@@ -157,8 +157,8 @@ def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
         mean_new = np.int32(
             np.float32(mean) + _DISTANCE_RATE * (np.float32(distance[x]) * np.float32(257.0) - np.float32(mean))
         )
-        # R grows with v while it is below (1 + 4 d)^2 times the base, d the running mean of the distance, else it shrinks slowly:
-        # after the feedback of R in SuBSENSE.
+        # R grows with v while it is below (1 + 4 d)^2 times the base, d the running mean of the distance, else it
+        # shrinks slowly: after the feedback of R in SuBSENSE.
         limit = one + _DISTANCE_SCALE * (np.float32(mean_new) * _DISTANCE_UNIT)
         limit = limit * limit * lowest
         r = np.float32(factors[x])
