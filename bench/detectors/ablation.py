@@ -20,7 +20,7 @@ import numpy as np
 from bgsub._opencv import cv2
 from bgsub.bench import make_frames
 from bgsub.detectors.adaptive import detector as adaptive
-from bgsub.detectors.adaptive import final_mask, ghosts
+from bgsub.detectors.adaptive import exposure, final_mask, ghosts
 from bgsub.evaluation import evaluate, find_sequences
 
 _NEVER = 1e9
@@ -39,7 +39,7 @@ class LearnsEverywhere(adaptive.Adaptive):
         final[:] = kept
 
 
-def never_static(factors: Any, blink_rates: Any, side: int, threads: int, static: Any) -> None:
+def never_static(dynamics: Any, age: int, side: int, threads: int, static: Any) -> None:
     """Use the large square everywhere."""
     static[:] = 0
 
@@ -53,18 +53,22 @@ VARIANTS: list[Variant] = [
     ("2 slots", {}, {"slots": 2}, _PLAIN),
     ("4 slots", {}, {"slots": 4}, _PLAIN),
     ("8 slots", {}, {"slots": 8}, _PLAIN),
-    ("shadows detected", {}, {"detect_shadows": True}, _PLAIN),
+    ("shadows are foreground", {}, {"shadows": True}, _PLAIN),
     ("only equal colours are projected", {(adaptive, "_TAU"): np.float32(0.999)}, {}, _PLAIN),
+    ("base width whatever the noise", {(adaptive, "_LEAST_BASE"): 1.0}, {}, _PLAIN),
     ("one width for all pixels", {(adaptive, "_FACTOR_RATE"): 0.0}, {}, _PLAIN),
     ("widths grow no faster at the start", {(adaptive, "_EARLY"): 0.0}, {}, _PLAIN),
     ("blinking foreground is not widened", {(adaptive, "_FLICKER_S"): _NEVER}, {}, _PLAIN),
     ("no smoothing, holes or ghosts", {}, {"smoothing": 1, "fill": False, "ghosts": False}, _PLAIN),
     ("large square only", {(adaptive, "find_static"): never_static}, {}, _PLAIN),
-    ("small square everywhere", {(final_mask, "_STATIC"): _NEVER}, {}, _PLAIN),
+    ("small square everywhere", {(final_mask, "_ONSETS"): _NEVER, (final_mask, "_YOUNG"): 0}, {}, _PLAIN),
+    ("small square where widths are low", {(final_mask, "_YOUNG"): _NEVER}, {}, _PLAIN),
     ("holes are not filled", {}, {"fill": False}, _PLAIN),
     ("ghosts are not searched for", {}, {"ghosts": False}, _PLAIN),
     ("only whole regions can be ghosts", {(ghosts, "_ARC"): 2.0}, {}, _PLAIN),
+    ("old backgrounds are given up, too", {(adaptive, "_OLD"): _NEVER}, {}, _PLAIN),
     ("foreground is learned", {}, {}, LearnsEverywhere),
+    ("no gain of the whole scene", {(exposure, "_MATCHING"): 0.0}, {}, _PLAIN),
     ("no search for changed light", {(adaptive, "find_relit"): lambda *_: None}, {}, _PLAIN),
     ("no restart after a flood", {(adaptive, "_FLOOD"): 2.0}, {}, _PLAIN),
 ]

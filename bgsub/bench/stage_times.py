@@ -20,11 +20,13 @@ def _ring_stage(_frame: Any, learn: bool, *_others: Any) -> str:
 
 _METHODS: dict[type, Mapping[str, _Stage]] = {
     Adaptive: {
+        "_follow_exposure": "light and noise",
         "_score_frame": "score",
         "_final_mask": "final mask",
         "_find_forgotten": "ghosts and light",
         "_forget_pixels": "ghosts and light",
         "_update": "update",
+        "_mark_shadows": "shadows",
     },
     RingBank: {"_run_ring": _ring_stage},
     TwoStepDetector: {"_score": "score", "_learn": "learn"},

@@ -67,10 +67,9 @@ def find_shadows(mask: Mask, frame: NDArray[Any], background: NDArray[Any], whit
         for planes in (frame, background)
     )
     found = _find_on_grid(thin, now, learned, white, threads)
-    if step > 1 and found.any():
-        found = np.asarray(cv2.resize(found, (width, height), interpolation=cv2.INTER_NEAREST), np.uint8)
-    if found.shape == (height, width):
-        np.bitwise_and(found, mask[box], out=shadows[box])
+    if found.any():
+        whole = found if step == 1 else cv2.resize(found, (width, height), interpolation=cv2.INTER_NEAREST)
+        np.bitwise_and(np.asarray(whole, np.uint8), mask[box], out=shadows[box])
     return shadows
 
 
@@ -84,11 +83,11 @@ def _find_on_grid(mask: Mask, frame: NDArray[Any], background: NDArray[Any], whi
         return darkened
     # Outside nothing is foreground: a border that repeats or mirrors the mask would vote twice.
     share, whole = (cv2.blur(image, (_SIDE_PX, _SIDE_PX), borderType=cv2.BORDER_CONSTANT) for image in (darkened, mask))
-    found = cv2.bitwise_and(mask, cv2.compare(share, cv2.subtract(whole, share), cv2.CMP_GT))
-    solid = cv2.bitwise_and(mask, cv2.bitwise_not(found))
+    voted = cv2.bitwise_and(mask, cv2.compare(share, cv2.subtract(whole, share), cv2.CMP_GT))
+    solid = np.asarray(cv2.bitwise_and(mask, cv2.bitwise_not(voted)), np.uint8)
     outlines = cv2.findContours(solid, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]
     cv2.drawContours(solid, outlines, -1, 255, cv2.FILLED)
-    found = np.asarray(cv2.bitwise_and(found, cv2.bitwise_not(solid)), np.uint8)
+    found = np.asarray(cv2.bitwise_and(voted, cv2.bitwise_not(solid)), np.uint8)
     return _leave_objects(found, mask, frame.sum(0, dtype=np.float32), background.sum(0, dtype=np.float32))
 
 

@@ -1,0 +1,244 @@
+"""Light, noise and shadows in the adaptive detector: what it measures about the whole scene, and what it reports."""
+
+import numpy as np
+import pytest
+
+from bgsub._jit.majority import IN_LARGE, IN_SMALL
+from bgsub._numba import JIT_ENABLED
+from bgsub._opencv import cv2
+from bgsub.detectors import create
+from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
+from bgsub.detectors.adaptive._jit.dynamics import count_onsets
+from bgsub.detectors.adaptive._jit.shadows import REACH, SEGMENT, Darkening, Images, find_darkened
+from bgsub.detectors.adaptive.exposure import change_light, make_sample, measure
+from bgsub.detectors.adaptive.shadows import find_shadows
+from tests.detectors.reference import SMALL
+from tests.detectors.test_adaptive import SIZE, filmed, poffsets_of, street, with_square
+
+needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+
+
+def smooth_street():
+    """Return a background whose texture is coarser than the noise."""
+    return cv2.GaussianBlur(street().astype(np.float64), (0, 0), 1.5)
+
+
+def sample_of(now, learned, excluded=None):
+    """Return the sample of a frame and a background, (H, W, 3) each."""
+    none = np.zeros(now.shape[:2], np.uint8) if excluded is None else excluded
+    planes = np.ascontiguousarray(learned.transpose(2, 0, 1)).reshape(3, -1)
+    return make_sample(now.reshape(-1), planes, none.reshape(-1), now.shape[:2], 255.0)
+
+
+@pytest.mark.parametrize("sigma", [1.0, 4.0, 12.0])
+def test_noise_is_measured(sigma):
+    learned = filmed(street(), 0, sigma=0)
+    exposure = measure(sample_of(filmed(street(), 1, sigma=sigma), learned), 14.4)
+    assert exposure.gains is None
+    assert exposure.sigma == pytest.approx(sigma, rel=0.15, abs=0.3)  # whole numbers add noise of their own
+
+
+@pytest.mark.parametrize("gains", [(0.5, 0.5, 0.5), (0.6, 0.7, 0.8), (1.4, 1.3, 1.2)])
+def test_a_gain_of_the_whole_scene_is_found_beside_an_object(gains):
+    scene = street()
+    learned, now = filmed(scene, 0, sigma=0), filmed(with_square(scene, 6, 10, side=30) * gains, 1, sigma=2)
+    exposure = measure(sample_of(now, learned), 14.4)
+    assert exposure.gains is not None
+    # 8 levels are added to both before ratios are formed.
+    expected = (scene.mean() * np.array(gains) + 8) / (scene.mean() + 8)
+    np.testing.assert_allclose(exposure.gains, expected, rtol=0.05)
+
+
+def test_another_scene_is_no_change_of_light():
+    learned, now = filmed(street(), 0, sigma=0), filmed(street(seed=1) * 0.6, 1)
+    assert measure(sample_of(now, learned), 14.4).gains is None
+
+
+def test_too_few_pixels_say_nothing():
+    frame = filmed(street(), 0)
+    excluded = np.full(SIZE, 255, np.uint8)
+    excluded[:10, :10] = 0
+    assert measure(sample_of(frame, frame, excluded), 14.4) == (None, None)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_light_changes_where_it_may_and_rounds_without_bias(dtype):
+    white = {np.uint8: 255.0, np.uint16: 65535.0, np.float32: 1.0}[dtype]
+    level = dtype(0.4 * white)
+    colours = np.full((2, 3, 70, BLOCK), level, dtype)
+    where = np.zeros((70, BLOCK), np.uint8)
+    where[:, ::2] = 255
+    dither = np.random.default_rng(0).random((DITHERS, BLOCK), np.float32) * (dtype != np.float32)
+    gains = np.array([0.5, 1.1, 9.0], np.float32)
+    change_light(colours, gains, white, dither.astype(np.float32), where)
+    assert (colours[..., 1::2] == level).all()
+    dark = 8 * white / 255
+    top = np.finfo(np.float32).max if dtype is np.float32 else white
+    for channel, gain in enumerate(gains):
+        expected = min((float(level) + dark) * float(gain) - dark, top)
+        assert colours[:, channel, :, ::2].mean() == pytest.approx(expected, abs=0.05 * white / 255)
+
+
+def test_onsets_are_counted_away_from_large_squares_only():
+    random = np.random.default_rng(0)
+    before = random.integers(0, 4, (9, 13)).astype(np.uint8)
+    cells = random.choice([0, 0, 0, IN_SMALL, IN_LARGE | IN_SMALL], (9, 13)).astype(np.uint8)
+    rates = random.random((9, 13)).astype(np.float32)
+    expected = rates.astype(np.float64)
+    for y, x in np.ndindex(9, 13):
+        around = cells[max(y - 1, 0) : y + 2, max(x - 1, 0) : x + 2]
+        begins = cells[y, x] & IN_SMALL and not before[y, x] & IN_SMALL and not (around & IN_LARGE).any()
+        expected[y, x] += 0.1 * (bool(begins) - expected[y, x])
+    count_onsets(cells, before, rates, np.float32(0.1))
+    np.testing.assert_allclose(rates, expected, rtol=1e-5)
+    assert (before == cells).all()
+    assert expected.max() > rates.min()
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_darkened_background_equals_plain_numpy(channels):
+    height, width = (8, 70) if SMALL else (20, 150)
+    random = np.random.default_rng(channels)
+    background = random.integers(40, 200, (channels, height, width)).astype(np.float64)
+    frame = background * random.choice([0.5, 0.8, 1.0], (height, width))
+    frame[:, : height // 2] = background[:, : height // 2] * 0.6 + random.normal(0, 6, (channels, height // 2, width))
+    frame, background = np.clip(frame, 0, 255).astype(np.uint8), background.astype(np.uint8)
+    mask = np.where(random.random((height, width)) < 0.8, np.uint8(255), np.uint8(0))
+    mask[:, 64:66] = 0
+    rule = Darkening(*(np.float32(value) for value in (0.25, 0.97, 0.09, 64.0, 6.25)))
+    images = Images(mask, frame.reshape(channels, -1), background.reshape(channels, -1), np.float32(1))
+    occupied = np.maximum.reduceat(mask, np.arange(0, width, SEGMENT), axis=1)
+    found = np.full_like(mask, 7)
+    for first, last in ((0, height // 3), (height // 3, height)):
+        find_darkened(first, last, images, rule, occupied, found)
+
+    now, learned = frame.astype(np.float64) + 1, background.astype(np.float64) + 1
+    f, b = now.mean(0), learned.mean(0)
+    change = np.abs(now / f - learned / b).max(0)
+    candidate = (mask != 0) & (f > 0.25 * b) & (f < 0.97 * b) & (change < 0.09)
+    sure = np.zeros(mask.shape, bool)  # away from the limits, where rounding decides
+    expected = np.zeros(mask.shape, bool)
+    for y, x in np.ndindex(height, width):
+        square = slice(max(y - REACH, 0), y + REACH + 1), slice(max(x - REACH, 0), x + REACH + 1)
+        here = candidate[square]
+        if not candidate[y, x]:
+            sure[y, x] = True
+            continue
+        fs, bs = f[square][here], b[square][here]
+        unexplained = ((fs - fs.mean() / bs.mean() * bs) ** 2).mean()
+        expected[y, x] = unexplained < 64 and here.sum() >= 6.25
+        sure[y, x] = abs(unexplained - 64) > 0.5
+    assert 0.05 < expected.mean() < 0.9
+    assert (found[sure] == np.where(expected, 255, 0)[sure]).all()
+
+
+def shaded_street(factor):
+    """Return a frame with an object that casts a shadow, and masks of both."""
+    scene = smooth_street()
+    thing, shadow = np.zeros(SIZE, bool), np.zeros(SIZE, bool)
+    thing[10:40, 20:34] = shadow[28:40, 34:60] = True
+    now = np.where(shadow[..., None], scene * factor, scene)
+    now[thing] = (30, 60, 200)
+    return filmed(now, 5), thing, shadow
+
+
+@needs_compiler
+@pytest.mark.parametrize(("parameters", "value"), [({}, 0), ({"shadows": True}, 255), ({"detect_shadows": True}, 127)])
+def test_cast_shadows_are_background_unless_asked_for(parameters, value):
+    model = create("adaptive", **parameters)
+    for t in range(40):
+        model.apply(filmed(smooth_street(), t))
+    frame, thing, shadow = shaded_street(0.5)
+    mask = model.apply(frame)
+    assert (mask[thing] == 255).mean() > 0.95
+    assert (mask[shadow] == value).mean() > 0.85
+
+
+def test_a_lone_dark_thing_is_an_object_and_a_lone_mild_shade_a_shadow():
+    learned = np.full((60, 80, 3), 200.0)
+    mask = np.zeros((60, 80), np.uint8)
+    mask[20:40, 30:50] = 255
+    for factor, shadow in ((0.4, False), (0.85, True)):
+        now = learned.copy()
+        now[20:40, 30:50] *= factor
+        found = find_shadows(mask, *poffsets_of(now, learned), 255.0, 1)
+        assert (found == (mask if shadow else 0)).all()
+
+
+@pytest.mark.parametrize("size", [(30, 40), (300, 401)] if not SMALL else [(30, 40)])
+def test_shadows_of_any_size_of_frame_lie_inside_the_mask(size):
+    random = np.random.default_rng(0)
+    learned = cv2.resize(random.integers(60, 200, (6, 8, 3)).astype(np.float64), size[::-1])
+    mask = np.zeros(size, np.uint8)
+    rows, columns = slice(size[0] // 4, size[0] // 2 + 1), slice(size[1] // 4, 3 * size[1] // 4 + 2)
+    mask[rows, columns] = 255
+    now = np.where(mask[..., None] != 0, learned * 0.8, learned)
+    found = find_shadows(mask, *poffsets_of(now, learned), 255.0, 1)
+    assert not found[mask == 0].any()
+    assert (found[mask != 0] != 0).mean() > 0.9
+
+
+@needs_compiler
+@pytest.mark.parametrize("factor", [0.5, 0.75, 1.5])
+def test_a_light_switch_hides_no_object_and_raises_no_alarm(factor):
+    """A frame or two, since light is measured in every second frame."""
+    model, scene = create("adaptive"), smooth_street()
+    for t in range(60):
+        model.apply(filmed(scene, t))
+    errors = []
+    for t in range(20):
+        lit = with_square(scene, 20, 20 + t, value=(10, 120, 20)) * factor
+        mask = model.apply(filmed(lit, 100 + t)) != 0
+        truth = np.zeros(SIZE, bool)
+        truth[20:34, 20 + t : 34 + t] = True
+        errors.append((mask != truth).mean())
+    assert max(errors[2:]) < 0.02
+
+
+@needs_compiler
+def test_strong_noise_does_not_flood_for_ever():
+    model, scene = create("adaptive"), street()
+    shares = [(model.apply(filmed(scene, t, sigma=20)) != 0).mean() for t in range(100)]
+    assert max(shares[60:]) < 0.02
+
+
+@needs_compiler
+def test_less_noise_makes_narrower_kernels():
+    clean, noisy = create("adaptive"), create("adaptive")
+    for t in range(60):
+        clean.apply(filmed(street(), t, sigma=1))
+        noisy.apply(filmed(street(), t, sigma=6))
+    assert clean.inspect(filmed(street(), 99, sigma=1), 30, 40).width == pytest.approx(15, rel=0.03)
+    assert noisy.inspect(filmed(street(), 99, sigma=6), 30, 40).width >= 29
+
+
+@needs_compiler
+def test_faint_things_are_found_where_there_is_little_noise():
+    model, scene = create("adaptive"), np.full((*SIZE, 3), 100.0)
+    for t in range(60):
+        model.apply(filmed(scene, t, sigma=1))
+    mask = model.apply(filmed(with_square(scene, 20, 30, value=115), 99, sigma=1))
+    assert (mask[22:32, 32:42] == 255).mean() > 0.9
+
+
+@needs_compiler
+def test_small_things_are_found_before_water():
+    """Large squares do not see them, and single pixels of the water blink all the time."""
+    random, scene = np.random.default_rng(0), np.full((120, 160, 3), 100.0)
+    model = create("adaptive")
+
+    def water(t):
+        frame = filmed(scene, t)
+        glints = random.random((120, 160)) < 0.05
+        frame[glints] = random.integers(0, 256, (int(glints.sum()), 3))
+        return frame
+
+    for t in range(500):
+        model.apply(water(t))
+    found = []
+    for t in range(20):
+        frame = water(1000 + t)
+        frame[50:57, 20 + 4 * t : 27 + 4 * t] = (20, 20, 240)
+        mask = model.apply(frame)
+        found.append((mask[51:56, 21 + 4 * t : 26 + 4 * t] == 255).mean())
+    assert np.mean(found) > 0.9
