@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.shadows import SEGMENT, Darkening, Images, find_darkened
+from bgsub.detectors.adaptive.final_mask import scaled_side
 from bgsub.frames import Mask
 
 __all__ = ["find_shadows"]
@@ -22,7 +23,7 @@ _RULE = Darkening(
 )
 _ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
 _DARK = 0.7  # and share of the background's brightness below which it is then an object
-_SIDE_PX = 15  # side of the square in which the majority decides, on the grid
+_SIDE_PX = 15  # side of the square in which the majority decides, on the grid; less for frames smaller than 320x240
 _GRID_PX = 320 * 240  # larger frames are looked at on a grid of about so many pixels
 
 
@@ -66,14 +67,17 @@ def find_shadows(mask: Mask, frame: NDArray[Any], background: NDArray[Any], whit
         np.ascontiguousarray(planes[:, : mask.size].reshape(-1, *mask.shape)[:, *grid]).reshape(len(planes), -1)
         for planes in (frame, background)
     )
-    found = _find_on_grid(thin, now, learned, white, threads)
+    side = min(_SIDE_PX, scaled_side(_SIDE_PX, (mask.shape[0], mask.shape[1])))
+    found = _find_on_grid(thin, now, learned, white, side, threads)
     if found.any():
         whole = found if step == 1 else cv2.resize(found, (width, height), interpolation=cv2.INTER_NEAREST)
         np.bitwise_and(np.asarray(whole, np.uint8), mask[box], out=shadows[box])
     return shadows
 
 
-def _find_on_grid(mask: Mask, frame: NDArray[Any], background: NDArray[Any], white: float, threads: int) -> Mask:
+def _find_on_grid(
+    mask: Mask, frame: NDArray[Any], background: NDArray[Any], white: float, side: int, threads: int
+) -> Mask:
     """Find shadows in all of a small image; see `find_shadows`."""
     darkened = np.empty_like(mask)
     images = Images(mask, frame, background, np.float32(255.0 / white))
@@ -82,7 +86,7 @@ def _find_on_grid(mask: Mask, frame: NDArray[Any], background: NDArray[Any], whi
     if not darkened.any():
         return darkened
     # Outside nothing is foreground: a border that repeats or mirrors the mask would vote twice.
-    share, whole = (cv2.blur(image, (_SIDE_PX, _SIDE_PX), borderType=cv2.BORDER_CONSTANT) for image in (darkened, mask))
+    share, whole = (cv2.blur(image, (side, side), borderType=cv2.BORDER_CONSTANT) for image in (darkened, mask))
     voted = cv2.bitwise_and(mask, cv2.compare(share, cv2.subtract(whole, share), cv2.CMP_GT))
     solid = np.asarray(cv2.bitwise_and(mask, cv2.bitwise_not(voted)), np.uint8)
     outlines = cv2.findContours(solid, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]

@@ -1,0 +1,73 @@
+"""Sensitivity of the adaptive detector to its constants: mean F when each is multiplied by 0.7 and by 1.4.
+
+python -m bench.detectors.sensitivity DATASET ...
+
+Prints one line per constant, for all sequences below the folders, and marks those that move the mean by more than 0.01.
+"""
+
+import statistics
+import sys
+from typing import Any
+
+from bench.detectors.ablation import changed
+from bgsub.detectors.adaptive import detector as adaptive
+from bgsub.detectors.adaptive import exposure, final_mask, ghosts, shadows
+from bgsub.evaluation import evaluate, find_sequences
+
+FACTORS = (0.7, 1.4)
+CONSTANTS: list[tuple[Any, str]] = [
+    (adaptive, "_BASE_SIGMAS"),
+    (adaptive, "_LEAST_BASE"),
+    (adaptive, "_NOISE_RATE"),
+    (adaptive, "_FLICKER_S"),
+    (adaptive, "_FACTOR_RATE"),
+    (adaptive, "_OLD"),
+    (final_mask, "_ONSETS"),
+    (final_mask, "_ONSET_RATE"),
+    (final_mask, "_YOUNG"),
+    (final_mask, "_REACH"),
+    (exposure, "_MATCHING"),
+    (ghosts, "_RATIO"),
+    (ghosts, "_EDGE"),
+    (shadows, "_DARK"),
+    (shadows, "_SIDE_PX"),
+]
+PARAMETERS = ("width", "threshold", "memory_s", "absorb_s", "smoothing")
+_LARGEST_MOVE = 0.01
+
+
+def scaled(value: float, factor: float) -> float:
+    """Return a value times a factor, whole where it was; sides in pixels stay odd."""
+    if not isinstance(value, int):
+        return value * factor
+    return round(value * factor) | 1 if value % 2 else round(value * factor)
+
+
+def main() -> None:
+    """Measure and print one line per constant."""
+    sequences = [sequence for folder in sys.argv[1:] for sequence in find_sequences(folder)]
+
+    def mean(parameters: dict[str, Any]) -> float:
+        report = evaluate(sequences, lambda _: adaptive.Adaptive(threads=1, **parameters))
+        return statistics.mean(row.measures()["f_measure"] for row in report.rows)
+
+    base = mean({})
+    print(f"{'as it is':24} {base:.3f}", flush=True)
+    for module, name in CONSTANTS:
+        found = []
+        for factor in FACTORS:
+            with changed({(module, name): scaled(getattr(module, name), factor)}):
+                found.append(mean({}))
+        _show(name.strip("_").lower(), found, base)
+    for name in PARAMETERS:
+        default = getattr(adaptive.Adaptive(), name)
+        _show(name, [mean({name: scaled(default, factor)}) for factor in FACTORS], base)
+
+
+def _show(name: str, found: list[float], base: float) -> None:
+    mark = " *" if max(abs(value - base) for value in found) > _LARGEST_MOVE else ""
+    print(f"{name:24} " + " ".join(f"{value:.3f}" for value in found) + mark, flush=True)
+
+
+if __name__ == "__main__":
+    main()
