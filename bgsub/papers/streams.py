@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.kernel_approximation import RBFSampler
 
 from bgsub import learners as bl
 from bgsub.papers.experiments import rate, svmlight
-from bgsub.papers.rows import Row, claimed
+from bgsub.papers.rows import Row, claimed, unpublished
 
 TRIALS = 10000
 BUDGETS = (100, 200, 400, 800)
@@ -196,6 +197,20 @@ def vectors_and_errors(folder: Path) -> Iterator[Row]:
     claim = "below the perceptron with at most 800 vectors (figure)"
     because = f"not with {', '.join(f'{v:.0f}' for v in above)} vectors"
     yield claimed("S1", what, claim, ours["Projectron++"], not len(above), because)
+    baseline = ", ".join(f"{error:.2f} ({size})" for size, error in zip(BUDGETS, random_features(folder), strict=True))
+    what = "PA-I on random Fourier features, a9a, 2 orders, % errors (features)"
+    yield unpublished("S1", what, baseline, "a baseline of fixed cost, for comparison")
+
+
+def random_features(folder: Path) -> list[float]:
+    """Return online errors in percent of linear PA-I on so many random Fourier features (Rahimi, Recht 2007)."""
+    samples, labels = svmlight(folder / "a9a.gz", 123)
+    orders = [np.random.default_rng(seed).permutation(len(samples)) for seed in range(2)]
+    model, errors = bl.LinearPAClassifier(bias=False, unit=False), []
+    for size in BUDGETS:
+        features = RBFSampler(gamma=0.04, n_components=size, random_state=0).fit_transform(samples)
+        errors.append(float(np.mean([rate(model, features[order], labels[order]) for order in orders])))
+    return errors
 
 
 ALL = (vectors_and_errors, tracking, novel_digits)
