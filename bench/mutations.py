@@ -22,6 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDER = Path("bgsub/learners/_jit")
 FIRST = {
+    "filters": "test_filters.py",
+    "krls_t": "test_filters.py",
     "krls": "test_regressors.py",
     "linear": "test_members.py",
     "members": "test_members.py",

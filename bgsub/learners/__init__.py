@@ -1,6 +1,10 @@
 """Online kernel learners, one sample at a time, as scikit-learn estimators."""
 
 from bgsub.learners._base import learner as _learner  # noqa: F401 - first, as it says what to install without scikit-learn
+from bgsub.learners.filters.kapa import KAPARegressor
+from bgsub.learners.filters.krls import KRLSRegressor
+from bgsub.learners.filters.krls_t import KRLSTRegressor
+from bgsub.learners.filters.qklms import QKLMSRegressor
 from bgsub.learners.hypotheses.expansion import KernelExpansion
 from bgsub.learners.hypotheses.kernels import (
     CallableKernel,
@@ -12,7 +16,6 @@ from bgsub.learners.hypotheses.kernels import (
     Polynomial,
     Precomputed,
 )
-from bgsub.learners.krls import KRLSRegressor
 from bgsub.learners.lssvm import LSSVMClassifier, LSSVMRegressor
 from bgsub.learners.norma import NORMAClassifier, NORMANovelty
 from bgsub.learners.norma_regressor import NORMARegressor
@@ -32,7 +35,9 @@ __all__ = [
     "CallableKernel",
     "ForgetronClassifier",
     "Gaussian",
+    "KAPARegressor",
     "KRLSRegressor",
+    "KRLSTRegressor",
     "Kernel",
     "KernelExpansion",
     "KernelPerceptron",
@@ -56,6 +61,7 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "ProjectronClassifier",
+    "QKLMSRegressor",
     "RBPClassifier",
     "SVMDClassifier",
     "SVMDNovelty",

@@ -27,10 +27,10 @@ class _LeastSquaresMachine:
             raise ValueError("budget must be None: every sample is a support vector")
         return State()  # no compiled rule has parameters
 
-    def _learn_all(self, samples: Array, targets: Array) -> Self:
+    def _learn_all(self, samples: Array, targets: Array, importance: Array) -> Self:
         expansion = self.expansion_  # type: ignore[attr-defined]
         gram = expansion.kernel.matrix(samples, samples)
-        gram[np.diag_indices_from(gram)] += 1 / self.C
+        gram[np.diag_indices_from(gram)] += 1 / (self.C * importance)
         solutions = cho_solve(cho_factor(gram, lower=True), np.column_stack([targets, np.ones(len(samples))]))
         offset = solutions[:, 0].sum() / solutions[:, 1].sum()
         for x, a in zip(samples, solutions[:, 0] - offset * solutions[:, 1], strict=True):
@@ -46,6 +46,8 @@ class LSSVMRegressor(_LeastSquaresMachine, KernelRegressor):
 
     Solves [0 1^T; 1 K + I / C] [b; alpha] = [0; y]; f(x) = sum of alpha_i k(x_i, x) + b. Every sample is a
     support vector, and the cost is cubic.
+
+    The weight of a sample multiplies C.
 
     Parameters
     ----------
@@ -83,6 +85,8 @@ class LSSVMClassifier(_LeastSquaresMachine, KernelClassifier):
     Solves [0 y^T; y Omega + I / C] [b; alpha] = [0; 1] with Omega_ij = y_i y_j k(x_i, x_j), which is the regression
     of the labels -1 and 1. Every sample is a support vector, and the cost is cubic.
 
+    The weight of a sample multiplies C.
+
     Parameters
     ----------
     kernel, gamma, sigma, width, degree, coef0, dtype
@@ -91,11 +95,15 @@ class LSSVMClassifier(_LeastSquaresMachine, KernelClassifier):
         Weight of the errors, positive.
     budget : None
         Nothing else: every sample is stored.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
     classes_, n_support_, support_vectors_, dual_coef_, intercept_
         As in scikit-learn's SVC.
+    class_weight_
+        As in `KernelPerceptron`.
 
     Raises
     ------

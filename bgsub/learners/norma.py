@@ -94,6 +94,8 @@ class NORMANovelty(NORMABase, NoveltyDetector):
     constant step, on any data and with any budget, the share of novel samples among T is nu - (rho_T - rho_0)
     / (eta T) exactly, unless `rho_min` was met.
 
+    The weight of a sample multiplies eta in its coefficient and in the step of rho; forgetting stays.
+
     Parameters
     ----------
     kernel : {"gaussian", "laplacian", "polynomial", "linear"}, Kernel or callable
@@ -237,6 +239,8 @@ class NORMAClassifier(NORMABase, OnlineKernelClassifier):
     With lam = rho = 0 and eta = 1 this is the kernel perceptron, with lam = 0 < rho the perceptron with margin.
     `NORMAClassifier.tuned` sets step and forgetting by the paper's theorem on drifting targets.
 
+    The weight of a sample multiplies eta in its coefficient and in the steps of b and rho; forgetting stays.
+
     Parameters
     ----------
     kernel, gamma, sigma, width, degree, coef0, dtype
@@ -257,6 +261,8 @@ class NORMAClassifier(NORMABase, OnlineKernelClassifier):
         As in `NORMANovelty`.
     average : bool
         As in `KernelPerceptron`.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
@@ -264,6 +270,8 @@ class NORMAClassifier(NORMABase, OnlineKernelClassifier):
         The margin.
     classes_, t_, n_mistakes_, n_violations_, n_support_, support_vectors_, dual_coef_, intercept_
         As in `KernelPerceptron`; violations are margin errors.
+    class_weight_
+        As in `KernelPerceptron`.
 
     Raises
     ------

@@ -28,6 +28,8 @@ class NORMARegressor(NORMABase, OnlineKernelRegressor):
     exactly. For Huber the paper presents this as descent on the loss, which it is not: it tracks the (1 - nu)
     quantile of |d|. delta is kept above eta k(x, x), so that no step overshoots.
 
+    The weight of a sample multiplies eta in its coefficient and in the steps of b, eps and delta; forgetting stays.
+
     Parameters
     ----------
     kernel, gamma, sigma, width, degree, coef0, dtype

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._checks import check_choice, check_integer, check_real
 from bgsub.learners._jit import members as jit
+from bgsub.learners._jit.records import Lessons
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.members import KernelMembers, LinearMembers
 from bgsub.learners.perceptrons.linear import AcceptsSparseRows, alma_parameters
@@ -27,6 +28,8 @@ class OBPMClassifier(AcceptsSparseRows, OnlineKernelClassifier):
     lie near the middle of the hypotheses that agree with the data. With the linear kernel members are weight vectors,
     for dense and sparse rows; with others they share their support vectors and so each kernel row, and a sample is
     stored where any member needs it.
+
+    The weight of a sample multiplies the steps of the members that see it.
 
     Parameters
     ----------
@@ -55,6 +58,8 @@ class OBPMClassifier(AcceptsSparseRows, OnlineKernelClassifier):
         The result does not depend on it.
     random_state : int, RandomState or None
         Of the draws.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
@@ -66,6 +71,8 @@ class OBPMClassifier(AcceptsSparseRows, OnlineKernelClassifier):
         The mean weights, as in `Perceptron`.
     n_support_, support_vectors_, dual_coef_
         As in `KernelPerceptron`, where there is a kernel.
+    class_weight_
+        As in `KernelPerceptron`.
 
     Raises
     ------
@@ -132,10 +139,10 @@ class OBPMClassifier(AcceptsSparseRows, OnlineKernelClassifier):
         given = {"bias": bool(self.bias), "unit": bool(self.unit), "renormalise": bool(self.renormalise)}
         return LinearMembers(n_features, self.n_members, **given, seed=seed)
 
-    def _run(self, first: int, samples: Array, targets: Array) -> int:
+    def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
         if self._linear:
-            return super()._run(first, samples, targets)
-        return int(self.expansion_.run(first, self._p, self._s, samples, targets))
+            return super()._run(first, samples, targets, importance)
+        return int(self.expansion_.run(first, self._p, self._s, samples, Lessons(targets, importance)))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         self.expansion_.step(self._p, self._s, x, y)

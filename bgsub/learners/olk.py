@@ -50,9 +50,9 @@ class OLKBase(EvictionParameters, KernelLearner):
         check_real("C", self.C, "be positive", above=0)
         check_real("thr_sv", self.thr_sv, "not be negative", least=0)
 
-    def _run(self, first: int, samples: Array, targets: Array) -> int:
+    def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
         e, scratch = self.expansion_.arrays, np.empty(samples.shape[1])
-        return int(self._rows(first, self._p, self._s, e, scratch, samples, targets))
+        return int(self._rows(first, self._p, self._s, e, scratch, samples, targets, importance))
 
     def _apply(self, x: Array, factor: float, coefficient: float) -> None:
         super()._apply(x, factor, coefficient)
@@ -68,6 +68,8 @@ class OLKNovelty(OLKBase, NoveltyDetector):
     after all coefficients have shrunk by 1 / (1 + r) (equation 67 of the paper, with the division by k(x, x)
     that other kernels need). The density score q = f(x) / (sum of all coefficients) is in [0, 1] for Gaussian
     kernels; it means the same at every time, where f itself grows for 1 / r samples.
+
+    The weight of a sample multiplies v and C, and the step of log(theta), which is at most 1.
 
     Parameters
     ----------
@@ -234,6 +236,8 @@ class OLKClassifier(OLKBase, OnlineKernelClassifier):
     alpha = clip((1 + r - y f(x)) / k(x, x), 0, C): equations 30 and 33 of the paper, which prints k(x, x) = 1.
     With r = 0 this is `PassiveAggressiveKernel`.
 
+    The weight of a sample multiplies C.
+
     Parameters
     ----------
     kernel, gamma, sigma, width, degree, coef0, dtype, budget, evict, random_state
@@ -246,10 +250,14 @@ class OLKClassifier(OLKBase, OnlineKernelClassifier):
         A vector is forgotten once its coefficient is below this in size, not negative.
     average : bool
         As in `KernelPerceptron`.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
     classes_, t_, n_mistakes_, n_violations_, n_support_, support_vectors_, dual_coef_, intercept_
+        As in `KernelPerceptron`.
+    class_weight_
         As in `KernelPerceptron`.
 
     Raises
@@ -288,6 +296,8 @@ class OLKRegressor(OLKBase, OnlineKernelRegressor):
     equations 42 and 48 of the paper, which prints k(x, x) = 1. Its equation 52 has the sign of the difference
     reversed, which diverges: on the paper's own example the error is then several hundred times as large. At most one
     of the two is positive. With r = 0 this is passive-aggressive regression.
+
+    The weight of a sample multiplies C.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from bgsub.learners.hypotheses import kernels
 
 __all__ = ["load", "save"]
 
-_FORMAT = 2
+_FORMAT = 3
 _KERNELS = {"Gaussian": ("gamma",), "Laplacian": ("gamma",), "Polynomial": ("degree", "gamma", "coef0"), "Linear": ()}
 
 
@@ -85,7 +85,7 @@ def save(model: OnlineLearner, path: str | Path) -> None:
     }
     arrays = {f"expansion_{name}": values for name, values in model.expansion_.state().items()}
     arrays["scalars"] = model._s
-    for name in ("classes_", "feature_names_in_"):
+    for name in ("classes_", "class_weight_", "feature_names_in_"):
         if name in vars(model):
             arrays[name] = np.array(vars(model)[name].tolist())  # text, where the labels are objects
     _write(Path(path), json.dumps(header), arrays)

@@ -106,15 +106,15 @@ class SVMDBase(KernelLearner):
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
         return TracedExpansion(kernel, n_features, budget, outputs, dtype=self.dtype)
 
-    def _learn_all(self, samples: Array, targets: Array) -> Self:
+    def _learn_all(self, samples: Array, targets: Array, importance: Array) -> Self:
         self._expect(len(samples))
-        super()._learn_all(samples, targets)
+        super()._learn_all(samples, targets, importance)
         self._steps.append(self._latest_steps)
         return self
 
-    def _learn(self, x: Array, y: float) -> None:
+    def _learn(self, x: Array, y: float, importance: float) -> None:
         self._expect(1)
-        super()._learn(x, y)
+        super()._learn(x, y, importance)
         if self.record:
             self._steps.append(self._latest_steps)
 
@@ -123,8 +123,9 @@ class SVMDBase(KernelLearner):
         self._latest_steps = np.zeros(count) if self.record else _NO_STEPS
         self._t_before = int(self._s["t"][0])
 
-    def _run(self, first: int, samples: Array, targets: Array) -> int:
-        return int(svmd_rows(first, self._p, self._s, self.expansion_.traced, samples, targets, self._latest_steps))
+    def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
+        h, steps = self.expansion_.traced, self._latest_steps
+        return int(svmd_rows(first, self._p, self._s, h, samples, targets, importance, steps))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         self.expansion_.step(self._p[0], self._s[0], x, y, self.expansion_.look(x))
@@ -225,6 +226,8 @@ class SVMDNovelty(MarginParameters, SVMDBase, NoveltyDetector):
     by eps; a small margin hardly moves. `eps_rule="log"` leaves the weight out: the share of novel samples is then
     nu - log(eps_T / eps_0) / (eta_eps T) exactly, on any data.
 
+    The weight of a sample multiplies its loss, and so xi, the derivative, and the step of the margin.
+
     Parameters
     ----------
     kernel, gamma, sigma, width, degree, coef0, dtype
@@ -311,6 +314,8 @@ class SVMDRegressor(OffsetParameters, SVMDBase, OnlineKernelRegressor):
     of Vishwanathan, Schraudolph and Smola (2006), who name these losses without printing them. Where the loss is
     curved, its second derivative acts on the trace as equation 46 has it for the logistic loss. There the step is
     never longer than one that meets the target, 1 / (h k(x, x)) with h the second derivative.
+
+    The weight of a sample multiplies its loss, and so xi and the second derivative.
 
     Parameters
     ----------

@@ -45,6 +45,8 @@ class SVMDClassifier(MarginParameters, OffsetParameters, SVMDBase, OnlineKernelC
     With nu the margin 1 becomes eps, which moves as in `SVMDNovelty`. Table 1 makes xi of two classes -y or 0,
     so that the printed xi + nu of equations 57 to 61 is right for one class only: nu - e, e the violation, is used.
 
+    The weight of a sample multiplies its loss, and so xi, the second derivative, and the step of the margin.
+
     Parameters
     ----------
     kernel, gamma, sigma, width, degree, coef0, dtype
@@ -72,6 +74,8 @@ class SVMDClassifier(MarginParameters, OffsetParameters, SVMDBase, OnlineKernelC
         logistic loss, which equation 55 drops.
     average : bool
         As in `KernelPerceptron`.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
@@ -80,6 +84,8 @@ class SVMDClassifier(MarginParameters, OffsetParameters, SVMDBase, OnlineKernelC
     classes_, t_, n_mistakes_, n_violations_, n_support_, support_vectors_, dual_coef_, intercept_
         As in `KernelPerceptron`; violations are samples that missed the margin, for the logistic loss mistakes.
         With a label kernel, decisions are kappa times the sums that `dual_coef_` makes.
+    class_weight_
+        As in `KernelPerceptron`.
 
     Raises
     ------
@@ -132,9 +138,11 @@ class SVMDClassifier(MarginParameters, OffsetParameters, SVMDBase, OnlineKernelC
         if self.expansion_.trace.shape[1] > 1:
             self._p["loss"] = CLASSIFICATION_LOSSES[self.loss].many
 
-    def _begin_classes(self, n_features: int, samples: Array | None, classes: Array) -> None:
+    def _begin_classes(
+        self, n_features: int, samples: Array | None, classes: Array, labels: Array | None = None
+    ) -> None:
         self._structure = self._structure_of(classes.tolist())
-        super()._begin_classes(n_features, samples, classes)
+        super()._begin_classes(n_features, samples, classes, labels)
 
     def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
         self._structure = self._structure_of(arrays["classes_"].tolist())

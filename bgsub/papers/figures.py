@@ -8,6 +8,7 @@ from sklearn.metrics import roc_curve
 
 from bgsub import learners as bl
 from bgsub.errors import DependencyError
+from bgsub.papers import streams
 from bgsub.papers.experiments import curve, drifting, stream_models
 
 try:
@@ -15,7 +16,7 @@ try:
 except ImportError as error:
     raise DependencyError(f"plots need matplotlib ({error}); run: pip install 'bgsub[plot]'") from error
 
-__all__ = ["draw", "draw_digits", "save"]
+__all__ = ["draw", "draw_digits", "draw_tracking", "save"]
 
 pyplot.switch_backend("Agg")  # files only: no window
 
@@ -83,18 +84,38 @@ def draw(folder: Path) -> None:
     save(figure, folder / "roc.png")
 
 
-def draw_digits(folder: Path, path: Path) -> None:
-    """Draw the test digits that NORMA finds most novel beside the first 30.
+def draw_tracking(data: Path, folder: Path) -> None:
+    """Write mistakes on separable streams that move, and errors on a9a over the number of vectors."""
+    figure, axes = pyplot.subplots(1, 3, figsize=(13, 4))
+    for axis, switching in zip(axes, (False, True), strict=False):
+        samples, labels = streams.moving(0, switching)
+        for name, model in streams.tuned(switching).items():
+            wrong = [y * model.learn_one(x, y) <= 0 for x, y in zip(samples, labels.tolist(), strict=True)]
+            axis.plot(np.cumsum(wrong), label=name)
+        axis.set(xlabel="trials", ylabel="mistakes", title="switching" if switching else "drifting")
+        axis.legend()
+    for name, (vectors, errors) in streams.by_budget(data).items():
+        axes[2].plot(vectors, errors, ".-", label=name)
+    axes[2].set(xlabel="vectors", ylabel="% errors", xscale="log", title="a9a")
+    axes[2].legend()
+    save(figure, folder / "tracking.png")
 
-    The step is small, so that some thousand training digits are remembered; with large ones the detector counts time.
-    """
+
+def draw_digits(folder: Path, path: Path) -> None:
+    """Draw three panels of digits that NORMA finds novel, with the constants of the paper."""
     data = np.load(folder / "usps.npz")
-    train, test = (2 * data[name].astype(float) - 1 for name in ("x_train", "x_test"))
-    model = bl.NORMANovelty(sigma=8.0, nu=0.5, eta=0.0005, budget=None).fit(train)
-    chosen = [*np.argsort(model.score_samples(test))[:30], *range(30)]
-    figure, axes = pyplot.subplots(4, 15, figsize=(12, 4))
-    for axis, i in zip(axes.ravel(), chosen, strict=True):
-        axis.imshow(test[i].reshape(16, 16), cmap="gray_r")
+    novel, _, worst, worst_test = streams.panels(folder)
+    figure, axes = pyplot.subplots(1, 3, figsize=(12, 2.6))
+    for axis, name, part, chosen in zip(
+        axes,
+        ("first novel", "worst of the training images", "worst of the test images"),
+        ("x_train", "x_train", "x_test"),
+        (novel, worst, worst_test),
+        strict=True,
+    ):
+        images = np.zeros((-(-len(chosen) // 10), 10, 16, 16))
+        images.reshape(-1, 256)[: len(chosen)] = data[part][chosen]
+        axis.imshow(images.transpose(0, 2, 1, 3).reshape(-1, 160), cmap="gray_r")
+        axis.set_title(name)
         axis.axis("off")
-    figure.suptitle("the 30 most novel of the test set (above), its first 30 (below)")
     save(figure, path)

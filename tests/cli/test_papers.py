@@ -38,13 +38,14 @@ def test_a_page_is_not_overwritten_without_force(data, tmp_path, capsys):
 
 def test_the_page_has_the_rows_that_were_printed(data, tmp_path, capsys, monkeypatch):
     """With the experiments on generated data alone."""
-    from bgsub.papers import bayes_points, density, experiments, page, steps
+    from bgsub.papers import bayes_points, density, experiments, page, steps, streams
 
     monkeypatch.setattr(experiments, "ALL", ())
     monkeypatch.setattr(density, "ALL", (density.regressors, density.detectors))
     monkeypatch.setattr(bayes_points, "ALL", ())
     monkeypatch.setattr(steps, "ALL", ())
-    for name in ("draw", "draw_points", "draw_steps"):
+    monkeypatch.setattr(streams, "ALL", ())
+    for name in ("draw", "draw_tracking", "draw_points", "draw_steps"):
         monkeypatch.setattr(page, name, lambda *folders: None)
     assert bgsub("papers", data, "-o", tmp_path) == 0
     printed = capsys.readouterr().out

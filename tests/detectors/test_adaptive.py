@@ -446,7 +446,7 @@ def test_shadows_are_reported_as_127():
     for t in range(60):
         model.apply(filmed(scene, t))
     shaded = scene * 1.0
-    shaded[20:28, 20:31] *= 0.75  # a darker one that nothing casts is an object, a larger one that stands alone a change of light
+    shaded[20:28, 20:31] *= 0.75  # alone, a darker one is an object, and a larger one a change of light
     frame = filmed(with_square(shaded, 4, 60), 99)
     piped = bgsub.Pipeline(copy.deepcopy(model)).step(bgsub.Packet(0, 0.0, frame, 1)).mask
     mask = model.apply(frame)

@@ -137,7 +137,8 @@ def offsets_after(xi, trace, t, **given):
     offsets["eta"], offsets["v"], offsets["b"] = 0.3, trace, 1.0
     rows = np.zeros((len(svmd.Work._fields), 1))
     rows[2] = xi
-    svmd.move_offsets(svmd_parameters(with_offset=True, **given), t, offsets, svmd.Work(*rows), 0.0, 0)
+    state = as_record(svmd.SVMDState(t=t))[0]
+    svmd.move_offsets(svmd_parameters(with_offset=True, **given), state, offsets, svmd.Work(*rows), 0.0, 0)
     return offsets[0]
 
 

@@ -13,8 +13,10 @@ from bgsub.learners import (
     ALMAClassifier,
     ForgetronClassifier,
     Gaussian,
+    KAPARegressor,
     KernelPerceptron,
     KRLSRegressor,
+    KRLSTRegressor,
     LinearALMAClassifier,
     LinearPAClassifier,
     LMSClassifier,
@@ -31,6 +33,7 @@ from bgsub.learners import (
     Perceptron,
     Precomputed,
     ProjectronClassifier,
+    QKLMSRegressor,
     RBPClassifier,
     SVMDClassifier,
     SVMDNovelty,
@@ -53,7 +56,7 @@ OTHERS = [
     OLKClassifier(),
     ProjectronClassifier(),
     ProjectronClassifier(margin="published", factor="inverse"),
-    LSSVMClassifier(),
+    LSSVMClassifier(sigma=2.0),
     SVMDClassifier(),
     SVMDClassifier(nu=0.2, c=0.1),
     SVMDClassifier(loss="logistic", offset=True),
@@ -71,7 +74,12 @@ OTHERS = [
     OLKRegressor(),
     OLKRegressor(average=True),
     KRLSRegressor(),
-    LSSVMRegressor(),
+    QKLMSRegressor(),
+    KAPARegressor(),
+    KAPARegressor(order=3),
+    KRLSTRegressor(),
+    KRLSTRegressor(budget=10, forgetting="uncertainty"),
+    LSSVMRegressor(sigma=2.0),
     SVMDRegressor(),
     SVMDRegressor(loss="epsilon"),
     SVMDRegressor(loss="huber", offset=True),
@@ -81,7 +89,23 @@ OTHERS = [
 ]
 
 
-@parametrize_with_checks(ONE_OF_EACH_FAMILY)
+def known_failures(estimator):
+    """Return the checks that a learner cannot pass, with the reason."""
+    failures = {}
+    if not isinstance(estimator, LSSVMClassifier | LSSVMRegressor):
+        reason = "samples are learned in order: one step of weight 2 is not two steps, as for scikit-learn's SGD"
+        for kind in ("dense", "sparse"):
+            failures[f"check_sample_weight_equivalence_on_{kind}_data"] = reason
+    weighing = "check_class_weight_classifiers"
+    if isinstance(estimator, Perceptron | LinearALMAClassifier | LinearPAClassifier | LMSClassifier | OBPMClassifier):
+        if getattr(estimator, "kernel", "linear") == "linear":
+            failures[weighing] = "rows of length 1 with a small constant feature: every plane nearly halves that data"
+    elif isinstance(estimator, SVMDClassifier) and estimator.budget == 30:
+        failures[weighing] = "its 30 vectors are of the last samples only"
+    return failures
+
+
+@parametrize_with_checks(ONE_OF_EACH_FAMILY, expected_failed_checks=known_failures)
 def test_scikit_learn_accepts(estimator, check):
     if not JIT_ENABLED and ("train" in str(check) or "non_transformer" in str(check)):
         pytest.skip("plain Python kernels are slow")
@@ -89,7 +113,7 @@ def test_scikit_learn_accepts(estimator, check):
 
 
 @pytest.mark.slow
-@parametrize_with_checks(OTHERS)
+@parametrize_with_checks(OTHERS, expected_failed_checks=known_failures)
 def test_scikit_learn_accepts_the_others(estimator, check):
     if not JIT_ENABLED and ("train" in str(check) or "non_transformer" in str(check)):
         pytest.skip("plain Python kernels are slow")

@@ -9,8 +9,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from bgsub.learners._base.class_weights import class_weights
 from bgsub.learners._base.kernel_learner import KernelLearner
-from bgsub.learners._base.learner import OnlineLearner, all_or_nothing, scalar
+from bgsub.learners._base.learner import OnlineLearner, all_or_nothing, check_weight, scalar
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 
 __all__ = ["Classifier", "KernelClassifier", "MulticlassKernelClassifier", "OnlineClassifier", "OnlineKernelClassifier"]
@@ -20,10 +21,12 @@ __all__ = ["Classifier", "KernelClassifier", "MulticlassKernelClassifier", "Onli
 class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
     """A classifier of two classes: the second one in sorted order where f(x) + b > 0."""
 
+    class_weight: Any = None
+
     _many: ClassVar[bool] = False
 
     @all_or_nothing
-    def fit(self, X: Array, y: Array) -> Self:  # noqa: N803
+    def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:  # noqa: N803
         """Forget everything, then learn each row of X in order.
 
         Parameters
@@ -32,14 +35,24 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
             Samples, finite.
         y : (n,) array
             Their classes.
+        sample_weight : (n,) array, optional
+            Weights of the samples, not negative; the docstring of the class says what they multiply. A sample of
+            weight 0 is left out.
 
         Returns
         -------
         self
         """
-        samples, labels = self._valid_pair(X, y, reset=True)
-        self._begin_classes(samples.shape[1], samples, self._known_classes(labels))
-        return self._learn_all(samples, self._targets(labels))
+        valid = self._valid_pair(X, y, reset=True)
+        known = self._known_classes(valid[1])
+        samples, labels, importance = self._weighed(*valid, sample_weight)
+        self._begin_classes(samples.shape[1], samples, known, labels)
+        return self._learn_labels(samples, self._targets(labels), importance)
+
+    def _learn_labels(self, samples: Array, targets: Array, importance: Array) -> Self:
+        """Learn rows with the weights of their classes."""
+        numbers = targets if len(self.classes_) > 2 else targets > 0
+        return self._learn_all(samples, targets, importance * self.class_weight_[numbers.astype(np.intp)])
 
     def _known_classes(self, labels: Array, *, named: bool = False) -> Array:
         """Return the classes of labels, or those that the user named."""
@@ -66,14 +79,19 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
         numbers = np.searchsorted(known, labels).astype(np.float64)
         return 2 * numbers - 1 if len(known) == 2 else numbers
 
-    def _begin_classes(self, n_features: int, samples: Array | None, classes: Array) -> None:
+    def _begin_classes(
+        self, n_features: int, samples: Array | None, classes: Array, labels: Array | None = None
+    ) -> None:
+        """Make the empty state; the labels of all samples are known where the call is `fit`."""
+        weights = class_weights(self.class_weight, classes, labels)
         self._begin(n_features, samples, len(classes) if len(classes) > 2 else None)
-        self._name(classes)
+        self._name(classes, weights)
 
-    def _name(self, classes: Array) -> None:
-        self.classes_ = classes
+    def _name(self, classes: Array, weights: Array) -> None:
+        self.classes_, self.class_weight_ = classes, weights
         numbers = range(len(classes)) if len(classes) > 2 else (-1, 1)
         self._target_of = dict(zip(classes.tolist(), map(float, numbers), strict=True))
+        self._weight_of = dict(zip(self._target_of.values(), weights.tolist(), strict=True))
 
     def score_one(self, x: Array) -> Any:
         """Return the value of `decision_function` for one sample (d,).
@@ -134,7 +152,7 @@ class KernelClassifier(Classifier, KernelLearner):
 
     def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
         super()._resume(kernel, n_features, arrays)
-        self._name(arrays["classes_"])
+        self._name(arrays["classes_"], arrays["class_weight_"])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -144,8 +162,19 @@ class OnlineClassifier(Classifier):
     n_mistakes_ = scalar("mistakes", int, "Number of samples that were wrong, or tied, before they were learned.")
     n_violations_ = scalar("violations", int, "Number of samples that missed their margin and changed f.")
 
+    def _refresh(self) -> None:
+        super()._refresh()
+        if self.class_weight != "balanced":  # which is that of the data of `fit`
+            self._name(self.classes_, class_weights(self.class_weight, self.classes_, None))
+
     @all_or_nothing
-    def partial_fit(self, X: Array, y: Array, classes: Array | None = None) -> Self:  # noqa: N803
+    def partial_fit(
+        self,
+        X: Array,  # noqa: N803
+        y: Array,
+        classes: Array | None = None,
+        sample_weight: Array | None = None,
+    ) -> Self:
         """Learn each row of X in order, continuing from the present state; nothing where anything is wrong.
 
         Parameters
@@ -156,6 +185,9 @@ class OnlineClassifier(Classifier):
             Their classes.
         classes : array, optional
             All classes, on the first call, where y does not hold them all.
+        sample_weight : (n,) array, optional
+            Weights of the samples, not negative; the docstring of the class says what they multiply. A sample of
+            weight 0 is left out.
 
         Returns
         -------
@@ -168,13 +200,14 @@ class OnlineClassifier(Classifier):
                 raise ValueError(f"classes must be those of the first call, {self.classes_}, got {classes}")
             targets = self._targets(labels)
             self._refresh()
-            return self._learn_all(samples, targets)
+            return self._learn_labels(*self._weighed(samples, targets, sample_weight))
         known = self._known_classes(labels if classes is None else np.asarray(classes), named=classes is not None)
-        self._targets(labels, known)
+        targets = self._targets(labels, known)
+        samples, targets, importance = self._weighed(samples, targets, sample_weight)
         self._begin_classes(samples.shape[1], samples, known)
-        return self._learn_all(samples, self._targets(labels))
+        return self._learn_labels(samples, targets, importance)
 
-    def learn_one(self, x: Array, y: Any) -> float:
+    def learn_one(self, x: Array, y: Any, sample_weight: float = 1.0) -> float:
         """Learn one sample; fast, without scikit-learn's checks.
 
         Where nothing was learned before, the classes are -1 and +1.
@@ -185,6 +218,8 @@ class OnlineClassifier(Classifier):
             One sample.
         y : label
             Its class.
+        sample_weight : float
+            Its weight, positive.
 
         Returns
         -------
@@ -195,15 +230,16 @@ class OnlineClassifier(Classifier):
         Raises
         ------
         ValueError
-            If x is not finite or of another length, or y is not known (nothing is learned), or a parameter is
-            wrong at the first sample.
+            If x is not finite or of another length, y not known or the weight not positive (nothing is learned), or
+            a parameter is wrong at the first sample.
         """
+        check_weight(sample_weight)
         try:
             target = self._target_of[y]
         except (AttributeError, KeyError, TypeError):  # nothing learned, another label, or none that can be hashed
-            self._learn_first(x, self._first_target(y))
+            self._learn_first(x, self._first_target(y), sample_weight)
         else:
-            self._learn(x, target)
+            self._learn(x, target, sample_weight * self._weight_of[target])
         return float(self._s["last"][0])
 
     def _first_target(self, y: Any) -> float:
@@ -215,11 +251,11 @@ class OnlineClassifier(Classifier):
         return float(y)
 
     @all_or_nothing
-    def _learn_first(self, x: Array, y: float) -> None:
+    def _learn_first(self, x: Array, y: float, sample_weight: float) -> None:
         n_features = len(self._sample(x))
         self._begin_classes(n_features, None, np.array([-1, 1]))
         self.n_features_in_ = n_features
-        self._learn(x, y)
+        self._learn(x, y, sample_weight * self._weight_of[y])
 
     @all_or_nothing
     def start(self, n_features: int, classes: Any) -> Self:
@@ -262,11 +298,11 @@ class MulticlassKernelClassifier(OnlineKernelClassifier):
         super()._set_up(kernel, n_features, outputs)
         self._scores = np.zeros(outputs or 0)
 
-    def _run(self, first: int, samples: Array, targets: Array) -> int:
+    def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
         if not len(self._scores):
-            return super()._run(first, samples, targets)
+            return super()._run(first, samples, targets, importance)
         e = self.expansion_.arrays
-        return int(self._class_rows(first, self._p, self._s, e, samples, targets, self._scores))
+        return int(self._class_rows(first, self._p, self._s, e, samples, targets, importance, self._scores))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         if not len(self._scores):

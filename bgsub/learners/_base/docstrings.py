@@ -52,6 +52,11 @@ _SHARED = {
         (f - y)² / 2; max(0, |f - y| - eps); or |f - y| - delta / 2 beyond delta and (f - y)² / (2 delta) within.""",
     "offset": """bool
         Whether to learn a constant b, of each class where there are more than two.""",
+    "class_weight": """mapping, "balanced" or None
+        Factors of the weights of samples, {class: factor}, positive, 1 for a class that is not named. "balanced" is
+        n / (classes · count of the class) in the data of `fit`; later samples get the same.""",
+    "class_weight_": """(classes,) array
+        Factors of the classes.""",
     "classes_": """array
         The classes, sorted.""",
     "t_": """int

@@ -101,8 +101,8 @@ class KernelLearner(OnlineLearner):
     def _bounded(self, samples: Array) -> Array:
         return rounded(super()._bounded(samples), "float32" if self.dtype == "float32" else "float64")
 
-    def _run(self, first: int, samples: Array, targets: Array) -> int:
-        return int(self._rows(first, self._p, self._s, self.expansion_.arrays, samples, targets))
+    def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
+        return int(self._rows(first, self._p, self._s, self.expansion_.arrays, samples, targets, importance))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         expansion = self.expansion_

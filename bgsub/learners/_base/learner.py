@@ -1,6 +1,7 @@
 """The base class of all learners: a hypothesis and a few scalars behind scikit-learn's interface."""
 
 import functools
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,11 +18,11 @@ from bgsub.learners.hypotheses.samples import one_sample, writable
 
 try:
     from sklearn.base import BaseEstimator
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 except ImportError as error:
     raise DependencyError(f"the learners need scikit-learn ({error}); run: pip install 'bgsub[learners]'") from error
 
-__all__ = ["OnlineLearner", "all_or_nothing", "scalar"]
+__all__ = ["OnlineLearner", "all_or_nothing", "check_weight", "scalar"]
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -34,6 +35,12 @@ def scalar(field: str, kind: type, text: str) -> Any:
         return kind(self._s[field][0])
 
     return property(read, doc=text)
+
+
+def check_weight(sample_weight: float) -> None:
+    """Require the weight of a single sample to be positive."""
+    if not 0 < sample_weight < math.inf:
+        raise ValueError(f"sample_weight must be positive and finite, got {sample_weight}")
 
 
 @contextmanager
@@ -87,12 +94,12 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
         """Make the empty state; nothing is set where a parameter is wrong."""
 
     @abstractmethod
-    def _run(self, first: int, samples: Array, targets: Array) -> int:
+    def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
         """Learn rows from `first` on in a compiled loop; return the row reached, an earlier one if arrays must grow."""
 
     @abstractmethod
     def _learn_plainly(self, x: Array, y: float) -> None:
-        """Learn one sample by numpy alone, with any kernel; the reference for the compiled loop."""
+        """Learn one sample by numpy alone, with any kernel; its weight is in the state."""
 
     def _start(self) -> None:
         """Set the fields of the state that do not start at their defaults."""
@@ -101,7 +108,7 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
         """Start from an empty hypothesis."""
         self._p, self._s = as_record(parameters), as_record(self._state())
         self.expansion_: Any = hypothesis
-        self._target = np.zeros(1)
+        self._target, self._importance = np.zeros(1), np.ones(1)
         self._start()
 
     def _restore(self, n_features: int, arrays: dict[str, Any]) -> None:
@@ -130,28 +137,40 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
         samples, targets = validate_data(self, X, y, dtype=np.float64, reset=reset, **checks)
         return self._bounded(samples), targets
 
+    def _weighed(self, samples: Any, targets: Array, sample_weight: Any) -> tuple[Any, Array, Array]:
+        """Return samples, targets and weights of those whose weight is not 0."""
+        if sample_weight is None:
+            return samples, targets, np.ones(len(targets))
+        weights = _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
+        kept = weights > 0
+        if not kept.any():
+            raise ValueError("sample_weight must have an element that is not zero, got zeros only")
+        return (samples, targets, weights) if kept.all() else (samples[kept], targets[kept], weights[kept])
+
     def _bounded(self, samples: Array) -> Array:
         if not np.isfinite(np.einsum("ij,ij->i", samples, samples)).all():
             raise ValueError("X must be scaled: the square of a row is infinity")
         return samples
 
-    def _learn_all(self, samples: Array, targets: Array) -> Self:
-        """Learn rows in order, in one compiled loop where the kernel allows."""
+    def _learn_all(self, samples: Array, targets: Array, importance: Array) -> Self:
+        """Learn rows in order, in one compiled loop where the kernel allows; `importance` (n,) are their weights."""
         if not self._compiled():
-            self._learn_all_plainly(samples, targets)
+            self._learn_all_plainly(samples, targets, importance)
             return self
         rows = np.require(samples, np.float64, ["C", "W", "E"])
         wanted = np.require(targets, np.float64, ["C", "W", "E"])
-        done = self._run(0, rows, wanted)
+        weights = np.require(importance, np.float64, ["C", "W", "E"])
+        done = self._run(0, rows, wanted, weights)
         while done < len(rows):
             self.expansion_.grow()
-            done = self._run(done, rows, wanted)
+            done = self._run(done, rows, wanted, weights)
         return self
 
-    def _learn_all_plainly(self, samples: Array, targets: Array) -> None:
+    def _learn_all_plainly(self, samples: Array, targets: Array, importance: Array) -> None:
         known, state = self.expansion_.state(), self._s.copy()
         try:
-            for x, y in zip(samples, targets, strict=True):
+            for x, y, weight in zip(samples, targets, importance, strict=True):
+                self._s["importance"] = weight
                 self._learn_plainly(x, float(y))
         except BaseException:  # a kernel that is a Python function can raise at any sample
             self.expansion_.restore(known)
@@ -161,15 +180,16 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
     def _compiled(self) -> bool:
         return bool(self.expansion_.compiled)
 
-    def _learn(self, x: Array, y: float) -> None:
-        """Learn one sample."""
+    def _learn(self, x: Array, y: float, importance: float) -> None:
+        """Learn one sample of a weight that was checked."""
         held = self.expansion_.hold(x)
         if self._compiled():
-            self._target[0] = y
-            if not self._run(0, held, self._target):
+            self._target[0], self._importance[0] = y, importance
+            if not self._run(0, held, self._target, self._importance):
                 self.expansion_.grow()
-                self._run(0, held, self._target)
+                self._run(0, held, self._target, self._importance)
         else:
+            self._s["importance"] = importance
             self._learn_plainly(held[0].copy(), y)
 
     def _begin_one(self, x: Array) -> None:

@@ -9,7 +9,7 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.kernel_learner import KernelLearner
-from bgsub.learners._base.learner import all_or_nothing, scalar
+from bgsub.learners._base.learner import all_or_nothing, check_weight, scalar
 from bgsub.learners.hypotheses.kernels import Array
 
 __all__ = ["NoveltyDetector"]
@@ -35,7 +35,7 @@ class NoveltyDetector(OutlierMixin, KernelLearner):  # type: ignore[misc]
         return result
 
     @all_or_nothing
-    def fit(self, X: Array, y: object = None) -> Self:  # noqa: N803
+    def fit(self, X: Array, y: object = None, sample_weight: Array | None = None) -> Self:  # noqa: N803
         """Forget everything, then learn each row of X in order.
 
         Parameters
@@ -44,17 +44,21 @@ class NoveltyDetector(OutlierMixin, KernelLearner):  # type: ignore[misc]
             Samples, finite.
         y : ignored
             Present for scikit-learn's interface.
+        sample_weight : (n,) array, optional
+            Weights of the samples, not negative; the docstring of the class says what they multiply. A sample of
+            weight 0 is left out.
 
         Returns
         -------
         self
         """
-        samples = self._valid(X, reset=True)
+        valid = self._valid(X, reset=True)
+        samples, targets, importance = self._weighed(valid, np.zeros(len(valid)), sample_weight)
         self._begin(samples.shape[1], samples)
-        return self._learn_all(samples, np.zeros(len(samples)))
+        return self._learn_all(samples, targets, importance)
 
     @all_or_nothing
-    def partial_fit(self, X: Array, y: object = None) -> Self:  # noqa: N803
+    def partial_fit(self, X: Array, y: object = None, sample_weight: Array | None = None) -> Self:  # noqa: N803
         """Learn each row of X in order, continuing from the present state.
 
         Where X is not finite or of another width, nothing is learned. The first call resolves
@@ -66,25 +70,31 @@ class NoveltyDetector(OutlierMixin, KernelLearner):  # type: ignore[misc]
             Samples, finite.
         y : ignored
             Present for scikit-learn's interface.
+        sample_weight : (n,) array, optional
+            Weights of the samples, not negative; the docstring of the class says what they multiply. A sample of
+            weight 0 is left out.
 
         Returns
         -------
         self
         """
-        samples = self._valid(X, reset=not self._started)
+        valid = self._valid(X, reset=not self._started)
+        samples, targets, importance = self._weighed(valid, np.zeros(len(valid)), sample_weight)
         if self._started:
             self._refresh()
         else:
             self._begin(samples.shape[1], samples)
-        return self._learn_all(samples, np.zeros(len(samples)))
+        return self._learn_all(samples, targets, importance)
 
-    def learn_one(self, x: Array) -> bool:
+    def learn_one(self, x: Array, *, sample_weight: float = 1.0) -> bool:
         """Decide whether one sample is novel, then learn it; fast, without scikit-learn's checks.
 
         Parameters
         ----------
         x : (d,) array
             One sample.
+        sample_weight : float
+            Its weight, positive.
 
         Returns
         -------
@@ -94,19 +104,20 @@ class NoveltyDetector(OutlierMixin, KernelLearner):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If x is not finite or of another length (nothing is learned), or a parameter is wrong at the first
-            sample.
+            If x is not finite or of another length or the weight not positive (nothing is learned), or a parameter
+            is wrong at the first sample.
         """
+        check_weight(sample_weight)
         if not self._started:
-            self._learn_first(x)
+            self._learn_first(x, sample_weight)
         else:
-            self._learn(x, 0.0)
+            self._learn(x, 0.0, sample_weight)
         return bool(self._s["last_novel"][0])
 
     @all_or_nothing
-    def _learn_first(self, x: Array) -> None:
+    def _learn_first(self, x: Array, sample_weight: float) -> None:
         self._begin_one(x)
-        self._learn(x, 0.0)
+        self._learn(x, 0.0, sample_weight)
 
     def score_one(self, x: Array) -> float:
         """Return the value of `decision_function` for one sample (d,): negative is novel.

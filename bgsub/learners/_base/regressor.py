@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.kernel_learner import KernelLearner
-from bgsub.learners._base.learner import all_or_nothing
+from bgsub.learners._base.learner import all_or_nothing, check_weight
 from bgsub.learners.hypotheses.kernels import Array
 
 __all__ = ["KernelRegressor", "OnlineKernelRegressor"]
@@ -20,7 +20,7 @@ class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
     """A regressor f(x) + b."""
 
     @all_or_nothing
-    def fit(self, X: Array, y: Array) -> Self:  # noqa: N803
+    def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:  # noqa: N803
         """Forget everything, then learn each row of X in order.
 
         Parameters
@@ -29,14 +29,18 @@ class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
             Samples, finite.
         y : (n,) array
             Their targets, finite.
+        sample_weight : (n,) array, optional
+            Weights of the samples, not negative; the docstring of the class says what they multiply. A sample of
+            weight 0 is left out.
 
         Returns
         -------
         self
         """
-        samples, targets = self._valid_pair(X, y, reset=True, y_numeric=True)
+        valid = self._valid_pair(X, y, reset=True, y_numeric=True)
+        samples, targets, importance = self._weighed(*valid, sample_weight)
         self._begin(samples.shape[1], samples)
-        return self._learn_all(samples, targets)
+        return self._learn_all(samples, targets, importance)
 
     def predict(self, X: Array) -> Array:  # noqa: N803
         """Return f(x) + b of each row of X (n, d): an (n,) float64 array."""
@@ -73,7 +77,7 @@ class OnlineKernelRegressor(KernelRegressor):
     """A regressor that learns sample by sample."""
 
     @all_or_nothing
-    def partial_fit(self, X: Array, y: Array) -> Self:  # noqa: N803
+    def partial_fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:  # noqa: N803
         """Learn each row of X in order, continuing from the present state; nothing where anything is wrong.
 
         Parameters
@@ -82,19 +86,23 @@ class OnlineKernelRegressor(KernelRegressor):
             Samples, finite.
         y : (n,) array
             Their targets, finite.
+        sample_weight : (n,) array, optional
+            Weights of the samples, not negative; the docstring of the class says what they multiply. A sample of
+            weight 0 is left out.
 
         Returns
         -------
         self
         """
-        samples, targets = self._valid_pair(X, y, reset=not self._started, y_numeric=True)
+        valid = self._valid_pair(X, y, reset=not self._started, y_numeric=True)
+        samples, targets, importance = self._weighed(*valid, sample_weight)
         if self._started:
             self._refresh()
         else:
             self._begin(samples.shape[1], samples)
-        return self._learn_all(samples, targets)
+        return self._learn_all(samples, targets, importance)
 
-    def learn_one(self, x: Array, y: float) -> float:
+    def learn_one(self, x: Array, y: float, sample_weight: float = 1.0) -> float:
         """Learn one sample; fast, without scikit-learn's checks.
 
         Parameters
@@ -103,6 +111,8 @@ class OnlineKernelRegressor(KernelRegressor):
             One sample.
         y : float
             Its target.
+        sample_weight : float
+            Its weight, positive.
 
         Returns
         -------
@@ -112,18 +122,19 @@ class OnlineKernelRegressor(KernelRegressor):
         Raises
         ------
         ValueError
-            If x or y is not finite or x of another length (nothing is learned), or a parameter is wrong at the
-            first sample.
+            If x or y is not finite, x of another length or the weight not positive (nothing is learned), or a
+            parameter is wrong at the first sample.
         """
         if not math.isfinite(y):
             raise ValueError(f"y must be finite, got {y}")
+        check_weight(sample_weight)
         if not self._started:
-            self._learn_first(x, y)
+            self._learn_first(x, y, sample_weight)
         else:
-            self._learn(x, y)
+            self._learn(x, y, sample_weight)
         return float(self._s["last"][0])
 
     @all_or_nothing
-    def _learn_first(self, x: Array, y: float) -> None:
+    def _learn_first(self, x: Array, y: float, sample_weight: float) -> None:
         self._begin_one(x)
-        self._learn(x, y)
+        self._learn(x, y, sample_weight)

@@ -46,9 +46,10 @@ def forgetron(
         return 1.0, 0.0
     s.mistakes += 1
     s.violations += 1
-    s.norm2 += 2.0 * z + k_tt
+    w = s.importance
+    s.norm2 += 2.0 * w * z + w * w * k_tt
     if not oldest.leaves:
-        return 1.0, y
+        return 1.0, w * y
     a_o = oldest.coefficient
     if p.self_tuned:
         size = abs(a_o)
@@ -64,18 +65,18 @@ def forgetron(
         bound = 0.25 * math.sqrt((p.budget + 1.0) / math.log(p.budget + 1.0))
         phi = min((p.budget + 1.0) ** (-1.0 / (2.0 * (p.budget + 1.0))), bound / math.sqrt(s.norm2))
     s.norm2 = phi * phi * (s.norm2 - 2.0 * a_o * oldest.value + a_o * a_o * oldest.diagonal)
-    return phi, phi * y
+    return phi, phi * w * y
 
 
 @part
-def look_at_oldest(e: Expansion, f: float, y: float, vector: Array) -> Oldest:
+def look_at_oldest(e: Expansion, f: float, y: float, importance: float, vector: Array) -> Oldest:
     """Evaluate the oldest vector if it has to go; overwrite e.row, the kernel values of the sample, and vector (d,)."""
     store = e.store[0]
     if y * f > 0.0 or store.count != store.budget:
         return Oldest(False, 0.0, 0.0, 0.0)
     for j in range(len(vector)):
         vector[j] = e.vectors[j, store.oldest]  # in double precision
-    new_value = y * e.row[store.oldest]
+    new_value = importance * y * e.row[store.oldest]
     fill_row(store, e.vectors, e.norms, store.count, vector, e.row)
     value = combine(e.row, e.stored, store.count, store.scale) + new_value
     return Oldest(True, store.scale * e.stored[store.oldest], value, e.row[store.oldest])
@@ -83,17 +84,20 @@ def look_at_oldest(e: Expansion, f: float, y: float, vector: Array) -> Oldest:
 
 @compiled_views
 def forgetron_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, vector: Array, samples: Array, targets: Array
-) -> int:
-    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow.
+    first: int, parameters: Array, state: Array, e: Expansion, vector: Array, samples: Array, targets: Array,
+    importance: Array,
+) -> int:  # fmt: skip
+    """Learn samples (m, d) with targets and weights (m,) from row `first` on; vector (d,) f8 is scratch.
 
-    vector (d,) f8 is scratch.
+    Return the row reached, m unless the arrays must grow.
     """
     p, s = parameters[0], state[0]
     for t in range(first, len(samples)):
         if full(e):
             return t
+        s.importance = importance[t]
         f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
-        factor, a = forgetron(p, s, f, targets[t], k_tt, look_at_oldest(e, f, targets[t], vector))
+        oldest = look_at_oldest(e, f, targets[t], s.importance, vector)
+        factor, a = forgetron(p, s, f, targets[t], k_tt, oldest)
         apply(e, samples[t], factor, a)
     return len(samples)

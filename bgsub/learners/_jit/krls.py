@@ -154,8 +154,11 @@ def step(p: KRLSParameters, s: State, e: LeastSquares, x: Array, k_tt: float, y:
         add_vector(e, x, delta2)
     last = e.sizes[0]
     u[last] = y
+    scale = math.sqrt(s.importance)
+    for j in range(last + 1):
+        u[j] *= scale
     weight = rotate(root, size, last + 1, u)
-    s.last = y - u[last]
+    s.last = y - u[last] / scale
     if new:
         for j in range(size):
             root[size, j] = 0.0
@@ -250,7 +253,7 @@ def well_posed(root: Array, size: int, diagonals: Array) -> bool:
 
 @part
 def absorb(
-    p: KRLSParameters, e: LeastSquares, first: int, stop: int, samples: Array, targets: Array
+    p: KRLSParameters, e: LeastSquares, first: int, stop: int, samples: Array, targets: Array, importance: Array
 ) -> tuple[int, bool]:
     """Learn samples from row `first` on as one, up to `stop` or the first that joins.
 
@@ -274,6 +277,9 @@ def absorb(
             if joins(p, size, k_tt, k_tt - dot(u, u, size)):
                 count, joined = t, True
                 break
+            scale = math.sqrt(importance[start + t])
+            for j in range(size + 1):
+                u[j] *= scale
         for i in range(size):
             add_products(total[i], e.block, count, i, size + 1, 1.0)
         start += count
@@ -282,8 +288,13 @@ def absorb(
 
 
 @compiled_views
-def krls_rows(first: int, parameters: Array, state: Array, e: LeastSquares, samples: Array, targets: Array) -> int:
-    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow."""
+def krls_rows(
+    first: int, parameters: Array, state: Array, e: LeastSquares, samples: Array, targets: Array, importance: Array
+) -> int:
+    """Learn samples (m, d) with targets and weights (m,) from row `first` on.
+
+    Return the row reached, m unless the arrays must grow.
+    """
     p, s = parameters[0], state[0]
     t, again, last = first, first, len(samples) - 1
     while t <= last:
@@ -291,7 +302,7 @@ def krls_rows(first: int, parameters: Array, state: Array, e: LeastSquares, samp
         if size == e.norms.shape[0] and size != p.budget:
             return t
         if t >= again and last - t >= size > 0:  # the last one goes alone, since its prediction is kept
-            seen, learned = absorb(p, e, t, last, samples, targets)
+            seen, learned = absorb(p, e, t, last, samples, targets, importance)
             if learned:
                 t += seen
                 s.t += seen
@@ -299,6 +310,7 @@ def krls_rows(first: int, parameters: Array, state: Array, e: LeastSquares, samp
                 again = t + seen + 2 * size  # summing up did not pay: not before as many single steps
         x = samples[t]
         fill_row(e.kernel[0], e.vectors, e.norms, size, x, e.row)
+        s.importance = importance[t]
         if step(p, s, e, x, diagonal(e.kernel[0], x), targets[t]):
             again = max(again, t + e.sizes[0])
         t += 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bgsub._numba import compiled_views, part
 from bgsub.learners._jit.losses import exact_step
-from bgsub.learners._jit.records import Array, State
+from bgsub.learners._jit.records import Array, Lessons, State
 
 PERCEPTRON, ALMA, LMS, PASSIVE_AGGRESSIVE = 0, 1, 2, 3
 
@@ -50,12 +50,12 @@ def divisor(unit: bool, square: float) -> float:
 
 
 @part
-def alma_correction(p: LinearParameters, e: LinearStore, margin: float, length: float, y: float) -> float:
-    """Return the step of ALMA in units of the stored weights; count, norm and factor move along."""
+def alma_correction(p: LinearParameters, e: LinearStore, margin: float, length: float, y: float, w: float) -> float:
+    """Return the step of ALMA, times w, in units of the stored weights; count, norm and factor move along."""
     root = math.sqrt(e.correction)
     if margin > (1.0 - p.alpha) * p.B / root:
         return 0.0
-    size = p.C / root
+    size = p.C * w / root
     step: float = y * size / (length * e.factor)
     e.norm2 = max(e.norm2 + 2.0 * size * margin + size * size, 0.0)
     norm = max(1.0, math.sqrt(e.norm2))
@@ -74,20 +74,20 @@ def linear_step(p: LinearParameters, s: State, e: LinearStore, f: float, y: floa
         s.mistakes += 1
     step = 0.0
     if p.rule == LMS:
-        eta = p.eta / (1e-12 + square) if p.normalised else p.eta
+        eta = s.importance * (p.eta / (1e-12 + square) if p.normalised else p.eta)
         if eta * square > LONGEST_LMS:
             eta = LONGEST_LMS / square
         step = eta * (y - f)
     elif p.rule == PERCEPTRON:
         if y * f <= p.margin:
-            step = p.eta * y
+            step = p.eta * s.importance * y
     elif square > 0.0:
         if p.rule == PASSIVE_AGGRESSIVE:
             if y * f < 1.0:
-                step = y * exact_step(1.0 - y * f, square, 0.0, p.C)
+                step = y * exact_step(1.0 - y * f, square, 0.0, p.C * s.importance)
         else:
             length = math.sqrt(square)
-            step = alma_correction(p, e, y * f / length, length, y)
+            step = alma_correction(p, e, y * f / length, length, y, s.importance)
     if step != 0.0:
         s.violations += 1
     return step
@@ -131,28 +131,35 @@ def learn_row(p: LinearParameters, s: State, e: LinearStore, weights: Array, x: 
 
 
 @compiled_views
-def linear_one(parameters: Array, state: Array, store: Array, weights: Array, x: Array, y: float) -> bool:
+def linear_one(
+    parameters: Array, state: Array, store: Array, weights: Array, x: Array, y: float, importance: float
+) -> bool:
     """Learn one sample as `learn_row` does, for calls from Python."""
+    state[0].importance = importance
     return learn_row(parameters[0], state[0], store[0], weights, x, y)
 
 
 @compiled_views
-def linear_rows(parameters: Array, state: Array, store: Array, weights: Array, samples: Array, targets: Array) -> None:
-    """Learn rows (m, d), finite, with targets (m,)."""
+def linear_rows(
+    parameters: Array, state: Array, store: Array, weights: Array, samples: Array, lessons: Lessons
+) -> None:
+    """Learn rows (m, d), finite."""
     p, s, e = parameters[0], state[0], store[0]
     for t in range(samples.shape[0]):
-        learn_row(p, s, e, weights, samples[t], targets[t])
+        s.importance = lessons.importance[t]
+        learn_row(p, s, e, weights, samples[t], lessons.targets[t])
 
 
 @compiled_views
 def linear_sparse_rows(
     parameters: Array, state: Array, store: Array, weights: Array, starts: Array, columns: Array, values: Array,
-    targets: Array,
+    lessons: Lessons,
 ) -> None:  # fmt: skip
     """Learn rows in compressed form with the bits of `linear_rows`: those of row t are starts[t] to starts[t + 1]."""
     p, s, e = parameters[0], state[0], store[0]
     last: int = weights.shape[0] - 1
-    for t in range(targets.shape[0]):
+    for t in range(lessons.targets.shape[0]):
+        s.importance = lessons.importance[t]
         square, f = 0.0, 0.0
         first, stop = starts[t], starts[t + 1]
         for i in range(first, stop):
@@ -163,7 +170,7 @@ def linear_sparse_rows(
             f += values[i] / length * weights[columns[i]]
         if p.bias:
             f += 1.0 / length * weights[last]
-        step = linear_step(p, s, e, f * e.factor, targets[t], 1.0 if length != 1.0 else square)
+        step = linear_step(p, s, e, f * e.factor, lessons.targets[t], 1.0 if length != 1.0 else square)
         if step != 0.0:
             for i in range(first, stop):
                 weights[columns[i]] += values[i] / length * step

@@ -254,10 +254,11 @@ def class_slope(
 
 
 @part
-def bend(loss: int, curvature: float, right: int, xi: Array, values: Array, result: Array) -> None:
+def bend(loss: int, curvature: float, importance: float, right: int, xi: Array, values: Array, result: Array) -> None:
     """Write the second derivative of a loss times values (Q,) to result (Q,): equations (46) and (47).
 
-    That of softmax is the matrix diag(p) - p p^T, p being xi but for the right class; others have one number.
+    That of softmax is the matrix diag(p) - p p^T, p being xi but for the right class; others have one number. Both xi
+    and curvature are already multiplied by the weight of the sample, `importance`.
     """
     if loss != SOFTMAX:
         for q in range(values.shape[0]):
@@ -265,10 +266,10 @@ def bend(loss: int, curvature: float, right: int, xi: Array, values: Array, resu
         return
     mean = values[right]
     for q in range(values.shape[0]):
-        mean += xi[q] * values[q]
+        mean += xi[q] / importance * values[q]
     for q in range(values.shape[0]):
-        p_q = xi[q] + 1.0 if q == right else xi[q]
-        result[q] = p_q * (values[q] - mean)
+        p_q = xi[q] / importance + (1.0 if q == right else 0.0)
+        result[q] = importance * (p_q * (values[q] - mean))
 
 
 @part

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bgsub._numba import compiled, compiled_views, part
-from bgsub.learners._jit.records import Array, State
+from bgsub.learners._jit.records import Array, Lessons, State
 from bgsub.learners._jit.store import Expansion, choose_slot, diagonal, evaluate_classes, full, place
 
 PERCEPTRON, ALMA = 0, 1
@@ -100,12 +100,14 @@ def draw(tau: float, seeds: Array, stride: Array, members: Array, work: Work) ->
 
 
 @part
-def alma_step(p: MemberParameters, e: Ensemble, b: int, m: int, margin: float, length: float, y: float) -> float:
+def alma_step(
+    p: MemberParameters, e: Ensemble, b: int, m: int, margin: float, length: float, y: float, importance: float
+) -> float:
     """Return the step of a member with ALMA's rule; count, norm and factor move along."""
     root = math.sqrt(e.counts[b, m])
     if margin > (1.0 - p.alpha) * p.B / root:
         return 0.0
-    size = p.C / root
+    size = p.C * importance / root
     step: float = y * size / (length * e.factors[b, m])
     e.norms2[b, m] = max(e.norms2[b, m] + 2.0 * size * margin + size * size, 0.0)
     norm = max(1.0, math.sqrt(e.norms2[b, m]))
@@ -116,7 +118,7 @@ def alma_step(p: MemberParameters, e: Ensemble, b: int, m: int, margin: float, l
 
 
 @part
-def steps(p: MemberParameters, e: Ensemble, b: int, work: Work, y: float, k_tt: float) -> bool:
+def steps(p: MemberParameters, e: Ensemble, b: int, work: Work, y: float, k_tt: float, importance: float) -> bool:
     """Write the steps of all members of block b, whose values are work.f; return whether any is not zero."""
     some = False
     for m in range(work.f.shape[0]):
@@ -126,10 +128,10 @@ def steps(p: MemberParameters, e: Ensemble, b: int, work: Work, y: float, k_tt: 
         value = work.f[m] * e.factors[b, m]
         if p.rule == PERCEPTRON:
             if y * value <= p.margin:
-                work.step[m] = p.eta * y
+                work.step[m] = p.eta * importance * y
         elif k_tt > 0.0:
             length = math.sqrt(k_tt)
-            work.step[m] = alma_step(p, e, b, m, y * value / length, length, y)
+            work.step[m] = alma_step(p, e, b, m, y * value / length, length, y, importance)
         if work.step[m] != 0.0:
             e.updates[b, m] += 1.0
             some = True
@@ -165,7 +167,9 @@ def make_work(width: int) -> Work:
 
 
 @part
-def learn_sample(p: MemberParameters, weights: Array, e: Ensemble, b: int, x: Sample, y: float, work: Work) -> float:
+def learn_sample(
+    p: MemberParameters, weights: Array, e: Ensemble, b: int, x: Sample, y: float, importance: float, work: Work
+) -> float:
     """Let block b learn a sample; return the sum of its members' values before."""
     block, f = weights[b], work.f
     width = block.shape[1]
@@ -178,7 +182,7 @@ def learn_sample(p: MemberParameters, weights: Array, e: Ensemble, b: int, x: Sa
     for m in range(width):
         total += f[m] * e.factors[b, m] * e.members[b, m]
     draw(p.tau, e.seeds[b], e.stride, e.members[b], work)
-    if steps(p, e, b, work, y, x.square):
+    if steps(p, e, b, work, y, x.square, importance):
         step = work.step
         for i in range(x.size):
             line, value = block[x.columns[i]], x.values[i]
@@ -195,7 +199,7 @@ def learn_sample(p: MemberParameters, weights: Array, e: Ensemble, b: int, x: Sa
 
 @compiled
 def learn_dense(
-    first_block: int, last_block: int, parameters: Array, weights: Array, e: Ensemble, samples: Array, targets: Array,
+    first_block: int, last_block: int, parameters: Array, weights: Array, e: Ensemble, samples: Array, lessons: Lessons,
     totals: Array,
 ) -> None:  # fmt: skip
     """Let some blocks learn rows (m, d); totals (blocks, m) = sums of their members' values before each.
@@ -209,12 +213,12 @@ def learn_dense(
     for b in range(first_block, last_block):
         for t in range(samples.shape[0]):
             x = gather(p.bias, p.unit, columns, samples[t], n_features, used, kept)
-            totals[b, t] = learn_sample(p, weights, e, b, x, targets[t], work)
+            totals[b, t] = learn_sample(p, weights, e, b, x, lessons.targets[t], lessons.importance[t], work)
 
 
 @compiled
 def learn_sparse(
-    first_block: int, last_block: int, parameters: Array, weights: Array, e: Ensemble, rows: Rows, targets: Array,
+    first_block: int, last_block: int, parameters: Array, weights: Array, e: Ensemble, rows: Rows, lessons: Lessons,
     totals: Array,
 ) -> None:  # fmt: skip
     """Let some blocks learn rows in compressed form, as `learn_dense` does."""
@@ -222,10 +226,10 @@ def learn_sparse(
     used, kept = np.zeros(n_features + 1, np.int64), np.zeros(n_features + 1)
     work = make_work(width)
     for b in range(first_block, last_block):
-        for t in range(targets.shape[0]):
+        for t in range(lessons.targets.shape[0]):
             row = slice(rows.starts[t], rows.starts[t + 1])
             x = gather(p.bias, p.unit, rows.columns[row], rows.values[row], n_features, used, kept)
-            totals[b, t] = learn_sample(p, weights, e, b, x, targets[t], work)
+            totals[b, t] = learn_sample(p, weights, e, b, x, lessons.targets[t], lessons.importance[t], work)
 
 
 @compiled_views
@@ -274,7 +278,7 @@ def weighted(x: Sample, mean: Array) -> float:
 @compiled_views
 def kernel_rows(
     first: int, parameters: Array, state: Array, e: Expansion, ensemble: Ensemble, work: Work, samples: Array,
-    targets: Array,
+    lessons: Lessons,
 ) -> int:  # fmt: skip
     """Learn samples (m, d) in kernel form: e.stored (cap, N), one kernel row for all members, one block of them.
 
@@ -285,7 +289,8 @@ def kernel_rows(
         if full(e):
             return t
         evaluate_classes(e, samples[t], work.f)
-        if kernel_step(p, s, ensemble, work, targets[t], diagonal(store, samples[t])):
+        s.importance = lessons.importance[t]
+        if kernel_step(p, s, ensemble, work, lessons.targets[t], diagonal(store, samples[t])):
             slot = choose_slot(store, e.norms)
             place(e, slot, samples[t])
             for m in range(work.step.shape[0]):
@@ -305,7 +310,7 @@ def kernel_step(p: MemberParameters, s: State, e: Ensemble, work: Work, y: float
     if y * s.last <= 0.0:
         s.mistakes += 1
     draw(p.tau, e.seeds[0], e.stride, e.members[0], work)
-    some = steps(p, e, 0, work, y, k_tt)
+    some = steps(p, e, 0, work, y, k_tt, s.importance)
     if some:
         s.violations += 1
     return some and k_tt > 0.0

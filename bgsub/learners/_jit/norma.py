@@ -46,11 +46,12 @@ def norma(p: NORMAParameters, s: NORMAState, f: float, y: float, k_tt: float) ->
     s.last = g
     if has_sides(p.loss) and y * g <= 0.0:
         s.mistakes += 1
-    derivative, _, violated = slope(p.loss, g, y, s.level, eta / p.unit)
+    weighted = eta * s.importance
+    derivative, _, violated = slope(p.loss, g, y, s.level, weighted / p.unit)
     s.last_novel = 1.0 if g < p.kappa * s.level else 0.0
     if p.adapts:
-        step = p.sign * eta / p.unit * (p.nu - violated)
-        s.level = max(s.level + step, p.lowest, least_width(p.loss, eta, k_tt))
+        step = p.sign * weighted / p.unit * (p.nu - violated)
+        s.level = max(s.level + step, p.lowest, least_width(p.loss, weighted, k_tt))
     if p.with_offset:
         s.offset -= derivative
     s.violations += violated
@@ -59,12 +60,18 @@ def norma(p: NORMAParameters, s: NORMAState, f: float, y: float, k_tt: float) ->
 
 
 @compiled_views
-def norma_rows(first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array) -> int:
-    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow."""
+def norma_rows(
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array
+) -> int:
+    """Learn samples (m, d) with targets and weights (m,) from row `first` on.
+
+    Return the row reached, m unless the arrays must grow.
+    """
     p, s = parameters[0], state[0]
     for t in range(first, len(samples)):
         if full(e):
             return t
+        s.importance = importance[t]
         f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
         factor, a = norma(p, s, f, targets[t], k_tt)
         apply(e, samples[t], factor, a)

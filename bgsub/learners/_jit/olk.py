@@ -68,7 +68,7 @@ def olk_classification(p: OLKParameters, s: State, f: float, y: float, k_tt: flo
     if k_tt <= 0.0 or shrink - z <= 0.0:
         return 1.0 / shrink, 0.0
     s.violations += 1
-    return 1.0 / shrink, y * exact_step(shrink - z, k_tt, 0.0, p.C) / shrink
+    return 1.0 / shrink, y * exact_step(shrink - z, k_tt, 0.0, p.C * s.importance) / shrink
 
 
 @compiled_views
@@ -79,8 +79,9 @@ def olk_regression(p: OLKRegressionParameters, s: State, f: float, y: float, k_t
     shrink = 1.0 + p.r
     if k_tt <= 0.0:
         return 1.0 / shrink, 0.0
-    up = exact_step(shrink * (y - p.eps) - f, k_tt, 0.0, p.C)
-    down = exact_step(f - shrink * (y + p.eps), k_tt, 0.0, p.C)
+    largest = p.C * s.importance
+    up = exact_step(shrink * (y - p.eps) - f, k_tt, 0.0, largest)
+    down = exact_step(f - shrink * (y + p.eps), k_tt, 0.0, largest)
     if up != down:
         s.violations += 1
     return 1.0 / shrink, (up - down) / shrink
@@ -118,7 +119,7 @@ def move_threshold(p: OLKNoveltyParameters, s: OLKNoveltyState, score: float, no
     step = p.eta_rho
     if p.decreasing:
         step = min(max(3.0 / (s.t - p.warmup), step), 1.0)
-    s.theta *= math.exp(step * (p.nu - novel))
+    s.theta *= math.exp(min(step * s.importance, 1.0) * (p.nu - novel))
 
 
 @compiled_views
@@ -132,7 +133,8 @@ def olk_novelty(
     score = olk_score(p, f, density, k_tt)
     novel = 1.0 if score < olk_threshold(p, s) else 0.0
     shrink = 1.0 + p.r
-    alpha = exact_step(shrink - f, k_tt, p.v, p.C) if k_tt > 0.0 else p.v  # k(x, .) = 0 changes nothing
+    least, largest = p.v * s.importance, p.C * s.importance
+    alpha = exact_step(shrink - f, k_tt, least, largest) if k_tt > 0.0 else least  # k(x, .) = 0 changes nothing
     if p.rule == QUANTILE:
         move_threshold(p, s, score, novel)
     s.novel += novel
@@ -154,9 +156,10 @@ def current_score(parameters: Array, f: float, density: float, k_tt: float) -> f
 
 @compiled_views
 def olk_classification_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, scratch: Array, samples: Array, targets: Array
-) -> int:
-    """Learn samples (m, d) with targets (m,) from row `first` on; scratch (d,) f8.
+    first: int, parameters: Array, state: Array, e: Expansion, scratch: Array, samples: Array, targets: Array,
+    importance: Array,
+) -> int:  # fmt: skip
+    """Learn samples (m, d) with targets and weights (m,) from row `first` on; scratch (d,) f8.
 
     Return the row reached, m unless the arrays must grow.
     """
@@ -164,6 +167,7 @@ def olk_classification_rows(
     for t in range(first, len(samples)):
         if full(e):
             return t
+        s.importance = importance[t]
         f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
         factor, a = olk_classification(p, s, f, targets[t], k_tt)
         apply(e, samples[t], factor, a)
@@ -174,9 +178,10 @@ def olk_classification_rows(
 
 @compiled_views
 def olk_regression_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, scratch: Array, samples: Array, targets: Array
-) -> int:
-    """Learn samples (m, d) with targets (m,) from row `first` on; scratch (d,) f8.
+    first: int, parameters: Array, state: Array, e: Expansion, scratch: Array, samples: Array, targets: Array,
+    importance: Array,
+) -> int:  # fmt: skip
+    """Learn samples (m, d) with targets and weights (m,) from row `first` on; scratch (d,) f8.
 
     Return the row reached, m unless the arrays must grow.
     """
@@ -184,6 +189,7 @@ def olk_regression_rows(
     for t in range(first, len(samples)):
         if full(e):
             return t
+        s.importance = importance[t]
         f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
         factor, a = olk_regression(p, s, f, targets[t], k_tt)
         apply(e, samples[t], factor, a)
@@ -194,13 +200,15 @@ def olk_regression_rows(
 
 @compiled_views
 def olk_novelty_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, scratch: Array, samples: Array, targets: Array
-) -> int:
+    first: int, parameters: Array, state: Array, e: Expansion, scratch: Array, samples: Array, targets: Array,
+    importance: Array,
+) -> int:  # fmt: skip
     """Learn samples (m, d) from row `first` on; there are no targets. scratch (d,) f8. Return the row reached."""
     p, s = parameters[0], state[0]
     for t in range(first, len(samples)):
         if full(e):
             return t
+        s.importance = importance[t]
         f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
         factor, a = olk_novelty(p, s, f, mass(e), k_tt)
         apply(e, samples[t], factor, a)

@@ -74,7 +74,7 @@ def perceptron(p: PerceptronParameters, s: State, f: float, y: float, k_tt: floa
     if z > p.margin:
         return 1.0, 0.0
     s.violations += 1
-    return 1.0, p.eta * y
+    return 1.0, p.eta * s.importance * y
 
 
 @compiled_views
@@ -89,7 +89,7 @@ def passive_aggressive(
     if z >= 1.0 or k_tt <= 0.0:
         return 1.0, 0.0
     s.violations += 1
-    return 1.0, y * exact_step(1.0 - z, k_tt, 0.0, p.C)
+    return 1.0, y * exact_step(1.0 - z, k_tt, 0.0, p.C * s.importance)
 
 
 @compiled_views
@@ -105,7 +105,7 @@ def alma(p: ALMAParameters, s: ALMAState, f: float, y: float, k_tt: float) -> tu
     m = z / length
     if m > (1.0 - p.alpha) * p.B / root:
         return 1.0, 0.0
-    step = p.C / root
+    step = p.C * s.importance / root
     s.violations += 1
     s.correction += 1
     # Where a budget forgot vectors, the carried norm is not that of f and could fall below 0.
@@ -116,12 +116,15 @@ def alma(p: ALMAParameters, s: ALMAState, f: float, y: float, k_tt: float) -> tu
 
 
 @compiled_views
-def perceptron_rows(first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array) -> int:
-    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached."""
+def perceptron_rows(
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array
+) -> int:
+    """Learn samples (m, d) with targets and weights (m,) from row `first` on; return the row reached."""
     p, s = parameters[0], state[0]
     for t in range(first, len(samples)):
         if full(e):
             return t
+        s.importance = importance[t]
         f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
         factor, a = perceptron(p, s, f, targets[t], k_tt)
         apply(e, samples[t], factor, a)
@@ -130,13 +133,14 @@ def perceptron_rows(first: int, parameters: Array, state: Array, e: Expansion, s
 
 @compiled_views
 def passive_aggressive_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array
 ) -> int:
-    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached."""
+    """Learn samples (m, d) with targets and weights (m,) from row `first` on; return the row reached."""
     p, s = parameters[0], state[0]
     for t in range(first, len(samples)):
         if full(e):
             return t
+        s.importance = importance[t]
         f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
         factor, a = passive_aggressive(p, s, f, targets[t], k_tt)
         apply(e, samples[t], factor, a)
@@ -144,12 +148,15 @@ def passive_aggressive_rows(
 
 
 @compiled_views
-def alma_rows(first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array) -> int:
-    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached."""
+def alma_rows(
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array
+) -> int:
+    """Learn samples (m, d) with targets and weights (m,) from row `first` on; return the row reached."""
     p, s = parameters[0], state[0]
     for t in range(first, len(samples)):
         if full(e):
             return t
+        s.importance = importance[t]
         f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
         factor, a = alma(p, s, f, targets[t], k_tt)
         apply(e, samples[t], factor, a)
@@ -171,7 +178,7 @@ def perceptron_pair(p: PerceptronParameters, s: State, lead: float, k_tt: float)
     if lead > p.margin:
         return 0.0
     s.violations += 1
-    return p.eta
+    return p.eta * s.importance
 
 
 @compiled_views
@@ -181,7 +188,7 @@ def passive_aggressive_pair(p: PassiveAggressiveParameters, s: State, lead: floa
     if lead >= 1.0 or k_tt <= 0.0:
         return 0.0
     s.violations += 1
-    return exact_step(1.0 - lead, 2.0 * k_tt, 0.0, p.C)
+    return exact_step(1.0 - lead, 2.0 * k_tt, 0.0, p.C * s.importance)
 
 
 @part
@@ -204,13 +211,15 @@ def store_pair(e: Expansion, x: Array, right: int, rival: int, a: float) -> None
 
 @compiled_views
 def perceptron_class_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, scores: Array
-) -> int:
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array,
+    scores: Array,
+) -> int:  # fmt: skip
     """Learn samples of Q classes, targets (m,) f8 = 0..Q-1; scores (Q,) f8 of the last sample are written."""
     p, s = parameters[0], state[0]
     for t in range(first, len(samples)):
         if full(e):
             return t
+        s.importance = importance[t]
         evaluate_classes(e, samples[t], scores)
         right = int(targets[t])
         rival = best_wrong(scores, right)
@@ -221,13 +230,15 @@ def perceptron_class_rows(
 
 @compiled_views
 def passive_aggressive_class_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, scores: Array
-) -> int:
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array,
+    scores: Array,
+) -> int:  # fmt: skip
     """Learn samples of Q classes, targets (m,) f8 = 0..Q-1; scores (Q,) f8 of the last sample are written."""
     p, s = parameters[0], state[0]
     for t in range(first, len(samples)):
         if full(e):
             return t
+        s.importance = importance[t]
         evaluate_classes(e, samples[t], scores)
         right = int(targets[t])
         rival = best_wrong(scores, right)

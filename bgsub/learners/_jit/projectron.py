@@ -196,15 +196,15 @@ def cut_of(p: ProjectronParameters, delta2: float) -> float:
 
 
 @part
-def margin_step(p: ProjectronParameters, loss: float, pk: float, delta2: float) -> float:
-    """Return tau of a margin update, 0 for none."""
+def margin_step(p: ProjectronParameters, loss: float, pk: float, delta2: float, largest: float) -> float:
+    """Return tau of a margin update, at most `largest`, 0 for none."""
     if pk <= 0.0:
         return 0.0
     if p.margin == BOUNDED:
-        tau = min(loss / pk, 1.0)
+        tau = min(loss / pk, largest)
         return tau if 2.0 * loss - tau * pk - 2.0 * p.bound * math.sqrt(delta2) >= 0.0 else 0.0
     cut = cut_of(p, delta2)
-    return min(loss / pk, 2.0 * (loss - cut) / pk, 1.0) if loss > cut else 0.0
+    return min(loss / pk, 2.0 * (loss - cut) / pk, largest) if loss > cut else 0.0
 
 
 @part
@@ -277,9 +277,9 @@ def step(p: ProjectronParameters, s: State, e: Projected, x: Array, k_tt: float,
     if k_tt > 0.0 and (mistake or (p.margin != NO_MARGIN and z < 1.0 and some)):
         distances = project(p, e, pair, k_tt)
         if mistake:
-            tau, projects = 1.0, some and is_near(p, z, distances)
+            tau, projects = s.importance, some and is_near(p, z, distances)
         else:
-            tau, projects = margin_step(p, 1.0 - z, distances.norm2, distances.delta2), True
+            tau, projects = margin_step(p, 1.0 - z, distances.norm2, distances.delta2, s.importance), True
         if tau > 0.0:
             if not mistake:
                 s.violations += 1
@@ -290,8 +290,13 @@ def step(p: ProjectronParameters, s: State, e: Projected, x: Array, k_tt: float,
 
 
 @compiled_views
-def projectron_rows(first: int, parameters: Array, state: Array, e: Projected, samples: Array, targets: Array) -> int:
-    """Learn samples (m, d) with targets (m,) from row `first` on; return the row reached, m unless arrays must grow."""
+def projectron_rows(
+    first: int, parameters: Array, state: Array, e: Projected, samples: Array, targets: Array, importance: Array
+) -> int:
+    """Learn samples (m, d) with targets and weights (m,) from row `first` on.
+
+    Return the row reached, m unless the arrays must grow.
+    """
     p, s, store = parameters[0], state[0], e.store[0]
     capacity = e.coefficients.shape[1]
     for t in range(first, len(samples)):
@@ -301,6 +306,7 @@ def projectron_rows(first: int, parameters: Array, state: Array, e: Projected, s
                 return t
             fill_row(store, e.vectors[q], e.norms[q], e.sizes[q], x, e.rows[q])
             e.scores[q] = combine(e.rows[q], e.coefficients[q], e.sizes[q], 1.0)
+        s.importance = importance[t]
         step(p, s, e, x, diagonal(store, x), targets[t])
     return len(samples)
 

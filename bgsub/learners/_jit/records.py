@@ -7,16 +7,23 @@ needs.
 
 import functools
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "State", "as_record", "record_type"]
+__all__ = ["Array", "Lessons", "State", "as_record", "record_type"]
 
 Array = NDArray[Any]
 
 _TYPES: dict[Any, Any] = {float: np.float64, int: np.int64, bool: np.int64}  # eight bytes each, so all are aligned
+
+
+class Lessons(NamedTuple):
+    """What is to be learned of samples."""
+
+    targets: Array  # (m,) f8
+    importance: Array  # (m,) f8: weights of the samples, positive
 
 
 @dataclass
@@ -29,6 +36,7 @@ class State:
     offset: float = 0.0  # b
     offset_sum: float = 0.0  # sum of b over all steps, for averaging
     last: float = 0.0  # score of the latest sample before it was learned
+    importance: float = 1.0  # weight of the sample at hand
 
 
 @functools.cache

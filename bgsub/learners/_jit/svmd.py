@@ -146,7 +146,7 @@ def smear(kappa: Array, values: Array, scratch: Array) -> None:
 
 @part
 def differentiate(p: SVMDParameters, s: SVMDState, distances: Array, work: Work, y: float) -> tuple[float, float]:
-    """Write the derivative of the loss to work.xi, and return its second derivative and the violation."""
+    """Write the derivative of the weighted loss to work.xi; return its second derivative and the violation."""
     if p.loss == MULTICLASS_HINGE or p.loss == SOFTMAX:
         right = int(y)
         curvature, violated = class_slope(p.loss, work.scores, right, distances, s.level, work.xi)
@@ -160,7 +160,9 @@ def differentiate(p: SVMDParameters, s: SVMDState, distances: Array, work: Work,
         if has_sides(p.loss) and y * s.last <= 0.0:
             s.mistakes += 1
         s.last_novel = violated
-    return curvature, violated
+    for q in range(work.xi.shape[0]):
+        work.xi[q] *= s.importance
+    return curvature * s.importance, violated
 
 
 @part
@@ -191,11 +193,11 @@ def carry_products(p: SVMDParameters, s: SVMDState, kappa: Array, work: Work, k_
 
 
 @compiled_views
-def move_offsets(p: SVMDParameters, t: float, offsets: Array, work: Work, curvature: float, right: int) -> None:
+def move_offsets(p: SVMDParameters, s: SVMDState, offsets: Array, work: Work, curvature: float, right: int) -> None:
     """Take a step of the offsets and of their own step sizes."""
     xi, chi = work.xi, work.chi
     if curvature > 0.0:
-        bend(p.loss, curvature, right, xi, offsets["v"], chi)
+        bend(p.loss, curvature, s.importance, right, xi, offsets["v"], chi)
     for q in range(xi.shape[0]):
         offset = offsets[q]
         eta = offset.eta
@@ -203,7 +205,7 @@ def move_offsets(p: SVMDParameters, t: float, offsets: Array, work: Work, curvat
             eta *= max(0.5, 1.0 - p.mu_b * xi[q] * offset.v)  # (54)
             offset.eta = eta
         else:
-            eta *= step_size(1.0, p.schedule, p.tau, t)
+            eta *= step_size(1.0, p.schedule, p.tau, s.t)
         offset.v = p.lam_b * offset.v - eta * (xi[q] + p.lam_b * chi[q])  # (55)
         offset.b -= eta * xi[q]
         offset.total += offset.b
@@ -213,9 +215,9 @@ def move_offsets(p: SVMDParameters, t: float, offsets: Array, work: Work, curvat
 def move_margin(p: SVMDParameters, s: SVMDState, violated: float) -> None:
     """Equations (59) to (61) with nu - e for xi + nu, and a bounded exponent."""
     if p.log_rule:
-        s.level *= math.exp(min(max(s.eta_eps * (p.nu - violated), -LOG_2), LOG_2))
+        s.level *= math.exp(min(max(s.eta_eps * s.importance * (p.nu - violated), -LOG_2), LOG_2))
         return
-    u = s.level * (p.nu - violated)
+    u = s.level * s.importance * (p.nu - violated)
     if p.schedule == ADAPTIVE:
         s.eta_eps *= max(0.5, 1.0 + p.mu_eps * s.v_eps * u)
     s.v_eps = p.lam_eps * s.v_eps + s.eta_eps * u * (1.0 + p.lam_eps * s.v_eps)
@@ -237,14 +239,14 @@ def meta_step(p: SVMDParameters, s: SVMDState, h: Traced, y: float, k_tt: float)
     s.violations += violated
     adapt_step(p, s, work, curvature, k_tt)
     if curvature > 0.0:
-        bend(p.loss, curvature, right, work.xi, work.v, work.chi)
+        bend(p.loss, curvature, s.importance, right, work.xi, work.v, work.chi)
     else:
         work.chi[:] = 0.0
     for q in range(work.f.shape[0]):
         work.w[q] = work.xi[q] + p.lam * work.chi[q]
     carry_products(p, s, h.kappa, work, k_tt)
     if p.with_offset:
-        move_offsets(p, s.t, h.offsets, work, curvature, right)
+        move_offsets(p, s, h.offsets, work, curvature, right)
     if p.nu > 0.0:
         move_margin(p, s, violated)
 
@@ -332,11 +334,12 @@ def worth_storing(h: Traced, k_tt: float) -> bool:
 
 @compiled_views
 def svmd_rows(
-    first: int, parameters: Array, state: Array, h: Traced, samples: Array, targets: Array, steps: Array
-) -> int:
-    """Learn samples (m, d) with targets (m,) from row `first` on, and write their steps unless `steps` is empty.
+    first: int, parameters: Array, state: Array, h: Traced, samples: Array, targets: Array, importance: Array,
+    steps: Array,
+) -> int:  # fmt: skip
+    """Learn samples (m, d) with targets and weights (m,) from row `first` on.
 
-    Return the row reached, m unless the arrays must grow.
+    Their steps are written unless `steps` is empty. Return the row reached, m unless the arrays must grow.
     """
     p, s, e = parameters[0], state[0], h.expansion
     store, work = e.store[0], rows_of(h.work)
@@ -344,6 +347,7 @@ def svmd_rows(
         if full(e):
             return t
         x, size = samples[t], store.count
+        s.importance = importance[t]
         fill_row(store, e.vectors, e.norms, size, x, e.row)
         values_of_both(h, e.row)
         smear(h.kappa, work.f, work.chi)

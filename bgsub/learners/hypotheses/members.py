@@ -7,6 +7,7 @@ from scipy.sparse import issparse
 
 from bgsub._numba import run_bands
 from bgsub.learners._jit import members as jit
+from bgsub.learners._jit.records import Lessons
 from bgsub.learners._jit.store import values as expansion_values
 from bgsub.learners.hypotheses.expansion import KernelExpansion
 from bgsub.learners.hypotheses.kernels import Array, Kernel, Linear
@@ -91,19 +92,19 @@ class LinearMembers:
         """Copy one sample (d,) to a (1, d) float64 array that the next call overwrites."""
         return hold_sample(self._sample, x)
 
-    def learn(self, p: Array, s: Array, samples: Any, targets: Array, threads: int) -> None:
+    def learn(self, p: Array, s: Array, samples: Any, lessons: Lessons, threads: int) -> None:
         """Let all members learn rows (m, d), dense or CSR, in order."""
         self._mean = None
         blocks, _, width = self.weights.shape
-        totals = np.zeros((blocks, len(targets)))
+        totals = np.zeros((blocks, len(lessons.targets)))
         shared = (p, self.weights, self.ensemble)
         if issparse(samples):
             shape = blocks, max(samples.nnz, 1) * width
-            run_bands(jit.learn_sparse, shape, threads, *shared, compressed(samples), targets, totals)
+            run_bands(jit.learn_sparse, shape, threads, *shared, compressed(samples), lessons, totals)
         else:
             shape = blocks, samples.size * width
-            run_bands(jit.learn_dense, shape, threads, *shared, samples, targets, totals)
-        jit.count_mistakes(s, totals, targets, self.length)
+            run_bands(jit.learn_dense, shape, threads, *shared, samples, lessons, totals)
+        jit.count_mistakes(s, totals, lessons.targets, self.length)
         s["violations"] = self.updates
 
     @property
@@ -173,9 +174,9 @@ class KernelMembers(KernelExpansion):
         self._work = jit.make_work(size)
         self.length = size
 
-    def run(self, first: int, p: Array, s: Array, samples: Array, targets: Array) -> int:
+    def run(self, first: int, p: Array, s: Array, samples: Array, lessons: Lessons) -> int:
         """Learn rows from `first` on; return the row reached."""
-        done = int(jit.kernel_rows(first, p, s, self.arrays, self.ensemble, self._work, samples, targets))
+        done = int(jit.kernel_rows(first, p, s, self.arrays, self.ensemble, self._work, samples, lessons))
         s["violations"] = self.updates
         return done
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from bgsub.learners._jit import linear as jit
-from bgsub.learners._jit.records import as_record
+from bgsub.learners._jit.records import Lessons, as_record
 from bgsub.learners.hypotheses.kernels import Array, Linear
 from bgsub.learners.hypotheses.samples import check_width, one_sample, writable
 
@@ -42,22 +42,23 @@ class LinearWeights:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(writable(state))
 
-    def learn(self, p: Array, s: Array, samples: Any, targets: Array, threads: int) -> None:
+    def learn(self, p: Array, s: Array, samples: Any, lessons: Lessons, threads: int) -> None:
         """Learn rows (m, d), dense or CSR, in order; one vector is learned by one thread."""
         if issparse(samples):
-            jit.linear_sparse_rows(p, s, self.store, self.weights, *_compressed(samples), targets)
+            jit.linear_sparse_rows(p, s, self.store, self.weights, *_compressed(samples), lessons)
         else:
-            jit.linear_rows(p, s, self.store, self.weights, samples, targets)
+            jit.linear_rows(p, s, self.store, self.weights, samples, lessons)
 
     def mean(self) -> Array:
         """Return the weights, (d + 1,), that of the constant feature last."""
         result: Array = self.weights * self.store["factor"][0]
         return result
 
-    def learn_one(self, p: Array, s: Array, x: Any, y: float) -> None:
+    def learn_one(self, p: Array, s: Array, x: Any, y: float, importance: float) -> None:
         """Learn one sample (d,), or raise ValueError as `value` does."""
         sample: Array = np.array(x, np.float64)
-        if sample.shape != self._shape or not jit.linear_one(p, s, self.store, self.weights, sample, y):
+        same = sample.shape == self._shape
+        if not same or not jit.linear_one(p, s, self.store, self.weights, sample, y, importance):
             one_sample(x, *self._shape)
 
     def value(self, x: Any, weights: Array | None = None) -> float:

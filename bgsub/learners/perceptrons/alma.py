@@ -24,6 +24,8 @@ class ALMAClassifier(OnlineKernelClassifier):
     as the whole threshold: on the Adult data the errors are then those published, and far off with delta = 0.9.
     `ALMAClassifier.obpm(B, C)` is that reading.
 
+    The weight of a sample multiplies its step.
+
     Parameters
     ----------
     kernel, gamma, sigma, width, degree, coef0, dtype
@@ -38,6 +40,8 @@ class ALMAClassifier(OnlineKernelClassifier):
         As in `KernelPerceptron`.
     budget : int or None
         Most support vectors, the oldest leaving first. Vectors that left are still counted in the norm.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
@@ -46,6 +50,8 @@ class ALMAClassifier(OnlineKernelClassifier):
     norm2_ : float
         Squared norm of the hypothesis, at most 1.
     classes_, t_, n_mistakes_, n_violations_, n_support_, support_vectors_, dual_coef_, intercept_
+        As in `KernelPerceptron`.
+    class_weight_
         As in `KernelPerceptron`.
 
     Raises

@@ -27,6 +27,8 @@ class ForgetronClassifier(OnlineKernelClassifier):
     is replaced by one formula without cancellation. The rule and its bound are stated for k(x, x) = 1: wrap other
     kernels in `Normalised`. Averaging is not offered: it would need every vector ever removed.
 
+    The weight of a sample multiplies its coefficient; the bound on mistakes is proved for equal weights.
+
     Parameters
     ----------
     kernel, gamma, sigma, width, degree, coef0, dtype
@@ -36,6 +38,8 @@ class ForgetronClassifier(OnlineKernelClassifier):
         of that rule with the sign of the exponent lost let phi exceed 1.
     budget : int
         Number of support vectors B.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
@@ -44,6 +48,8 @@ class ForgetronClassifier(OnlineKernelClassifier):
     norm2_ : float
         Squared norm of the hypothesis.
     classes_, t_, n_mistakes_, n_violations_, n_support_, support_vectors_, dual_coef_, intercept_
+        As in `KernelPerceptron`.
+    class_weight_
         As in `KernelPerceptron`.
 
     Raises
@@ -76,9 +82,9 @@ class ForgetronClassifier(OnlineKernelClassifier):
     def _capacity(self, kernel: Kernel) -> int | None:
         return int(self.budget)
 
-    def _run(self, first: int, samples: Array, targets: Array) -> int:
+    def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
         e, vector = self.expansion_.arrays, np.zeros(samples.shape[1])
-        return int(forgetron_rows(first, self._p, self._s, e, vector, samples, targets))
+        return int(forgetron_rows(first, self._p, self._s, e, vector, samples, targets, importance))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         expansion = self.expansion_
@@ -88,7 +94,7 @@ class ForgetronClassifier(OnlineKernelClassifier):
         if y * value <= 0 and expansion.size == expansion.budget:
             slot = expansion.oldest
             vectors, coefficients = expansion.slots()
-            oldest_value = expansion.value(vectors[slot]) + y * float(row[slot])
+            oldest_value = expansion.value(vectors[slot]) + self._s["importance"][0] * y * float(row[slot])
             oldest = Oldest(True, float(coefficients[slot]), oldest_value, expansion.kernel.diag(vectors[slot]))
         factor, a = forgetron(self._p[0], self._s[0], value, y, expansion.kernel.diag(x), oldest)
         self._apply(x, factor, a)

@@ -40,6 +40,8 @@ class KernelPerceptron(EvictionParameters, _Perceptron):
     and s the best wrong class: where f_y(x) - f_s(x) <= margin, eta k(x, .) is added to f_y and subtracted from
     f_s (Crammer, Singer 2003).
 
+    The weight of a sample multiplies eta.
+
     Parameters
     ----------
     kernel, gamma, sigma, width, degree, coef0, dtype
@@ -57,6 +59,8 @@ class KernelPerceptron(EvictionParameters, _Perceptron):
         Which vector a full store replaces.
     random_state : int, RandomState or None
         Of the random replacement.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
@@ -66,6 +70,8 @@ class KernelPerceptron(EvictionParameters, _Perceptron):
         Number of samples learned, of those that were wrong, and of those that were stored.
     n_support_, support_vectors_, dual_coef_, intercept_
         As in scikit-learn's SVC; one row of coefficients for two classes, one per class for more.
+    class_weight_
+        As in `KernelPerceptron`.
 
     Raises
     ------
@@ -102,16 +108,22 @@ class PassiveAggressiveKernel(EvictionParameters, MulticlassKernelClassifier):
     and s the best wrong one, z = f_y(x) - f_s(x): min(C, (1 - z) / (2 k(x, x))) k(x, .) is added to f_y and
     subtracted from f_s.
 
+    The weight of a sample multiplies C.
+
     Parameters
     ----------
     kernel, gamma, sigma, width, degree, coef0, dtype, budget, evict, random_state, average
         As in `KernelPerceptron`.
     C : float
         Largest step, positive.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
     classes_, t_, n_mistakes_, n_violations_, n_support_, support_vectors_, dual_coef_, intercept_
+        As in `KernelPerceptron`.
+    class_weight_
         As in `KernelPerceptron`.
 
     Raises
@@ -148,6 +160,8 @@ class RBPClassifier(_Perceptron):
     fewer mistakes than the budget is the perceptron's. Averaging is not offered: it would need every vector ever
     removed.
 
+    The weight of a sample multiplies its coefficient.
+
     Parameters
     ----------
     kernel, gamma, sigma, width, degree, coef0, dtype
@@ -156,10 +170,14 @@ class RBPClassifier(_Perceptron):
         Number of support vectors.
     random_state : int, RandomState or None
         Of the draws.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
     classes_, t_, n_mistakes_, n_violations_, n_support_, support_vectors_, dual_coef_, intercept_
+        As in `KernelPerceptron`.
+    class_weight_
         As in `KernelPerceptron`.
 
     Raises

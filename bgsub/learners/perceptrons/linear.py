@@ -13,6 +13,7 @@ from bgsub.learners._base.learner import OnlineLearner, scalar
 from bgsub.learners._checks import check_real
 from bgsub.learners._jit import linear as jit
 from bgsub.learners._jit.perceptrons import ALMAParameters
+from bgsub.learners._jit.records import Lessons
 from bgsub.learners.hypotheses.kernels import Array
 from bgsub.learners.hypotheses.weights import LinearWeights
 
@@ -64,19 +65,21 @@ class AcceptsSparseRows(OnlineLearner):
             raise ValueError("X must be scaled: the square of a row is infinity")
         return samples
 
-    def _learn_all(self, samples: Any, targets: Array) -> Self:
+    def _learn_all(self, samples: Any, targets: Array, importance: Array) -> Self:
         if not self._linear:
-            return super()._learn_all(samples, targets)
+            return super()._learn_all(samples, targets, importance)
         rows = samples if issparse(samples) else np.require(samples, np.float64, ["C", "W", "E"])
-        self.expansion_.learn(self._p, self._s, rows, np.require(targets, np.float64, ["C", "W", "E"]), self._threads)
+        lessons = Lessons(*(np.require(numbers, np.float64, ["C", "W", "E"]) for numbers in (targets, importance)))
+        self.expansion_.learn(self._p, self._s, rows, lessons, self._threads)
         return self
 
-    def _run(self, first: int, samples: Array, targets: Array) -> int:
-        self.expansion_.learn(self._p, self._s, samples, targets, 1)
+    def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
+        self.expansion_.learn(self._p, self._s, samples, Lessons(targets, importance), 1)
         return len(samples)
 
     def _learn_plainly(self, x: Array, y: float) -> None:
-        self._run(0, x[None], np.array([y]))  # weights are always learned by the same loop
+        # Weights are always learned by the same loop.
+        self._run(0, x[None], np.array([y]), np.array([self._s["importance"][0]]))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -100,13 +103,13 @@ class _LinearClassifier(AcceptsSparseRows, OnlineClassifier):
     def _resume(self, kernel: Any, n_features: int, arrays: dict[str, Any]) -> None:
         self._begin(n_features, None)
         self._restore(n_features, arrays)
-        self._name(arrays["classes_"])
+        self._name(arrays["classes_"], arrays["class_weight_"])
 
     def _parameters(self, rule: int, **numbers: Any) -> jit.LinearParameters:
         return jit.LinearParameters(rule=rule, bias=bool(self.bias), unit=bool(self.unit), **numbers)
 
-    def _learn(self, x: Array, y: float) -> None:
-        self.expansion_.learn_one(self._p, self._s, x, y)
+    def _learn(self, x: Array, y: float, importance: float) -> None:
+        self.expansion_.learn_one(self._p, self._s, x, y, importance)
 
     @property
     def coef_(self) -> Array:
@@ -129,6 +132,8 @@ class Perceptron(_LinearClassifier):
 
     Where y w·x <= margin, w becomes w + eta y x. Rows can be dense or sparse.
 
+    The weight of a sample multiplies eta.
+
     Parameters
     ----------
     margin : float
@@ -139,6 +144,8 @@ class Perceptron(_LinearClassifier):
         Whether samples get a constant feature 1.
     unit : bool
         Whether samples, with that feature, are divided by their length.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
@@ -148,6 +155,8 @@ class Perceptron(_LinearClassifier):
         Number of samples learned, of those that were wrong, and of those that changed w.
     coef_, intercept_ : (1, d) array, (1,) array
         The weights. Decisions are coef·x + intercept, divided by the length of (x, 1) if `unit`.
+    class_weight_
+        As in `KernelPerceptron`.
 
     Raises
     ------
@@ -177,6 +186,8 @@ class Perceptron(_LinearClassifier):
 class LinearALMAClassifier(_LinearClassifier):
     """ALMA with p = 2 on weights, as `ALMAClassifier` with a linear kernel: cheaper, and for sparse rows.
 
+    The weight of a sample multiplies its step.
+
     Parameters
     ----------
     alpha, B, C
@@ -184,11 +195,15 @@ class LinearALMAClassifier(_LinearClassifier):
         others (2003).
     bias, unit
         As in `Perceptron`.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
     classes_, t_, n_mistakes_, n_violations_, coef_, intercept_
         As in `Perceptron`.
+    class_weight_
+        As in `KernelPerceptron`.
 
     Raises
     ------
@@ -224,6 +239,8 @@ class LinearPAClassifier(_LinearClassifier):
     Where y w·x < 1, w becomes w + y min(C, (1 - y w·x) / |x|²) x. Rows can be dense or sparse. This is
     `PassiveAggressiveKernel` with a linear kernel, without the support vectors.
 
+    The weight of a sample multiplies C.
+
     Parameters
     ----------
     C : float
@@ -232,6 +249,8 @@ class LinearPAClassifier(_LinearClassifier):
         Whether samples get a constant feature 1.
     unit : bool
         Whether samples, with that feature, are divided by their length.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
@@ -241,6 +260,8 @@ class LinearPAClassifier(_LinearClassifier):
         Number of samples learned, of those that were wrong, and of those that changed w.
     coef_, intercept_ : (1, d) array, (1,) array
         The weights. Decisions are coef·x + intercept, divided by the length of (x, 1) if `unit`.
+    class_weight_
+        As in `KernelPerceptron`.
 
     Raises
     ------
@@ -269,6 +290,8 @@ class LMSClassifier(_LinearClassifier):
     Each sample moves w by eta (y - w·x) x. For unit samples eta must be below 2, or w diverges; the step of samples
     that are not is shortened to 1.98 / |x|² where it is longer.
 
+    The weight of a sample multiplies eta.
+
     Parameters
     ----------
     eta : float
@@ -277,11 +300,15 @@ class LMSClassifier(_LinearClassifier):
         Divide the step by 1e-12 + |x|²: NLMS.
     bias, unit
         As in `Perceptron`.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
     classes_, t_, n_mistakes_, n_violations_, coef_, intercept_
         As in `Perceptron`.
+    class_weight_
+        As in `KernelPerceptron`.
 
     Raises
     ------

@@ -43,6 +43,8 @@ class ProjectronClassifier(OnlineKernelClassifier):
       and distances below 1e-4 the hypothesis is off by more than its own size. A triangular factor stays right;
       `factor="inverse"` is the papers' way, with a guard.
 
+    The weight of a sample multiplies its step where it was wrong, and bounds the step where it missed the margin.
+
     Parameters
     ----------
     kernel, gamma, sigma, width, degree, coef0, dtype
@@ -62,6 +64,8 @@ class ProjectronClassifier(OnlineKernelClassifier):
         Most support vectors, of each class where there are more than two; beyond, everything is projected.
     average : bool
         As in `KernelPerceptron`.
+    class_weight
+        As in `KernelPerceptron`.
 
     Attributes
     ----------
@@ -71,6 +75,8 @@ class ProjectronClassifier(OnlineKernelClassifier):
         As in scikit-learn's SVC; with more than two classes, vectors and coefficients of one class follow those
         of the other.
     classes_, t_, n_mistakes_, intercept_
+        As in `KernelPerceptron`.
+    class_weight_
         As in `KernelPerceptron`.
 
     Raises

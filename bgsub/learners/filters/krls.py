@@ -99,6 +99,8 @@ class KRLSRegressor(OnlineKernelRegressor):
     factor of the least-squares problem in it is kept. A single sample is rotated into that factor; a batch is summed
     up between one new vector and the next, which is faster and the same up to rounding.
 
+    The weight of a sample multiplies its squared error.
+
     Parameters
     ----------
     kernel, gamma, sigma, width, degree, coef0, dtype
@@ -139,10 +141,10 @@ class KRLSRegressor(OnlineKernelRegressor):
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
         return _LeastSquares(kernel, n_features, budget, outputs, self.dtype)
 
-    def _run(self, first: int, samples: Array, targets: Array) -> int:
+    def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
         e = self.expansion_
         e.solution = None
-        return int(jit.krls_rows(first, self._p, self._s, e.problem, samples, targets))
+        return int(jit.krls_rows(first, self._p, self._s, e.problem, samples, targets, importance))
 
     def _learn_plainly(self, x: Array, y: float) -> None:
         expansion = self.expansion_
