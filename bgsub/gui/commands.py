@@ -40,6 +40,8 @@ class CommandId(enum.StrEnum):
     SLOWER = "slower"
     LOOP = "loop"
     RETRY = "retry"
+    REWIND = "rewind"
+    RERUN = "rerun"
     FREEZE = "freeze"
     RESET = "reset"
     LOAD_MODEL = "load-model"
@@ -148,6 +150,8 @@ _MODEL = Menu(
     (
         Command(CommandId.FREEZE, "&Freeze the model", "F", checkable=True),
         Command(CommandId.RESET, "&Reset the model", "R"),
+        Command(CommandId.REWIND, "Re&wind the model to this frame", "Backspace"),
+        Command(CommandId.RERUN, "&Apply settings to the last seconds", "Shift+Backspace"),
         Insert.SEPARATOR,
         Command(CommandId.LOAD_MODEL, "Load &model…", "Ctrl+M"),
         Command(CommandId.SAVE_MODEL, "&Save model…", "Ctrl+Shift+M"),

@@ -300,6 +300,8 @@ class MainWindow(QMainWindow):
             CommandId.RETRY: session.retry,
             CommandId.FREEZE: session.toggle_frozen,
             CommandId.RESET: session.reset,
+            CommandId.REWIND: lambda: session.rerun(0.0),
+            CommandId.RERUN: self.detector.apply_back,
         }
 
     def _view_handlers(self) -> dict[str, Callable[[], object]]:

@@ -143,6 +143,8 @@ class View:
     pinned_pixels: tuple[PinnedPixelView, ...] = ()
     position: int = 0
     """0-based index of the frame in the source."""
+    time_s: float = 0.0
+    """Time of the frame since the first one of the source."""
     processed: int = 0
     """Frames since the source was opened."""
     rate_hz: float = 0.0
@@ -150,6 +152,10 @@ class View:
     dropped: int = 0
     """Frames that a live source delivered too fast."""
     playing: bool = False
+    looking_back: bool = False
+    """Whether the frame is an earlier one, shown as it was detected."""
+    captions: tuple[str, ...] = ()
+    """What the user must know to understand the images, in a few words each."""
     opening: bool = False
     """Whether a source is being opened or sought."""
     preparing: bool = False

@@ -71,6 +71,8 @@ class Needs(enum.Flag):
     """The result of the second detector, too."""
     LABELS = enum.auto()
     """Ground truth for the frame."""
+    MODEL = enum.auto()
+    """The model as it was with this frame, which is not kept for earlier ones."""
 
 
 class Legend(enum.Enum):
@@ -218,12 +220,14 @@ def _draw_labels(processed: Processed) -> Frame | None:
 INPUT = register(Pane("input", "Input", _draw_input))
 MASK = register(Pane("mask", "Mask", _draw_mask))
 OVERLAY = register(Pane("overlay", "Overlay", _draw_overlay))
-BACKGROUND = register(Pane("background", "Background", _draw_background, interval_s=_BACKGROUND_INTERVAL_S))
+BACKGROUND = register(
+    Pane("background", "Background", _draw_background, needs=Needs.MODEL, interval_s=_BACKGROUND_INTERVAL_S)
+)
 SCORE = register(Pane("score", "Score", _draw_score, needs=Needs.SCORE, legend=Legend.HEAT))
 MASK_B = register(Pane("mask-b", "Mask B", _draw_mask, Side.B))
 OVERLAY_B = register(Pane("overlay-b", "Overlay B", _draw_overlay, Side.B))
 BACKGROUND_B = register(
-    Pane("background-b", "Background B", _draw_background, Side.B, interval_s=_BACKGROUND_INTERVAL_S)
+    Pane("background-b", "Background B", _draw_background, Side.B, Needs.MODEL, interval_s=_BACKGROUND_INTERVAL_S)
 )
 SCORE_B = register(Pane("score-b", "Score B", _draw_score, Side.B, Needs.SCORE, Legend.HEAT))
 DIFFERENCE = register(

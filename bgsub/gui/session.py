@@ -137,7 +137,7 @@ class Session(QObject):
     # Settings
 
     def change(self, **values: Any) -> None:
-        """Change settings; they are used from the next frame on.
+        """Change settings; they are used for the frame that is held, or else from the next frame on.
 
         Parameters
         ----------
@@ -212,6 +212,13 @@ class Session(QObject):
     def seek(self, index: int) -> None:
         """Go to a 0-based frame index in a file."""
         self._post(lambda engine: engine.seek(index))
+
+    def rerun(self, back_s: float) -> None:
+        """Process the last seconds up to the frame shown again with the present settings; 0 for this frame alone.
+
+        The models return to where they were before, and what was detected later is forgotten.
+        """
+        self._post(lambda engine: engine.rerun(back_s))
 
     def reset(self) -> None:
         """Forget the models."""

@@ -10,6 +10,11 @@ __all__ = ["PinnedPixels"]
 
 _CAPACITY = 3_000
 
+PAST_REASON = (
+    "This is an earlier frame, as it was detected; the model has learned more since. Rewind the model to this frame "
+    "(Backspace) to see why."
+)
+
 Inspection = tuple[PixelState | None, str]
 """State of a pixel, or None and the reason why there is none."""
 
@@ -23,6 +28,7 @@ class PinnedPixels:
         self.histories: dict[tuple[int, int], History] = {}
         """Statistics by (row, column); may be read from any thread."""
         self._pixels: tuple[tuple[int, int], ...] = ()
+        self._head_views: tuple[PinnedPixelView, ...] = ()
 
     def pin(self, pixels: tuple[tuple[int, int], ...], run: DetectorRun, result: Result | None) -> None:
         """Pin exactly these (row, column) pixels; new ones are inspected at once if there is a frame."""
@@ -51,11 +57,20 @@ class PinnedPixels:
                 self.histories[pixel].append(
                     elapsed_s, state.value, state.threshold, state.width, float(view.foreground)
                 )
-        self.views = tuple(views)
+        self.views = self._head_views = tuple(views)
+
+    def show_past(self, result: Result) -> None:
+        """Show the mask of an earlier frame at the pixels; the states of the models are not kept."""
+        self.views = tuple(_view(pixel, (None, PAST_REASON), result, before_learning=True) for pixel in self._pixels)
+
+    def show_head(self) -> None:
+        """Show the newest states again."""
+        known = {(view.row, view.column): view for view in self._head_views}
+        self.views = tuple(known[pixel] for pixel in self._pixels if pixel in known)
 
     def clear(self) -> None:
         """Forget earlier frames; the pixels stay pinned."""
-        self.views = ()
+        self.views = self._head_views = ()
         for history in self.histories.values():
             history.clear()
 
