@@ -49,6 +49,9 @@ class CommandId(enum.StrEnum):
     LOAD_PRESET = "load-preset"
     SAVE_PRESET = "save-preset"
     COPY_COMMAND_LINE = "copy-command-line"
+    UNDO_SETTINGS = "undo-settings"
+    REDO_SETTINGS = "redo-settings"
+    LAST_SETTINGS = "last-settings"
     ONE_PANE = "one-pane"
     TWO_PANES = "two-panes"
     FOUR_PANES = "four-panes"
@@ -156,6 +159,9 @@ _MODEL = Menu(
         Command(CommandId.LOAD_MODEL, "Load &model…", "Ctrl+M"),
         Command(CommandId.SAVE_MODEL, "&Save model…", "Ctrl+Shift+M"),
         Insert.SEPARATOR,
+        Command(CommandId.UNDO_SETTINGS, "&Undo a change of settings", "Ctrl+Alt+Z"),
+        Command(CommandId.REDO_SETTINGS, "R&edo a change of settings", "Ctrl+Alt+Shift+Z"),
+        Command(CommandId.LAST_SETTINGS, "Settings of last &time"),
         Command(CommandId.LOAD_PRESET, "Load &preset…", "Ctrl+T"),
         Command(CommandId.SAVE_PRESET, "Save pr&eset…", "Ctrl+S"),
         Command(CommandId.COPY_COMMAND_LINE, "&Copy as command line", "Ctrl+Shift+C"),
@@ -165,7 +171,7 @@ _TOOLS = Menu(
     "tools",
     "&Tools",
     (
-        Command(CommandId.COMPARE, "&Compare two detectors", "C"),
+        Command(CommandId.COMPARE, "&Compare two detectors", "C", checkable=True),
         Command(CommandId.DIFFERENCE, "&Difference of both", "D"),
         Command(CommandId.DRAW_REGION, "Draw a re&gion", "E"),
         Command(CommandId.UNDO_REGION, "Undo in the region", "Ctrl+Z"),

@@ -112,6 +112,8 @@ class DetectorRunView:
     memory_bytes: int | None
     counts: Counts | None
     """Right and wrong pixels so far; None without ground truth."""
+    scored: int = 0
+    """Frames in these counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,9 @@ class PinnedPixelView:
     foreground: bool
     """In the final mask."""
     before_learning: bool
-    """Whether the state is the one that judged the frame; after a click in a paused image it is the next one."""
+    """Whether the state is the one that judged the frame; otherwise it is the next one."""
+    removed_by: str = ""
+    """Why the pixel cannot be foreground, whatever its colour; empty if it could."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

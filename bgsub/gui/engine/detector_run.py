@@ -51,6 +51,7 @@ class RunState:
     """With a copy of the model; None if the detector cannot be copied."""
     confined_to: tuple[Region | None, tuple[int, ...]] | None
     counts: Counts
+    scored: int
     nbytes: int
 
 
@@ -70,7 +71,7 @@ class DetectorRun:
         self._rate_hz = rate_hz
         self._confined_to: tuple[Region | None, tuple[int, ...]] | None = None
         self._times_ms: deque[float] = deque(maxlen=_TIMED_FRAMES)
-        self._counts = Counts()
+        self._counts, self._scored = Counts(), 0
         self._make()
 
     @property
@@ -126,7 +127,7 @@ class DetectorRun:
 
     def restart_counts(self) -> None:
         """Count right and wrong pixels from zero."""
-        self._counts = Counts()
+        self._counts, self._scored = Counts(), 0
 
     @property
     def is_empty(self) -> bool:
@@ -143,7 +144,7 @@ class DetectorRun:
         """Return a copy of the run, with all that the model has learned if the detector can be copied."""
         pipeline = copy.deepcopy(self._pipeline) if self.detector.can_save else None
         nbytes = 0 if pipeline is None else self.detector.memory_bytes or 0
-        return RunState(self._config, pipeline, self._confined_to, self._counts, nbytes)
+        return RunState(self._config, pipeline, self._confined_to, self._counts, self._scored, nbytes)
 
     def restore(self, state: RunState) -> None:
         """Return to a state; a model that could not be copied begins again."""
@@ -153,7 +154,7 @@ class DetectorRun:
         else:
             self._pipeline = copy.deepcopy(state.pipeline)
         self._confined_to = None if state.pipeline is None else state.confined_to
-        self._counts = state.counts
+        self._counts, self._scored = state.counts, state.scored
         self.is_loaded = False
 
     def step(self, packet: Packet, *, frozen: bool, want_score: bool) -> Result:
@@ -165,6 +166,16 @@ class DetectorRun:
         self.is_loaded = False
         self._times_ms.append(result.timings.total_ms)
         return result
+
+    def reason_to_remove(self, row: int, column: int) -> str:
+        """Return why a pixel cannot be foreground in the last mask, whatever its colour; empty if it could."""
+        region = self.detector.roi
+        if region is not None and not region[row, column]:
+            return "it lies outside the region"
+        learned, warmup = self.warmup
+        if learned <= warmup and warmup:
+            return f"nothing is reported while the model is learning its first {warmup} frames"
+        return ""
 
     def peek(self, packet: Packet) -> Result:
         """Judge one frame without learning; an empty mask where that is impossible."""
@@ -178,6 +189,7 @@ class DetectorRun:
     def count(self, mask: Mask, selected: tuple[Frame, Frame]) -> None:
         """Compare a mask with the pixels that are foreground and those that are background."""
         self._counts += count_pixels(mask, *selected)
+        self._scored += 1
 
     def inspect(self, frame: Frame, row: int, column: int) -> tuple[PixelState | None, str]:
         """Return the state of one pixel, or None and the reason why there is none."""
@@ -218,14 +230,15 @@ class DetectorRun:
         """Return a summary for the window."""
         counts = self._counts if scored else None
         share = foreground_share(result.mask)
-        return DetectorRunView(self.detector.name, result, self.ms, share, self.detector.memory_bytes, counts)
+        memory = self.detector.memory_bytes
+        return DetectorRunView(self.detector.name, result, self.ms, share, memory, counts, self._scored)
 
     def _make(self) -> None:
         detector = self._config.make_detector(rate_hz=self._rate_hz)
         self._pipeline = replace(self._config, roi="").make_pipeline(detector)
         self._confined_to = None
         self._times_ms.clear()
-        self._counts = Counts()
+        self._counts, self._scored = Counts(), 0
         self.is_loaded = False
         """Whether the model comes from a file and has processed no frame since."""
 

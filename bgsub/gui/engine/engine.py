@@ -293,6 +293,7 @@ class Engine:
         self._follow_player()
         if isinstance(polled, PlayedFrame):
             if not self.progress.results:
+                self._publisher.preview(polled.packet.frame)
                 self._publish(idle=True)  # the first frame may compile for seconds: show that before
             self._process(polled)
             self._publish(idle=False)

@@ -1,5 +1,7 @@
 """Pinned pixels: model state in the latest frame, and history."""
 
+from dataclasses import replace
+
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.frames import Frame, Result
 from bgsub.gui.engine.detector_run import DetectorRun
@@ -46,11 +48,13 @@ class PinnedPixels:
         """Inspect all pinned pixels before the detector learns the frame: this state judges it."""
         return [run.inspect(frame, *pixel) for pixel in self._pixels]
 
-    def record(self, inspections: list[Inspection], result: Result, elapsed_s: float) -> None:
+    def record(self, inspections: list[Inspection], run: DetectorRun, result: Result, elapsed_s: float) -> None:
         """Keep the states from `inspect`, with the final mask at these pixels."""
         views = []
         for pixel, inspection in zip(self._pixels, inspections, strict=True):
             view = _view(pixel, inspection, result, before_learning=True)
+            if view.state is not None and not view.foreground:
+                view = replace(view, removed_by=run.reason_to_remove(*pixel))
             views.append(view)
             if view.state is not None:
                 state = view.state

@@ -26,8 +26,8 @@ from PyQt6.QtWidgets import (
 from bgsub.config import Config
 from bgsub.detectors import DETECTORS, detector_class
 from bgsub.gui.messages import Level
-from bgsub.gui.panels.parameter_form import ParameterForm
-from bgsub.gui.panels.presets import load_preset, save_preset
+from bgsub.gui.panels.parameters.form import ParameterForm
+from bgsub.gui.panels.parameters.presets import load_preset, save_preset
 from bgsub.gui.session import Session
 from bgsub.postprocess import RAW
 

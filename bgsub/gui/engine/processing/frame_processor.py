@@ -259,7 +259,7 @@ class FrameProcessor:
         progress.labels = self.runs.count(results, settings.truth)
         self.past.add(PastFrame.of(results, settings))
         self.recent.add(played)
-        self.pinned_pixels.record(inspections, results[0], progress.elapsed_s)
+        self.pinned_pixels.record(inspections, self.runs.main, results[0], progress.elapsed_s)
         self._record_statistics(results, scored=settings.truth is not None)
 
     def _show(self, packet: Packet, results: list[Result], settings: Settings) -> None:
