@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 _LEARNING_FRAMES = 100
 """Frames from which a new model learns before it judges a frame that is held."""
-_SAME_S = 5e-5  # times that differ by less are the same
+_SAME_S = 5e-7  # times that differ by less are the same
 
 
 class Engine:

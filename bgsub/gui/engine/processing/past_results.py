@@ -11,7 +11,7 @@ from bgsub.gui.messages import Settings
 
 __all__ = ["PackedMask", "PastFrame", "PastResults", "time_key"]
 
-_TICKS_PER_S = 10_000  # finer than any frame rate; times that passed through containers differ by less
+_TICKS_PER_S = 1_000_000  # finer than any frame rate; the same frame has the same time to many more digits
 _OVERHEAD_BYTES = 1_000  # of a frame beyond its masks
 
 
