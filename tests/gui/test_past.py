@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bgsub.config import Config
+from bgsub.evaluation import GroundTruth
 from bgsub.frames import Packet, Result, Timings
 from bgsub.gui import panes
 from bgsub.gui.engine.engine import Engine
@@ -20,6 +21,7 @@ from bgsub.gui.engine.recorder import Outputs
 from bgsub.gui.messages import Settings
 from bgsub.roi import Region
 from bgsub.video.sources import open_source
+from bgsub.video.sources.synthetic import SyntheticScene, write_sample
 from tests.gui.conftest import FAST
 from tests.gui.driving import Driver, Scripted, opener
 
@@ -439,3 +441,47 @@ def test_recent_frames_are_bounded_by_bytes():
     assert [played.position for played in recent.until(1.0)] == [3, 4]
     recent.drop_from(4 / 25)
     assert recent.nbytes == 40
+
+
+def test_a_detector_that_cannot_be_copied_stays_as_it_is_while_the_other_one_is_tuned(drive):
+    driver = drive(other=Config("mog2"))
+    play_to(driver, 50)
+    before, second = mask(driver), driver.engine.runs.second.detector
+    found = mask(driver, 1)
+    both = replace(changed(driver, kappa=0.9), other=Config("mog2"))
+    driver.engine.apply(both)
+    driver.settle()
+    assert not np.array_equal(mask(driver), before)
+    assert driver.engine.runs.second.detector is second
+    assert np.array_equal(mask(driver, 1), found)
+    driver.engine.apply(replace(both, panes=(panes.SCORE,), pinned_pixels=((5, 3),)))
+    driver.settle()
+    assert panes.SCORE in driver.view.images
+    assert driver.view.pinned_pixels[0].before_learning
+    driver.engine.play()
+    driver.settle()
+    assert np.array_equal(mask(driver, 1), straight(both, COUNT, other=True)[-1])
+    processed = driver.engine.progress.processed
+    driver.engine.apply(replace(both, other=None))  # at once, without processing frames before it again
+    assert len(driver.engine.progress.results) == 1
+    assert driver.engine.progress.processed == processed
+
+
+def test_counts_are_of_each_frame_once_and_never_of_another_truth(drive, tmp_path):
+    write_sample(tmp_path / "street", SyntheticScene(size=(48, 64), frames=40))
+    truth, again = GroundTruth(tmp_path / "street"), GroundTruth(tmp_path / "street")
+    settings = replace(FAST, truth=truth, panes=(panes.ERRORS,))
+    driver = drive(lambda text, /, *, start: open_source(text, start=start), truth=truth, panes=(panes.ERRORS,))
+    play_to(driver, 30, str(tmp_path / "street" / "input"))
+    run = driver.view.runs[0]
+    driver.engine.apply(replace(settings, config=Config("norma", NORMA | {"kappa": 0.9})))
+    driver.engine.apply(settings)
+    driver.settle()
+    assert (driver.view.runs[0].counts, driver.view.runs[0].scored) == (run.counts, run.scored)
+    assert driver.view.images[panes.ERRORS].shape == (48, 64, 3)
+    driver.engine.apply(replace(settings, truth=again))
+    driver.settle()
+    assert driver.view.runs[0].scored == 0
+    driver.engine.apply(replace(settings, truth=again, config=Config("norma", NORMA | {"kappa": 0.9})))
+    driver.settle()
+    assert driver.view.runs[0].scored == 1

@@ -2,7 +2,7 @@
 
 import copy
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -302,13 +302,14 @@ class DetectorRuns:
         """Return copies of all runs."""
         return tuple(run.state() for run in self._runs)
 
-    def restore(self, states: Sequence[RunState], rate_hz: float | None) -> None:
-        """Return to a state of all runs."""
+    def restore(self, states: Sequence[RunState], rate_hz: float | None, *, but: Collection[int] = ()) -> None:
+        """Return to a state of all runs, but those at some indices."""
         del self._runs[len(states) :]
         while len(self._runs) < len(states):
             self._runs.append(DetectorRun(states[len(self._runs)].config, rate_hz))
-        for run, state in zip(self._runs, states, strict=True):
-            run.restore(state)
+        for index, (run, state) in enumerate(zip(self._runs, states, strict=True)):
+            if index not in but:
+                run.restore(state)
 
     def reset(self) -> None:
         """Forget all models."""
@@ -335,10 +336,12 @@ class DetectorRuns:
         except (BgsubError, ValueError) as error:
             self._notices.refuse(error, region)
 
-    def step(self, packet: Packet, settings: Settings) -> list[Result]:
-        """Process one frame with each detector; scores are computed for the panes that need them."""
+    def step(self, packet: Packet, settings: Settings, known: Mapping[int, Result]) -> list[Result]:
+        """Process one frame with each detector whose result is not known, with scores for panes that need them."""
         return [
-            run.step(
+            known[side]
+            if side in known
+            else run.step(
                 packet,
                 frozen=settings.frozen,
                 want_score=any(pane.side == side and Needs.SCORE in pane.needs for pane in settings.panes),
@@ -357,15 +360,22 @@ class DetectorRuns:
             self._notices.refuse(error, truth)
             return None
 
-    def count(self, results: list[Result], truth: GroundTruth | None) -> Mask | None:
-        """Compare the masks with the ground truth of the frame; return its labels, (H, W) uint8, if there are any."""
+    def count(self, results: list[Result], truth: GroundTruth | None, known: Collection[int] = ()) -> Mask | None:
+        """Compare masks with the ground truth of the frame, but those at some indices.
+
+        Returns
+        -------
+        (H, W) uint8 array or None
+            The labels, if there are any.
+        """
         found = self.read_truth(results[0], truth)
         if found is None:
             return None
         labels, roi = found
         selected = scored_pixels(labels, roi)
-        for run, result in zip(self._runs, results, strict=True):
-            run.count(result.mask, selected)
+        for index, (run, result) in enumerate(zip(self._runs, results, strict=True)):
+            if index not in known:
+                run.count(result.mask, selected)
         return labels
 
     def peek(self, packet: Packet) -> list[Result]:

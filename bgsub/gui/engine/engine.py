@@ -109,11 +109,12 @@ class Engine:
         self.runs.configure(settings, self._player.rate_hz)
         if before.truth is not settings.truth:
             self.restart_counts()
+            self._work.show_truth(settings)
         is_held = not self._player.playing and not self._player.opening
         if self.progress.results and (is_held or self._rerun_to is not None):
             if _changes_masks(before, settings):
                 self._answer()
-            elif before.truth is not settings.truth or _wants_more_scores(before, settings):
+            elif _wants_more_scores(before, settings):
                 self._work.repeat(settings, self._player.rate_hz)
         if before.pinned_pixels != settings.pinned_pixels:
             self._pin()
@@ -235,7 +236,7 @@ class Engine:
 
     def restart_counts(self) -> None:
         """Count right and wrong pixels from zero."""
-        self.runs.restart_counts()
+        self._work.restart_counts()
         self._publisher.mark_changed()
 
     def load_model(self, path: Path) -> None:

@@ -53,7 +53,8 @@ class PaneImages:
         now_s : float
             Time in seconds.
         """
-        wanted = (tuple(id(result) for result in latest.results), settings.panes, settings.overlay_style)
+        shown = (*latest.results, latest.labels)
+        wanted = (tuple(id(item) for item in shown), settings.panes, settings.overlay_style)
         if wanted == self._drawn:
             return
         self._drawn = wanted

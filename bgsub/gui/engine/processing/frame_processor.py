@@ -1,7 +1,9 @@
 """Processes frames, keeps what it found, and goes back to an earlier state of the models."""
 
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from bgsub.frames import Packet, Result
 from bgsub.gui.engine.detector_run import DetectorRuns, foreground_share
@@ -80,6 +82,8 @@ class FrameProcessor:
         self.recent = RecentFrames(budget.frames)
         self._held: Snapshot | None = None
         self._head: list[Result] = []
+        self._head_settings = settings
+        self._counting = 0
         self._again: _Again | None = None
 
     @property
@@ -153,17 +157,44 @@ class FrameProcessor:
             False if the models before it are not kept, or if one of them would see its first frame.
         """
         held = self._held
-        if held is None or self.is_looking_back or not held.is_complete:
+        if held is None or self.is_looking_back:
             return False
         packet = self._head[0].packet
-        self._restore(held, rate_hz)
+        known = self._unaffected(held, settings)
+        wanted = held.runs if settings.other is not None else held.runs[:1]
+        if any(state.pipeline is None and index not in known for index, state in enumerate(wanted)):
+            return False
+        self._restore(held, rate_hz, but=known)
         self.runs.configure(settings, rate_hz)
         if held.processed and any(run.is_empty for run in self.runs):
             return False
         played = PlayedFrame(packet, self.progress.due_s, Arrival.NEXT, held.position)
-        self._learn(played, settings, rate_hz, hold=False)
+        self._learn(played, settings, rate_hz, hold=False, known=known)
         self._held = held
         return True
+
+    def _unaffected(self, held: Snapshot, settings: Settings) -> dict[int, Result]:
+        """Return the results of models that cannot be copied and would find the same: they need not see it again."""
+        head = self._head_settings
+        if (settings.frozen, settings.region) != (head.frozen, head.region):
+            return {}
+        configs = dict(enumerate((settings.config, settings.other)))
+        return {
+            index: result
+            for index, (result, state) in enumerate(zip(self._head, held.runs, strict=False))
+            if state.pipeline is None and configs[index] == state.config
+        }
+
+    def show_truth(self, settings: Settings) -> None:
+        """Use another ground truth for the frame that is shown, without counting it."""
+        if self.progress.results:
+            found = self.runs.read_truth(self.progress.results[0], settings.truth)
+            self.progress.labels = None if found is None else found[0]
+
+    def restart_counts(self) -> None:
+        """Count right and wrong pixels from zero."""
+        self._counting += 1
+        self.runs.restart_counts()
 
     def rewind(self, time_s: float, rate_hz: float | None, *, fresh_from_s: float) -> tuple[float, int] | None:
         """Return to the models before a frame, or before an earlier one; all later results are forgotten.
@@ -240,7 +271,15 @@ class FrameProcessor:
             self._again = None
             self.runs.configure(present, rate_hz)
 
-    def _learn(self, played: PlayedFrame, settings: Settings, rate_hz: float | None, *, hold: bool) -> None:
+    def _learn(
+        self,
+        played: PlayedFrame,
+        settings: Settings,
+        rate_hz: float | None,
+        *,
+        hold: bool,
+        known: Mapping[int, Result] = MappingProxyType({}),
+    ) -> None:
         packet, progress = played.packet, self.progress
         self.past.drop_from(packet.time_s)
         if self.is_repeating:
@@ -253,10 +292,10 @@ class FrameProcessor:
                 self.snapshots.add(snapshot)
         self.runs.prepare(packet.frame, settings.region)
         inspections = self.pinned_pixels.inspect(self.runs.main, packet.frame)
-        results = self.runs.step(packet, settings)
-        self._head = results
+        results = self.runs.step(packet, settings, known)
+        self._head, self._head_settings = results, settings
         progress.add(played, results, rate_hz)
-        progress.labels = self.runs.count(results, settings.truth)
+        progress.labels = self.runs.count(results, settings.truth, known)
         self.past.add(PastFrame.of(results, settings))
         self.recent.add(played)
         self.pinned_pixels.record(inspections, self.runs.main, results[0], progress.elapsed_s)
@@ -268,8 +307,7 @@ class FrameProcessor:
         if head is not None and time_key(packet.time_s) == time_key(head.time_s):
             results = self._head
         self.progress.results = results
-        found = self.runs.read_truth(results[0], settings.truth)
-        self.progress.labels = None if found is None else found[0]
+        self.show_truth(settings)
         if results is not self._head:
             self.pinned_pixels.show_past(results[0])
         else:
@@ -284,10 +322,13 @@ class FrameProcessor:
             progress.processed,
             progress.elapsed_s,
             progress.time_s,
+            self._counting,
         )
 
-    def _restore(self, snapshot: Snapshot, rate_hz: float | None) -> None:
-        self.runs.restore(snapshot.runs, rate_hz)
+    def _restore(self, snapshot: Snapshot, rate_hz: float | None, *, but: Collection[int] = ()) -> None:
+        self.runs.restore(snapshot.runs, rate_hz, but=but)
+        if snapshot.counting != self._counting:
+            self.runs.restart_counts()
         progress = self.progress
         progress.processed, progress.elapsed_s = snapshot.processed, snapshot.elapsed_s
         progress.time_s = snapshot.previous_s

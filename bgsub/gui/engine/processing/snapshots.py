@@ -23,11 +23,8 @@ class Snapshot:
     elapsed_s: float
     previous_s: float
     """Time of the frame before it."""
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all models are in it."""
-        return all(run.pipeline is not None for run in self.runs)
+    counting: int = 0
+    """How often counts had been restarted; those of another number no longer hold."""
 
     @property
     def nbytes(self) -> int:
