@@ -80,7 +80,7 @@ class InspectorPanel(QScrollArea):
         self.verdict.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.table = SupportTable(theme)
         self.kernel = KernelPlot(theme)
-        self.values = CurvePlot(theme, "match of colour", ["value", "threshold"], ["curve_a", "threshold"])
+        self.values = CurvePlot(theme, "match", ["value", "threshold"], ["curve_a", "threshold"])
         self.widths = CurvePlot(theme, "tolerance", ["width"], ["curve_b"])
         inside = QWidget()
         layout = QVBoxLayout(inside)

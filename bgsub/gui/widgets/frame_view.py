@@ -17,6 +17,7 @@ __all__ = ["FrameView", "Overlay", "shrink", "to_qimage"]
 
 _CLICK_PX = 4  # a mouse that moves further drags
 _CAPTION_MARGIN_PX = 24
+_CHOICE_PX = 190  # width of the box that chooses the pane, with its margin
 _SHARP_FROM = 3.0  # device pixels per image pixel, from which on pixels are shown as squares
 PIXEL_COLOURS = ("#ff3df2", "#19e3ff", "#ffe100", "#7dff4d", "#ff8a1f", "#b78bff")
 """Marks of pinned pixels, in their order."""
@@ -304,16 +305,17 @@ class FrameView(QWidget):
             painter.drawText(QRect(x - 20, top + 11, 40, 16), Qt.AlignmentFlag.AlignCenter, f"{value:g}")
 
     def _paint_colour_legend(self, painter: QPainter, entries: Sequence[tuple[str, tuple[int, int, int]]]) -> None:
-        right = self.width() - 10
-        for text, (blue, green, red) in reversed(entries):
-            width = painter.fontMetrics().horizontalAdvance(text) + 26
+        widths = [painter.fontMetrics().horizontalAdvance(text) + 26 for text, _ in entries]
+        left = self.width() - 10 - sum(widths) - 6 * (len(widths) - 1)
+        top = 8 if left > _CHOICE_PX else 38  # below the box that chooses the pane, where there is no room beside it
+        for (text, (blue, green, red)), width in zip(entries, widths, strict=True):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(0, 0, 0, 150))
-            painter.drawRoundedRect(QRect(right - width, 8, width, 22), 4, 4)
-            painter.fillRect(right - width + 6, 14, 10, 10, QColor(red, green, blue))
+            painter.drawRoundedRect(QRect(left, top, width, 22), 4, 4)
+            painter.fillRect(left + 6, top + 6, 10, 10, QColor(red, green, blue))
             painter.setPen(QColor("white"))
-            painter.drawText(QRect(right - width + 20, 8, width - 20, 22), Qt.AlignmentFlag.AlignVCenter, text)
-            right -= width + 6
+            painter.drawText(QRect(left + 20, top, width - 20, 22), Qt.AlignmentFlag.AlignVCenter, text)
+            left += width + 6
 
     # Mouse
 
