@@ -50,7 +50,7 @@ class PlotsPanel(QWidget):
         self.export = QPushButton("Export…")
         self.export.setToolTip("Write the statistics of all frames so far as CSV")
         self.export.clicked.connect(lambda: export_statistics(session, self))
-        self._drawn = (-1, 0.0)
+        self._drawn = (-1, -1)
         row = QHBoxLayout()
         row.addWidget(QLabel("last"))
         row.addWidget(self.span)
@@ -81,7 +81,7 @@ class PlotsPanel(QWidget):
     def draw(self) -> None:
         """Draw the curves, if there are new frames or another one is shown."""
         history, view = self._session.history, self._session.view
-        drawn = history.written, view.time_s
+        drawn = history.written, view.serial
         if drawn == self._drawn:
             return
         self._drawn = drawn
@@ -111,7 +111,7 @@ class PlotsPanel(QWidget):
             self._session.seek(max(0, round(time_s * (info.rate_hz or DEFAULT_RATE_HZ))))
 
     def _redraw(self) -> None:
-        self._drawn = (-1, 0.0)
+        self._drawn = (-1, -1)
 
 
 def _last_pass(rows: NDArray[np.float64]) -> NDArray[np.float64]:
