@@ -40,6 +40,8 @@ class CommandId(enum.StrEnum):
     SLOWER = "slower"
     LOOP = "loop"
     RETRY = "retry"
+    REWIND = "rewind"
+    RERUN = "rerun"
     FREEZE = "freeze"
     RESET = "reset"
     LOAD_MODEL = "load-model"
@@ -47,6 +49,9 @@ class CommandId(enum.StrEnum):
     LOAD_PRESET = "load-preset"
     SAVE_PRESET = "save-preset"
     COPY_COMMAND_LINE = "copy-command-line"
+    UNDO_SETTINGS = "undo-settings"
+    REDO_SETTINGS = "redo-settings"
+    LAST_SETTINGS = "last-settings"
     ONE_PANE = "one-pane"
     TWO_PANES = "two-panes"
     FOUR_PANES = "four-panes"
@@ -148,10 +153,15 @@ _MODEL = Menu(
     (
         Command(CommandId.FREEZE, "&Freeze the model", "F", checkable=True),
         Command(CommandId.RESET, "&Reset the model", "R"),
+        Command(CommandId.REWIND, "Re&wind the model to this frame", "Backspace"),
+        Command(CommandId.RERUN, "&Apply settings to the last seconds", "Shift+Backspace"),
         Insert.SEPARATOR,
         Command(CommandId.LOAD_MODEL, "Load &model…", "Ctrl+M"),
         Command(CommandId.SAVE_MODEL, "&Save model…", "Ctrl+Shift+M"),
         Insert.SEPARATOR,
+        Command(CommandId.UNDO_SETTINGS, "&Undo a change of settings", "Ctrl+Alt+Z"),
+        Command(CommandId.REDO_SETTINGS, "R&edo a change of settings", "Ctrl+Alt+Shift+Z"),
+        Command(CommandId.LAST_SETTINGS, "Settings of last &time"),
         Command(CommandId.LOAD_PRESET, "Load &preset…", "Ctrl+T"),
         Command(CommandId.SAVE_PRESET, "Save pr&eset…", "Ctrl+S"),
         Command(CommandId.COPY_COMMAND_LINE, "&Copy as command line", "Ctrl+Shift+C"),
@@ -161,7 +171,7 @@ _TOOLS = Menu(
     "tools",
     "&Tools",
     (
-        Command(CommandId.COMPARE, "&Compare two detectors", "C"),
+        Command(CommandId.COMPARE, "&Compare two detectors", "C", checkable=True),
         Command(CommandId.DIFFERENCE, "&Difference of both", "D"),
         Command(CommandId.DRAW_REGION, "Draw a re&gion", "E"),
         Command(CommandId.UNDO_REGION, "Undo in the region", "Ctrl+Z"),

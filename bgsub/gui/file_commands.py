@@ -7,8 +7,8 @@ from PyQt6.QtWidgets import QWidget
 
 from bgsub.gui.commands import CommandId
 from bgsub.gui.messages import Level
+from bgsub.gui.panels.parameters.presets import load_preset, save_preset
 from bgsub.gui.panels.plots import export_statistics
-from bgsub.gui.panels.presets import load_preset, save_preset
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.dialogs import ask_folder, ask_open, ask_save, last_folder
 from bgsub.gui.widgets.pane_grid import PaneGrid
@@ -18,6 +18,8 @@ from bgsub.video.sources import public_name
 __all__ = ["FileCommands", "source_title"]
 
 _PNG_FILES = "PNG (*.png)"
+_COMMON_NAMES = ("input", "images", "frames")
+"""Folders that are called the same in every sequence, and say more with their parent's name."""
 _MODEL_FILES = "Models (*.npz)"
 
 
@@ -40,7 +42,6 @@ class FileCommands:
     def handlers(self) -> dict[str, Callable[[], object]]:
         """Return the function that each of these commands calls, by the id of the command."""
         return {
-            CommandId.RECORD: self.record,
             CommandId.SAVE_IMAGE: self.save_image,
             CommandId.SAVE_ALL_IMAGES: self.save_all_images,
             CommandId.EXPORT_STATISTICS: lambda: export_statistics(self._session, self._window),
@@ -51,12 +52,17 @@ class FileCommands:
         }
 
     @property
+    def source_stem(self) -> str:
+        """Name of the source as the beginning of file names."""
+        title = source_title(self._session.source)
+        name = title.removesuffix(Path(title).suffix) or "bgsub"
+        return name.replace(":", "-").replace("?", "-").replace("/", "-")
+
+    @property
     def file_stem(self) -> str:
-        """Proposed beginning of file names: source and frame number."""
-        name = Path(source_title(self._session.source)).stem or "bgsub"
+        """Proposed beginning of the names of images: source and frame number."""
         result = self._session.view.result
-        number = "" if result is None else f"-{result.packet.number:06d}"
-        return f"{name}{number}".replace(":", "-").replace("?", "-").replace("/", "-")
+        return self.source_stem + ("" if result is None else f"-{result.packet.number:06d}")
 
     def save_image(self) -> None:
         """Save the image of the pane under the mouse, or else of the first pane."""
@@ -80,7 +86,7 @@ class FileCommands:
         if self._session.is_recording:
             self._session.stop_recording()
             return
-        dialog = RecordDialog(self._window, last_folder() or Path.cwd(), self.file_stem)
+        dialog = RecordDialog(self._window, last_folder() or Path.cwd(), self.source_stem)
         if dialog.exec():
             self._session.record(dialog.outputs)
         dialog.deleteLater()
@@ -101,4 +107,9 @@ class FileCommands:
 def source_title(text: str) -> str:
     """Return a source's name without folder and without secrets."""
     shown = public_name(text)
-    return shown if "://" in text or shown != text else Path(text).name or text
+    if "://" in text or shown != text:
+        return shown
+    path = Path(text)
+    if path.name.lower() in _COMMON_NAMES and path.resolve().parent.name:
+        return f"{path.resolve().parent.name}/{path.name}"
+    return path.name or text

@@ -1,20 +1,20 @@
 """The main window: arranges panes, panels and menus around a session."""
 
-import enum
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QSettings, Qt
+from PyQt6.QtCore import QSettings, QSize, Qt
 from PyQt6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
-from PyQt6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QMainWindow, QTabWidget, QVBoxLayout, QWidget
 
 from bgsub.gui.commands import CommandId, pane_command_id, theme_command_id
 from bgsub.gui.file_commands import FileCommands, source_title
 from bgsub.gui.menus import HelpDialog, Menus
-from bgsub.gui.messages import DEFAULT_RATE_HZ
+from bgsub.gui.messages import DEFAULT_RATE_HZ, Level
 from bgsub.gui.panels.compare import ComparePanel
 from bgsub.gui.panels.detector import DetectorPanel
+from bgsub.gui.panels.docks import PANEL_LABELS, PanelId, make_docks
 from bgsub.gui.panels.inspector import InspectorPanel
 from bgsub.gui.panels.plots import PlotsPanel
 from bgsub.gui.panels.roi import RoiPanel
@@ -24,6 +24,7 @@ from bgsub.gui.panes import Pane, all_panes
 from bgsub.gui.qt_process import GarbageCollector
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.dialogs import remember_in
+from bgsub.gui.widgets.fields import tame_fields
 from bgsub.gui.widgets.notice_bar import NoticeBar
 from bgsub.gui.widgets.open_source import (
     RecentSources,
@@ -43,25 +44,7 @@ __all__ = ["PANEL_LABELS", "MainWindow", "PanelId"]
 
 _TABS_ON_TOP = QTabWidget.TabPosition.North
 _SKIP_S = 10
-
-
-class PanelId(enum.StrEnum):
-    """Stable names of the panels, also in the saved layout."""
-
-    DETECTOR = "detector"
-    COMPARE = "compare"
-    INSPECTOR = "inspector"
-    REGION = "region"
-    PLOTS = "plots"
-
-
-PANEL_LABELS = {
-    PanelId.DETECTOR: "Detector",
-    PanelId.COMPARE: "Compare",
-    PanelId.INSPECTOR: "Inspector",
-    PanelId.REGION: "Region",
-    PanelId.PLOTS: "Plots",
-}
+_SIZE, _FRAME = QSize(1360, 860), QSize(8, 36)  # of the first window, and of what a window manager adds
 
 
 class MainWindow(QMainWindow):
@@ -81,6 +64,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.session, self._theme = session, theme
         self._state = WindowState(settings)
+        self._last_config = self._state.config
         self.garbage = GarbageCollector(self)
         remember_in(settings)
         self.setWindowTitle("bgsub")
@@ -97,16 +81,24 @@ class MainWindow(QMainWindow):
         self.roi = RoiPanel(session)
         self.plots = PlotsPanel(session, theme)
         self.learners: LearnersWindow | None = None
-        self.docks = self._make_docks()
+        panels = {
+            PanelId.DETECTOR: self.detector,
+            PanelId.COMPARE: self.compare,
+            PanelId.INSPECTOR: self.inspector,
+            PanelId.REGION: self.roi,
+            PanelId.PLOTS: self.plots,
+        }
+        self.docks = make_docks(self, panels)
         self._lay_out()
         self.files = FileCommands(self, session, self.grid)
         toggles = [action for dock in self.docks.values() if (action := dock.toggleViewAction()) is not None]
         self.menus = self._make_menus(toggles)
         self._connect()
-        self.resize(1360, 860)
+        self._fit_screen()
         self._state.restore(self, self.grid, session)
         self.choose_theme(self._state.theme)
         self._show_recording(False)
+        tame_fields(self)
         self._show_view()
 
     # Opening
@@ -114,7 +106,6 @@ class MainWindow(QMainWindow):
     def open(self, text: str) -> None:
         """Open a source."""
         self.notices.clear()
-        self.recent.add(text)
         self.setWindowTitle(f"{source_title(text)} - bgsub")
         self.session.open(text)
 
@@ -136,6 +127,12 @@ class MainWindow(QMainWindow):
             self.open(text)
 
     # View
+
+    def _fit_screen(self) -> None:
+        """Begin with a useful size that leaves nothing of the window outside the screen."""
+        screen = self.screen()
+        room = _SIZE if screen is None else screen.availableGeometry().size() - _FRAME
+        self.resize(_SIZE.boundedTo(room))
 
     def show_panel(self, panel: PanelId) -> None:
         """Bring a panel to the front."""
@@ -165,6 +162,13 @@ class MainWindow(QMainWindow):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.show()
 
+    def use_last_settings(self) -> None:
+        """Use the settings that the detector had when the viewer was closed before."""
+        if self._last_config is None:
+            self.session.notify(Level.INFO, "Nothing was tuned when the viewer was closed before.")
+        else:
+            self.session.configure(self._last_config)
+
     def choose_theme(self, choice: ThemeChoice) -> None:
         """Use another theme."""
         self._theme.choose(choice)
@@ -190,10 +194,23 @@ class MainWindow(QMainWindow):
         self.session.seek(max(0, self.session.view.position + round(seconds * rate_hz)))
 
     def click(self, row: int, column: int) -> None:
-        """Pin a pixel and inspect it."""
+        """Pin a pixel and inspect it; the inspector comes to the front with the first one only."""
+        is_first = not self.session.settings.pinned_pixels
         self.session.pin(row, column)
         self.inspector.select(row, column)
-        self.show_panel(PanelId.INSPECTOR)
+        if is_first:
+            self.show_panel(PanelId.INSPECTOR)
+
+    def toggle_comparison(self) -> None:
+        """Begin to compare, with the panel for it in front, or stop."""
+        self.compare.toggle()
+        if self.session.is_comparing:
+            self.show_panel(PanelId.COMPARE)
+
+    def record(self) -> None:
+        """Begin to record, or finish a recording; the button shows what is true, also after a cancelled dialog."""
+        self.files.record()
+        self._show_recording(self.session.is_recording)
 
     def toggle_region_editing(self) -> None:
         """Begin or stop drawing a region."""
@@ -222,7 +239,7 @@ class MainWindow(QMainWindow):
         self.grid.refresh()
 
     def _show_view(self) -> None:
-        self.grid.show_view(self.session.view, self._hint())
+        self.grid.show_view(self.session.view, self._hint(), is_open=bool(self.session.source))
 
     def _hint(self) -> str:
         view = self.session.view
@@ -235,28 +252,6 @@ class MainWindow(QMainWindow):
         return "Drop a video here, or open one: Ctrl+O a file, Ctrl+Shift+O a folder, Ctrl+L an address."
 
     # Construction
-
-    def _make_docks(self) -> dict[PanelId, QDockWidget]:
-        right, bottom = Qt.DockWidgetArea.RightDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea
-        docks: dict[PanelId, QDockWidget] = {}
-        for panel, widget, area in (
-            (PanelId.DETECTOR, self.detector, right),
-            (PanelId.COMPARE, self.compare, right),
-            (PanelId.INSPECTOR, self.inspector, right),
-            (PanelId.REGION, self.roi, right),
-            (PanelId.PLOTS, self.plots, bottom),
-        ):
-            dock = QDockWidget(PANEL_LABELS[panel], self)
-            dock.setObjectName(panel)
-            dock.setWidget(widget)
-            self.addDockWidget(area, dock)
-            docks[panel] = dock
-        for panel in (PanelId.COMPARE, PanelId.INSPECTOR, PanelId.REGION):
-            self.tabifyDockWidget(docks[PanelId.DETECTOR], docks[panel])
-        docks[PanelId.DETECTOR].raise_()
-        self.resizeDocks([docks[PanelId.PLOTS]], [190], Qt.Orientation.Vertical)
-        self.resizeDocks([docks[PanelId.DETECTOR]], [360], Qt.Orientation.Horizontal)
-        return docks
 
     def _lay_out(self) -> None:
         centre = QWidget()
@@ -273,7 +268,7 @@ class MainWindow(QMainWindow):
 
     def _make_menus(self, panel_toggles: list[QAction]) -> Menus:
         handlers = self._source_handlers() | self._play_handlers() | self._view_handlers() | self._tool_handlers()
-        handlers |= self.files.handlers()
+        handlers |= self.files.handlers() | {CommandId.RECORD: self.record}
         return Menus(self, self._theme, handlers, self.open, self.recent, panel_toggles)
 
     def _source_handlers(self) -> dict[str, Callable[[], object]]:
@@ -300,6 +295,8 @@ class MainWindow(QMainWindow):
             CommandId.RETRY: session.retry,
             CommandId.FREEZE: session.toggle_frozen,
             CommandId.RESET: session.reset,
+            CommandId.REWIND: lambda: session.rerun(0.0),
+            CommandId.RERUN: self.detector.apply_back,
         }
 
     def _view_handlers(self) -> dict[str, Callable[[], object]]:
@@ -316,7 +313,7 @@ class MainWindow(QMainWindow):
 
     def _tool_handlers(self) -> dict[str, Callable[[], object]]:
         return {
-            CommandId.COMPARE: self.compare.toggle,
+            CommandId.COMPARE: self.toggle_comparison,
             CommandId.DIFFERENCE: self.compare.show_difference,
             CommandId.DRAW_REGION: self.toggle_region_editing,
             CommandId.UNDO_REGION: self.roi.undo,
@@ -324,6 +321,9 @@ class MainWindow(QMainWindow):
             CommandId.UNPIN_ALL: lambda: self.session.change(pinned_pixels=()),
             CommandId.LEARNERS: self.show_learners,
             CommandId.COPY_COMMAND_LINE: self.detector.copy_command,
+            CommandId.UNDO_SETTINGS: self.session.undo_settings,
+            CommandId.REDO_SETTINGS: self.session.redo_settings,
+            CommandId.LAST_SETTINGS: self.use_last_settings,
             CommandId.KEYS: self.show_keys,
         }
 
@@ -332,11 +332,12 @@ class MainWindow(QMainWindow):
         session.viewed.connect(self._show_view)
         session.noticed.connect(self.notices.show_notice)
         session.noticed.connect(self._show_view)
-        session.opened.connect(self.menus.fill_recent)
-        session.changed.connect(self._show_frozen)
+        session.opened.connect(self._remember_source)
+        session.changed.connect(self._show_checks)
         session.recording.connect(self._show_recording)
         self.notices.retry.connect(session.retry)
         self.grid.panes_changed.connect(self._use_panes)
+        self.grid.open_button.clicked.connect(lambda: self.ask_and_open(ask_source_file))
         self.grid.clicked.connect(self.click)
         self.grid.hovered.connect(self.status.hover)
         self.compare.panes_wanted.connect(self.grid.choose)
@@ -359,7 +360,12 @@ class MainWindow(QMainWindow):
         self.grid.select_pinned_pixel(pixel)
         self._show_view()
 
-    def _show_frozen(self) -> None:
+    def _remember_source(self, text: str) -> None:
+        self.recent.add(text)
+        self.menus.fill_recent()
+
+    def _show_checks(self) -> None:
+        self.menus.check(CommandId.COMPARE, self.session.is_comparing)
         freeze = self.menus.actions[CommandId.FREEZE]
         freeze.setChecked(self.session.settings.frozen)
         freeze.setEnabled(self.session.can_freeze)

@@ -42,6 +42,20 @@ _TOOLS: tuple[tuple[CommandId, str] | Insert, ...] = (
 )
 """The tool bar: commands with their icons."""
 
+_TOOL_TEXTS = {
+    "file": "Open",
+    "folder": "Folder",
+    "address": "Address",
+    "record": "Record",
+    "snapshot": "Image",
+    "one": "One",
+    "two": "Two",
+    "four": "Four",
+    "freeze": "Freeze",
+    "reset": "Reset",
+}
+"""What is written under the icons."""
+
 _MOUSE = (
     ("Click in an image", "inspect that pixel and pin it"),
     ("Wheel", "zoom at the mouse, in all panes"),
@@ -150,6 +164,7 @@ class Menus:
         toolbar = QToolBar("Tools", self._window)
         toolbar.setObjectName("tools")
         toolbar.setMovable(False)
+        toolbar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
         self._window.addToolBar(toolbar)
         for tool in _TOOLS:
             if tool is Insert.SEPARATOR:
@@ -158,9 +173,13 @@ class Menus:
                 self._camera_button.setMenu(self.cameras)
                 self._camera_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
                 self._camera_button.setToolTip("Open camera")
+                self._camera_button.setText("Camera")
+                self._camera_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
                 toolbar.addWidget(self._camera_button)
             elif isinstance(tool, tuple):
-                toolbar.addAction(self.actions[tool[0]])
+                command_id, name = tool
+                self.actions[command_id].setIconText(_TOOL_TEXTS[name])
+                toolbar.addAction(self.actions[command_id])
 
     def _paint(self) -> None:
         colours = self._theme.colours

@@ -112,6 +112,8 @@ class DetectorRunView:
     memory_bytes: int | None
     counts: Counts | None
     """Right and wrong pixels so far; None without ground truth."""
+    scored: int = 0
+    """Frames in these counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,9 @@ class PinnedPixelView:
     foreground: bool
     """In the final mask."""
     before_learning: bool
-    """Whether the state is the one that judged the frame; after a click in a paused image it is the next one."""
+    """Whether the state is the one that judged the frame; otherwise it is the next one."""
+    removed_by: str = ""
+    """Why the pixel cannot be foreground, whatever its colour; empty if it could."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,6 +147,8 @@ class View:
     pinned_pixels: tuple[PinnedPixelView, ...] = ()
     position: int = 0
     """0-based index of the frame in the source."""
+    time_s: float = 0.0
+    """Time of the frame since the first one of the source."""
     processed: int = 0
     """Frames since the source was opened."""
     rate_hz: float = 0.0
@@ -150,6 +156,10 @@ class View:
     dropped: int = 0
     """Frames that a live source delivered too fast."""
     playing: bool = False
+    looking_back: bool = False
+    """Whether the frame is an earlier one, shown as it was detected."""
+    captions: tuple[str, ...] = ()
+    """What the user must know to understand the images, in a few words each."""
     opening: bool = False
     """Whether a source is being opened or sought."""
     preparing: bool = False

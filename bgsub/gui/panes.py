@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
 from bgsub.detectors.base import Detector
+from bgsub.evaluation import scored_pixels
 from bgsub.frames import Frame, Mask, Result, Score
+from bgsub.objects import ObjectLimits, find_objects
 from bgsub.video.sinks.overlay import Style, draw_overlay, to_display
 
 __all__ = [
@@ -18,11 +20,18 @@ __all__ = [
     "BACKGROUND_B",
     "BOTH",
     "DIFFERENCE",
+    "ERRORS",
+    "ERRORS_B",
+    "FALSE",
     "GROUND_TRUTH",
     "HEAT_RANGE",
+    "HIT",
     "INPUT",
     "MASK",
     "MASK_B",
+    "MISSED",
+    "OBJECTS",
+    "OBJECTS_B",
     "ONLY_A",
     "ONLY_B",
     "OVERLAY",
@@ -40,7 +49,9 @@ __all__ = [
     "heat_colours",
     "register",
     "render_difference",
+    "render_errors",
     "render_heat",
+    "render_objects",
 ]
 
 HEAT_RANGE = (-2.0, 1.0)
@@ -49,7 +60,13 @@ HEAT_RANGE = (-2.0, 1.0)
 ONLY_A, ONLY_B, BOTH = (255, 144, 30), (0, 140, 255), (235, 235, 235)
 """(blue, green, red) of pixels that only A, only B or both find: distinguishable for colour-blind eyes."""
 
+HIT, MISSED, FALSE = (235, 235, 235), (255, 144, 30), (0, 140, 255)
+"""(blue, green, red) of errors against ground truth: distinguishable for colour-blind eyes."""
+
+_NOT_SCORED = (70, 70, 70)
 _CONTOUR = (60, 76, 231)
+_BOX = (0, 225, 255)
+_LEAST_OBJECT_PX, _LEAST_OBJECT = 9, 1e-4  # smaller ones, also as a share of the image, are noise
 _BACKGROUND_INTERVAL_S = 0.2  # it changes slowly and takes longer to draw than a mask
 _DIGITS = "123456789"
 
@@ -71,6 +88,8 @@ class Needs(enum.Flag):
     """The result of the second detector, too."""
     LABELS = enum.auto()
     """Ground truth for the frame."""
+    MODEL = enum.auto()
+    """The model as it was with this frame, which is not kept for earlier ones."""
 
 
 class Legend(enum.Enum):
@@ -78,6 +97,7 @@ class Legend(enum.Enum):
 
     HEAT = "heat"
     DIFFERENCE = "difference"
+    ERRORS = "errors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +231,48 @@ def _draw_difference(processed: Processed) -> Frame | None:
     return None if processed.other is None else render_difference(processed.result.mask, processed.other.mask)
 
 
+def render_errors(mask: Mask, labels: Mask) -> NDArray[np.uint8]:
+    """Colour what a mask, (H, W) uint8, hits, misses and finds falsely by labels, (H, W) uint8.
+
+    Returns
+    -------
+    (H, W, 3) uint8 array
+        BGR of `HIT`, `MISSED` and `FALSE`; black where both are background, grey where labels do not count.
+    """
+    kinds = np.full(labels.shape, 4, np.uint8)
+    positive, negative = scored_pixels(labels, None)
+    kinds[positive] = np.where(mask[positive] != 0, 1, 2)
+    kinds[negative] = np.where(mask[negative] != 0, 3, 0)
+    table = np.zeros((256, 1, 3), np.uint8)
+    table[1:5, 0] = HIT, MISSED, FALSE, _NOT_SCORED
+    return cast(NDArray[np.uint8], cv2.applyColorMap(kinds, table))
+
+
+def render_objects(frame: Frame, mask: Mask) -> NDArray[np.uint8]:
+    """Draw a box around each object of a mask, (H, W) uint8, with its area, on a copy of the frame: (H, W, 3) BGR."""
+    shown = to_display(frame)
+    image = np.ascontiguousarray(np.dstack([shown] * 3) if shown.ndim == 2 else shown).copy()
+    limits = ObjectLimits(min_area=max(_LEAST_OBJECT_PX, round(_LEAST_OBJECT * mask.size)))
+    scale = max(mask.shape[0] / 480, 0.5)
+    thickness = max(1, round(scale))
+    for item in find_objects(mask, limits=limits):
+        x, y, width, height = (int(value) for value in item.box)
+        cv2.rectangle(image, (x, y), (x + width - 1, y + height - 1), (0, 0, 0), thickness + 2)
+        cv2.rectangle(image, (x, y), (x + width - 1, y + height - 1), _BOX, thickness)
+        at = x, max(y - 3, round(10 * scale))
+        for colour, width_px in (((0, 0, 0), thickness + 2), (_BOX, thickness)):
+            cv2.putText(image, f"{item.area} px", at, cv2.FONT_HERSHEY_SIMPLEX, 0.4 * scale, colour, width_px)
+    return image
+
+
+def _draw_errors(processed: Processed) -> Frame | None:
+    return None if processed.labels is None else render_errors(processed.result.mask, processed.labels)
+
+
+def _draw_objects(processed: Processed) -> Frame:
+    return render_objects(processed.result.packet.frame, processed.result.mask)
+
+
 def _draw_labels(processed: Processed) -> Frame | None:
     return processed.labels
 
@@ -218,15 +280,21 @@ def _draw_labels(processed: Processed) -> Frame | None:
 INPUT = register(Pane("input", "Input", _draw_input))
 MASK = register(Pane("mask", "Mask", _draw_mask))
 OVERLAY = register(Pane("overlay", "Overlay", _draw_overlay))
-BACKGROUND = register(Pane("background", "Background", _draw_background, interval_s=_BACKGROUND_INTERVAL_S))
+BACKGROUND = register(
+    Pane("background", "Background", _draw_background, needs=Needs.MODEL, interval_s=_BACKGROUND_INTERVAL_S)
+)
 SCORE = register(Pane("score", "Score", _draw_score, needs=Needs.SCORE, legend=Legend.HEAT))
 MASK_B = register(Pane("mask-b", "Mask B", _draw_mask, Side.B))
 OVERLAY_B = register(Pane("overlay-b", "Overlay B", _draw_overlay, Side.B))
 BACKGROUND_B = register(
-    Pane("background-b", "Background B", _draw_background, Side.B, interval_s=_BACKGROUND_INTERVAL_S)
+    Pane("background-b", "Background B", _draw_background, Side.B, Needs.MODEL, interval_s=_BACKGROUND_INTERVAL_S)
 )
 SCORE_B = register(Pane("score-b", "Score B", _draw_score, Side.B, Needs.SCORE, Legend.HEAT))
 DIFFERENCE = register(
     Pane("difference", "Difference", _draw_difference, needs=Needs.BOTH_SIDES, legend=Legend.DIFFERENCE)
 )
+OBJECTS = register(Pane("objects", "Objects", _draw_objects))
+OBJECTS_B = register(Pane("objects-b", "Objects B", _draw_objects, Side.B))
+ERRORS = register(Pane("errors", "Errors", _draw_errors, needs=Needs.LABELS, legend=Legend.ERRORS))
+ERRORS_B = register(Pane("errors-b", "Errors B", _draw_errors, Side.B, Needs.LABELS, Legend.ERRORS))
 GROUND_TRUTH = register(Pane("ground-truth", "Ground truth", _draw_labels, needs=Needs.LABELS))

@@ -1,5 +1,6 @@
 """State of the viewer without any widget, and the worker behind it; widgets talk to nothing else."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from bgsub.video.sources import FrameSource, open_source
 
 __all__ = ["Session", "open_for_viewer"]
 
+_UNDO_STEPS = 100
 _UNLIMITED = 1_000_000
 """Attempts to reconnect to a lost camera: the user decides when to stop."""
 
@@ -65,6 +67,8 @@ class Session(QObject):
     def __init__(self, opener: Opener | None = None, settings: Settings | None = None) -> None:
         super().__init__()
         self._settings = settings or Settings()
+        self._done: deque[Config] = deque(maxlen=_UNDO_STEPS)
+        self._undone: deque[Config] = deque(maxlen=_UNDO_STEPS)
         self._view = View(0)
         self._info: VideoInfo | None = None
         self._source = ""
@@ -137,7 +141,7 @@ class Session(QObject):
     # Settings
 
     def change(self, **values: Any) -> None:
-        """Change settings; they are used from the next frame on.
+        """Change settings; they are used for the frame that is held, or else from the next frame on.
 
         Parameters
         ----------
@@ -147,6 +151,9 @@ class Session(QObject):
         settings = replace(self._settings, **values)
         if settings == self._settings:
             return
+        if settings.config != self._settings.config:
+            self._undone.clear()
+            self._done.append(self._settings.config)
         self._settings = settings
         self._worker.apply(settings)
         self.changed.emit()
@@ -154,6 +161,23 @@ class Session(QObject):
     def configure(self, config: Config) -> None:
         """Use the settings of a file for the detector, including region and learning rate."""
         self.change(config=replace(config, roi=""))
+        self.configured.emit()
+
+    def undo_settings(self) -> None:
+        """Use the settings of the detector before the last change of them."""
+        self._move(self._done, self._undone)
+
+    def redo_settings(self) -> None:
+        """Use the settings of the detector that were undone."""
+        self._move(self._undone, self._done)
+
+    def _move(self, source: deque[Config], target: deque[Config]) -> None:
+        if not source:
+            return
+        target.append(self._settings.config)
+        self._settings = replace(self._settings, config=source.pop())
+        self._worker.apply(self._settings)
+        self.changed.emit()
         self.configured.emit()
 
     def toggle_frozen(self) -> None:
@@ -176,9 +200,14 @@ class Session(QObject):
     # Commands
 
     def open(self, text: str) -> None:
-        """Open a source and play it."""
-        self._source, self._info = text, None
+        """Open a source and play it; ground truth and region of another one before it are put away."""
+        before, self._source, self._info = self._source, text, None
         self.change(pinned_pixels=())
+        gone = [name for name in ("truth", "region") if getattr(self._settings, name) is not None]
+        if gone and before not in ("", text):
+            self.change(truth=None, region=None)
+            names = " and ".join({"truth": "ground truth", "region": "region"}[name] for name in gone)
+            self.notify(Level.INFO, f"The {names} of the source before {'were' if gone[1:] else 'was'} put away.")
         self._post(lambda engine: engine.open(text))
 
     def retry(self) -> None:
@@ -212,6 +241,13 @@ class Session(QObject):
     def seek(self, index: int) -> None:
         """Go to a 0-based frame index in a file."""
         self._post(lambda engine: engine.seek(index))
+
+    def rerun(self, back_s: float) -> None:
+        """Process the last seconds up to the frame shown again with the present settings; 0 for this frame alone.
+
+        The models return to where they were before, and what was detected later is forgotten.
+        """
+        self._post(lambda engine: engine.rerun(back_s))
 
     def reset(self) -> None:
         """Forget the models."""

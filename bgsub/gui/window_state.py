@@ -1,14 +1,20 @@
 """Layout and choices that the viewer remembers from one run to the next, all under stable ids."""
 
+import logging
+
 from PyQt6.QtCore import QByteArray, QSettings
 from PyQt6.QtWidgets import QMainWindow
 
+from bgsub.config import Config
+from bgsub.errors import BgsubError
 from bgsub.gui.panes import find_pane
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.pane_grid import PaneGrid
 from bgsub.gui.widgets.theme import ThemeChoice
 
 __all__ = ["WindowState"]
+
+logger = logging.getLogger(__name__)
 
 _LAYOUT_VERSION = 2
 """Of the saved docks; a layout saved with another version is ignored."""
@@ -31,6 +37,15 @@ class WindowState:
         """Remembered theme."""
         choice = self._text("window/theme")
         return next((known for known in ThemeChoice if known.value == choice), ThemeChoice.SYSTEM)
+
+    @property
+    def config(self) -> Config | None:
+        """Settings of the detector when the window was closed, if they were not the defaults."""
+        try:
+            return Config.from_toml_text(self._text("detector/settings")) if self._text("detector/settings") else None
+        except (BgsubError, ValueError, TypeError) as error:
+            logger.info("the remembered settings of the detector cannot be used: %s", error)
+            return None
 
     def restore(self, window: QMainWindow, grid: PaneGrid, session: Session) -> None:
         """Apply what is remembered."""
@@ -56,6 +71,7 @@ class WindowState:
             ("window/panes", "|".join(pane.id for pane in grid.panes)),
             ("window/theme", theme.value),
             ("overlay/style", settings.overlay_style),
+            ("detector/settings", settings.config.to_toml() if settings.config != Config() else ""),
             ("play/loop", str(settings.loop).lower()),
             ("play/reset", str(not settings.keep_model).lower()),
         ):

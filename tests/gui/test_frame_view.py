@@ -139,8 +139,8 @@ def test_without_an_image_a_hint_is_shown(view):
 def test_legends_are_painted(view, pane):
     view.show_pane(pane)
     view.show_image(np.zeros((100, 200, 3), np.uint8))
-    assert seen(view)[:40, 100:].max() > 100
-    assert seen(view)[60:].max() == 0
+    assert seen(view)[:62, 100:].max() > 100
+    assert seen(view)[62:].max() == 0
 
 
 def test_a_wrapped_image_shares_the_pixels():

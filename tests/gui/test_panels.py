@@ -19,9 +19,9 @@ from bgsub.gui.messages import Level, Notice
 from bgsub.gui.panels.compare import ComparePanel, Statistic
 from bgsub.gui.panels.detector import DetectorPanel, command_line
 from bgsub.gui.panels.inspector import InspectorPanel, explain
-from bgsub.gui.panels.parameter_form import ParameterForm
+from bgsub.gui.panels.parameters.form import ParameterForm
+from bgsub.gui.panels.parameters.presets import read_preset, write_preset
 from bgsub.gui.panels.plots import PlotsPanel
-from bgsub.gui.panels.presets import read_preset, write_preset
 from bgsub.gui.panels.roi import RoiPanel
 from bgsub.gui.panels.transport import TransportBar
 from bgsub.gui.widgets import dialogs

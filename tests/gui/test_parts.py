@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from bgsub.config import Config
+from bgsub.frames import Packet, Result, Timings
+from bgsub.gui import panes
 from bgsub.gui.engine.detector_run import needs_new_model
 from bgsub.gui.engine.history import History
 from bgsub.gui.engine.recorder import Outputs, Recording
@@ -218,3 +220,38 @@ class TestLearning:
 @pytest.mark.parametrize(("time_s", "text"), [(0, "0:00.0"), (59.96, "0:59.9"), (60, "1:00.0"), (7325.25, "2:02:05.2")])
 def test_clock(time_s, text):
     assert clock(time_s) == text
+
+
+def test_errors_are_coloured_by_hit_missed_and_false():
+    labels = np.array([[255, 255, 0, 50, 170, 85]], np.uint8)
+    mask = np.array([[255, 0, 255, 0, 255, 0]], np.uint8)
+    image = panes.render_errors(mask, labels)
+    assert [tuple(colour) for colour in image[0, :4].tolist()] == [panes.HIT, panes.MISSED, panes.FALSE, (0, 0, 0)]
+    assert (image[0, 4] == image[0, 5]).all()
+
+
+@pytest.mark.parametrize("shape", [(60, 80), (60, 80, 3)])
+def test_objects_are_boxed_and_noise_is_not(shape):
+    mask = np.zeros((60, 80), np.uint8)
+    mask[30:45, 20:50] = 255
+    mask[5, 5] = 255
+    frame = np.full(shape, 90, np.uint8)
+    image = panes.render_objects(frame, mask)
+    assert image.shape == (60, 80, 3)
+    assert (frame == 90).all()
+    changed = (image != 90).any(axis=2)
+    assert changed[30, 20:50].all()
+    assert changed[44, 20:50].all()
+    assert not changed[33:42, 23:47].any()
+    assert not changed[3:8, 3:8].any()
+
+
+def test_outlines_of_large_images_are_thicker():
+    for height in (240, 2160):
+        mask = np.zeros((height, height), np.uint8)
+        mask[height // 4 : height // 2, height // 4 : height // 2] = 255
+        packet = Packet(0, 0.0, np.zeros((height, height, 3), np.uint8), 1)
+        result = Result(packet, mask, None, Timings(0, 0, 0))
+        image = panes.OVERLAY.draw(panes.Processed(result, None, None, None, "contour"))
+        row = image[3 * height // 8, : 3 * height // 8].any(axis=1)
+        assert row.sum() == 1 if height == 240 else row.sum() >= 3

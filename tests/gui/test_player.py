@@ -122,7 +122,18 @@ def test_a_loop_marks_its_jump_and_playing_at_the_end_begins_again(player):
     assert played[10].arrival is Arrival.LOOPED
     play(player)
     player.play()
-    assert play(player, most=1)[0].arrival is Arrival.SOUGHT
+    assert play(player, most=1)[0].arrival is Arrival.BEGUN_AGAIN
+
+
+def test_a_replay_delivers_as_many_frames_as_asked_for_and_pauses(player):
+    player.open("any")
+    play(player)
+    player.replay(3, 4)
+    played = play(player)
+    assert numbers(played) == [4, 5, 6, 7]
+    assert [frame.arrival for frame in played] == [Arrival.REPLAYED, *[Arrival.NEXT] * 3]
+    assert [frame.position for frame in played] == [3, 4, 5, 6]
+    assert (player.playing, player.owed, player.position) == (False, 0, 6)
 
 
 def test_a_failure_closes_the_source_and_keeps_its_name():

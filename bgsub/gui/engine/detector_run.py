@@ -1,9 +1,12 @@
 """Detectors applied frame by frame: changed between two frames, timed, compared with ground truth and each other."""
 
+import copy
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from bgsub._opencv import cv2
 from bgsub.config import Config
@@ -12,14 +15,14 @@ from bgsub.detectors.base import Detector
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.errors import BgsubError, ModelFileError
 from bgsub.evaluation import Counts, GroundTruth, count_pixels, scored_pixels
-from bgsub.frames import Frame, Mask, Packet, Result
+from bgsub.frames import Frame, Mask, Packet, Result, Timings
 from bgsub.gui.engine.notices import Notices
 from bgsub.gui.messages import DetectorRunView, Settings
 from bgsub.gui.panes import Needs, Side
-from bgsub.pipeline import default_postprocess
+from bgsub.pipeline import Pipeline, default_postprocess
 from bgsub.roi import Region
 
-__all__ = ["DetectorRun", "DetectorRuns", "foreground_share", "needs_new_model"]
+__all__ = ["DetectorRun", "DetectorRuns", "RunState", "foreground_share", "needs_new_model"]
 
 _TIMED_FRAMES = 25
 """Number of frames in the mean time."""
@@ -39,6 +42,19 @@ def foreground_share(mask: Mask) -> float:
     return cv2.countNonZero(mask) / mask.size
 
 
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """A detector run at one moment, as `DetectorRun.state` copies it."""
+
+    config: Config
+    pipeline: Pipeline | None
+    """With a copy of the model; None if the detector cannot be copied."""
+    confined_to: tuple[Region | None, tuple[int, ...]] | None
+    counts: Counts
+    scored: int
+    nbytes: int
+
+
 class DetectorRun:
     """One detector with its pipeline, its times and its score.
 
@@ -55,7 +71,7 @@ class DetectorRun:
         self._rate_hz = rate_hz
         self._confined_to: tuple[Region | None, tuple[int, ...]] | None = None
         self._times_ms: deque[float] = deque(maxlen=_TIMED_FRAMES)
-        self._counts = Counts()
+        self._counts, self._scored = Counts(), 0
         self._make()
 
     @property
@@ -111,7 +127,35 @@ class DetectorRun:
 
     def restart_counts(self) -> None:
         """Count right and wrong pixels from zero."""
-        self._counts = Counts()
+        self._counts, self._scored = Counts(), 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the model has seen no frame."""
+        return self.detector.shape is None
+
+    @property
+    def warmup(self) -> tuple[int, int]:
+        """Frames learned so far, and the number up to which masks stay empty."""
+        own = self.detector.parameters.get("warmup") or 0
+        return self.detector.frames_seen, max(int(own), self._config.warmup or 0)
+
+    def state(self) -> RunState:
+        """Return a copy of the run, with all that the model has learned if the detector can be copied."""
+        pipeline = copy.deepcopy(self._pipeline) if self.detector.can_save else None
+        nbytes = 0 if pipeline is None else self.detector.memory_bytes or 0
+        return RunState(self._config, pipeline, self._confined_to, self._counts, self._scored, nbytes)
+
+    def restore(self, state: RunState) -> None:
+        """Return to a state; a model that could not be copied begins again."""
+        self._config = state.config
+        if state.pipeline is None:
+            self._make()
+        else:
+            self._pipeline = copy.deepcopy(state.pipeline)
+        self._confined_to = None if state.pipeline is None else state.confined_to
+        self._counts, self._scored = state.counts, state.scored
+        self.is_loaded = False
 
     def step(self, packet: Packet, *, frozen: bool, want_score: bool) -> Result:
         """Process one frame; a detector that cannot freeze goes on learning."""
@@ -123,9 +167,29 @@ class DetectorRun:
         self._times_ms.append(result.timings.total_ms)
         return result
 
+    def reason_to_remove(self, row: int, column: int) -> str:
+        """Return why a pixel cannot be foreground in the last mask, whatever its colour; empty if it could."""
+        region = self.detector.roi
+        if region is not None and not region[row, column]:
+            return "it lies outside the region"
+        learned, warmup = self.warmup
+        if learned <= warmup and warmup:
+            return f"nothing is reported while the model is learning its first {warmup} frames"
+        return ""
+
+    def peek(self, packet: Packet) -> Result:
+        """Judge one frame without learning; an empty mask where that is impossible."""
+        frame = packet.frame
+        if not self.detector.can_freeze or (self.detector.shape, self.detector.dtype) != (frame.shape, frame.dtype):
+            return Result(packet, np.zeros(frame.shape[:2], np.uint8), None, Timings(0.0, 0.0, 0.0))
+        pipeline = copy.copy(self._pipeline)  # with the same model, but its own count of frames
+        pipeline.learning_rate, pipeline.want_score = 0.0, False
+        return pipeline.step(packet)
+
     def count(self, mask: Mask, selected: tuple[Frame, Frame]) -> None:
         """Compare a mask with the pixels that are foreground and those that are background."""
         self._counts += count_pixels(mask, *selected)
+        self._scored += 1
 
     def inspect(self, frame: Frame, row: int, column: int) -> tuple[PixelState | None, str]:
         """Return the state of one pixel, or None and the reason why there is none."""
@@ -166,14 +230,15 @@ class DetectorRun:
         """Return a summary for the window."""
         counts = self._counts if scored else None
         share = foreground_share(result.mask)
-        return DetectorRunView(self.detector.name, result, self.ms, share, self.detector.memory_bytes, counts)
+        memory = self.detector.memory_bytes
+        return DetectorRunView(self.detector.name, result, self.ms, share, memory, counts, self._scored)
 
     def _make(self) -> None:
         detector = self._config.make_detector(rate_hz=self._rate_hz)
         self._pipeline = replace(self._config, roi="").make_pipeline(detector)
         self._confined_to = None
         self._times_ms.clear()
-        self._counts = Counts()
+        self._counts, self._scored = Counts(), 0
         self.is_loaded = False
         """Whether the model comes from a file and has processed no frame since."""
 
@@ -228,6 +293,24 @@ class DetectorRuns:
         """Begin with new models for a new source; a model that was just loaded stays."""
         self._runs = [run if run.is_loaded else DetectorRun(run.config, rate_hz) for run in self._runs]
 
+    @property
+    def can_be_kept(self) -> bool:
+        """Whether all models can be copied."""
+        return all(detector.can_save for detector in self.detectors)
+
+    def states(self) -> tuple[RunState, ...]:
+        """Return copies of all runs."""
+        return tuple(run.state() for run in self._runs)
+
+    def restore(self, states: Sequence[RunState], rate_hz: float | None, *, but: Collection[int] = ()) -> None:
+        """Return to a state of all runs, but those at some indices."""
+        del self._runs[len(states) :]
+        while len(self._runs) < len(states):
+            self._runs.append(DetectorRun(states[len(self._runs)].config, rate_hz))
+        for index, (run, state) in enumerate(zip(self._runs, states, strict=True)):
+            if index not in but:
+                run.restore(state)
+
     def reset(self) -> None:
         """Forget all models."""
         for run in self._runs:
@@ -253,10 +336,12 @@ class DetectorRuns:
         except (BgsubError, ValueError) as error:
             self._notices.refuse(error, region)
 
-    def step(self, packet: Packet, settings: Settings) -> list[Result]:
-        """Process one frame with each detector; scores are computed for the panes that need them."""
+    def step(self, packet: Packet, settings: Settings, known: Mapping[int, Result]) -> list[Result]:
+        """Process one frame with each detector whose result is not known, with scores for panes that need them."""
         return [
-            run.step(
+            known[side]
+            if side in known
+            else run.step(
                 packet,
                 frozen=settings.frozen,
                 want_score=any(pane.side == side and Needs.SCORE in pane.needs for pane in settings.panes),
@@ -264,23 +349,38 @@ class DetectorRuns:
             for side, run in enumerate(self._runs)
         ]
 
-    def count(self, results: list[Result], truth: GroundTruth | None) -> Mask | None:
-        """Compare the masks with the ground truth of the frame; return its labels, (H, W) uint8, if there are any."""
+    def read_truth(self, result: Result, truth: GroundTruth | None) -> tuple[Mask, Mask | None] | None:
+        """Return labels and region of a frame, both (H, W) uint8, if there are any."""
         if truth is None:
             return None
-        height, width = results[0].mask.shape
+        height, width = result.mask.shape
         try:
-            found = truth.read(results[0].packet.number, (height, width))
+            return truth.read(result.packet.number, (height, width))
         except BgsubError as error:
             self._notices.refuse(error, truth)
             return None
+
+    def count(self, results: list[Result], truth: GroundTruth | None, known: Collection[int] = ()) -> Mask | None:
+        """Compare masks with the ground truth of the frame, but those at some indices.
+
+        Returns
+        -------
+        (H, W) uint8 array or None
+            The labels, if there are any.
+        """
+        found = self.read_truth(results[0], truth)
         if found is None:
             return None
         labels, roi = found
         selected = scored_pixels(labels, roi)
-        for run, result in zip(self._runs, results, strict=True):
-            run.count(result.mask, selected)
+        for index, (run, result) in enumerate(zip(self._runs, results, strict=True)):
+            if index not in known:
+                run.count(result.mask, selected)
         return labels
+
+    def peek(self, packet: Packet) -> list[Result]:
+        """Judge one frame by the models as they are, without learning."""
+        return [run.peek(packet) for run in self._runs]
 
     def views(self, results: list[Result], *, scored: bool) -> tuple[DetectorRunView, ...]:
         """Return summaries for the window."""

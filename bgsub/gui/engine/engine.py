@@ -1,27 +1,31 @@
 """The engine: everything the worker does, one frame at a time, and the commands between two frames."""
 
 import logging
-import math
+from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from bgsub.errors import BgsubError
-from bgsub.frames import Frame, Result
-from bgsub.gui.engine.detector_run import DetectorRuns, foreground_share
-from bgsub.gui.engine.history import FRAME_COLUMNS, History
+from bgsub.frames import Frame
+from bgsub.gui.engine.detector_run import DetectorRuns
+from bgsub.gui.engine.history import History
 from bgsub.gui.engine.notices import Notices, describe
 from bgsub.gui.engine.opening import Opener
-from bgsub.gui.engine.pinned_pixels import PinnedPixels
 from bgsub.gui.engine.player import Arrival, PlayedFrame, Player
+from bgsub.gui.engine.processing.frame_processor import Budget, FrameProcessor
 from bgsub.gui.engine.publisher import Progress, ViewPublisher
 from bgsub.gui.engine.recorder import Outputs, Recorder
 from bgsub.gui.messages import DEFAULT_RATE_HZ, Configured, Event, Level, Notice, Opened, Settings, View
+from bgsub.gui.panes import Needs, Side
 
 __all__ = ["Engine"]
 
 logger = logging.getLogger(__name__)
 
-_HISTORY_FRAMES = 90_000  # an hour at 25 frames per second
+_LEARNING_FRAMES = 100
+"""Frames from which a new model learns before it judges a frame that is held."""
+_SAME_S = 5e-7  # times that differ by less are the same
 
 
 class Engine:
@@ -39,6 +43,8 @@ class Engine:
         Opens sources.
     settings : Settings
         Initial settings.
+    budget : Budget, optional
+        Memory for past frames.
     """
 
     def __init__(
@@ -48,27 +54,46 @@ class Engine:
         wake: Callable[[], None],
         opener: Opener,
         settings: Settings,
+        budget: Budget | None = None,
     ) -> None:
         self._settings = settings
         self._notices = Notices(send)
         self._publisher = ViewPublisher(put)
         self._player = Player(opener, wake)
         self._player_state: tuple[object, ...] = ()
-        self.runs = DetectorRuns(settings, self._notices)
-        """The detectors at work."""
+        self._work = FrameProcessor(settings, self._notices, budget)
+        self._queue: deque[PlayedFrame] = deque()
+        """Recent frames that are to be processed again."""
+        self._rerun_to: int | None = None
+        """Position of the frame at which processing again ends."""
         self.recorder = Recorder(self._notices)
         """Writes files."""
-        self.progress = Progress()
+        self._work.pinned_pixels.pin(settings.pinned_pixels, self.runs.main, None)
+
+    @property
+    def runs(self) -> DetectorRuns:
+        """The detectors at work."""
+        return self._work.runs
+
+    @property
+    def progress(self) -> Progress:
         """Latest frame of the present source."""
-        self.history = History(FRAME_COLUMNS, _HISTORY_FRAMES)
+        return self._work.progress
+
+    @property
+    def history(self) -> History:
         """Statistics of the frames so far."""
-        self._pinned_pixels = PinnedPixels()
-        self._pinned_pixels.pin(settings.pinned_pixels, self.runs.main, None)
+        return self._work.history
+
+    @property
+    def kept_bytes(self) -> tuple[int, int, int]:
+        """Memory in use for past masks, copies of models, and frames."""
+        return self._work.past.nbytes, self._work.snapshots.nbytes, self._work.recent.nbytes
 
     @property
     def pixel_histories(self) -> dict[tuple[int, int], History]:
         """Statistics of the pinned pixels, by row and column."""
-        return self._pinned_pixels.histories
+        return self._work.pinned_pixels.histories
 
     @property
     def is_opening(self) -> bool:
@@ -78,15 +103,73 @@ class Engine:
     # Commands
 
     def apply(self, settings: Settings) -> None:
-        """Use other settings from the next frame on."""
+        """Use other settings: on the frame that is held, else from the next frame on."""
         before, self._settings = self._settings, settings
         self._publisher.mark_changed()
         self.runs.configure(settings, self._player.rate_hz)
         if before.truth is not settings.truth:
             self.restart_counts()
+            self._work.show_truth(settings)
+        is_held = not self._player.playing and not self._player.opening
+        if self.progress.results and (is_held or self._rerun_to is not None):
+            if _changes_masks(before, settings):
+                self._answer()
+            elif _wants_more_scores(before, settings):
+                self._work.repeat(settings, self._player.rate_hz)
         if before.pinned_pixels != settings.pinned_pixels:
-            results = self.progress.results
-            self._pinned_pixels.pin(settings.pinned_pixels, self.runs.main, results[0] if results else None)
+            self._pin()
+
+    def _answer(self) -> None:
+        """Show what present settings make of the frame that is held."""
+        if self._rerun_to is not None or not self._work.repeat(self._settings, self._player.rate_hz):
+            is_new = not self.runs.can_be_kept or any(run.is_empty for run in self.runs)
+            self.rerun(_LEARNING_FRAMES / (self._player.rate_hz or DEFAULT_RATE_HZ) if is_new else 0.0)
+
+    def _pin(self) -> None:
+        """Inspect pixels that are new; in a frame that is held, by the models before it."""
+        results = self.progress.results
+        self._work.pinned_pixels.pin(self._settings.pinned_pixels, self.runs.main, results[0] if results else None)
+        if self._work.is_looking_back:
+            self._work.pinned_pixels.show_past(results[0])
+        elif not self._player.playing:
+            self._work.repeat(self._settings, self._player.rate_hz)
+
+    def rerun(self, back_s: float) -> None:
+        """Process the last seconds up to the frame that is shown again, with the present settings.
+
+        Parameters
+        ----------
+        back_s : float
+            How far back; 0 for the frame alone. Frames before that may have to be processed again as they were.
+        """
+        player, work, results = self._player, self._work, self.progress.results
+        if not results or player.info is None or (player.opening and self._rerun_to is None):
+            return
+        recorded = self.recorder.recorded is not None
+        target_s = results[0].packet.time_s if self._rerun_to is None else work.repeats_until_s
+        self._rerun_to = player.position if self._rerun_to is None else self._rerun_to
+        from_s = target_s - back_s
+        learning_s = max(back_s, _LEARNING_FRAMES / (player.rate_hz or DEFAULT_RATE_HZ))
+        frames = [*work.recent.until(target_s), *self._queue]  # before the processor forgets them
+        begin = work.rewind(from_s, player.rate_hz, fresh_from_s=target_s - learning_s)
+        first_s = target_s - learning_s if begin is None else begin[0]
+        if recorded:
+            self._notices.warn("The frames processed again are not recorded a second time.")
+        player.pause()
+        self._queue.clear()
+        self._publisher.mark_changed()
+        is_covered = (
+            bool(frames)
+            and frames[0].packet.time_s <= first_s + _SAME_S
+            and frames[-1].packet.time_s >= target_s - _SAME_S
+        )
+        if player.info.live or is_covered:
+            again = [played for played in frames if played.packet.time_s >= first_s - _SAME_S]
+            self._queue.extend(replace(played, arrival=Arrival.NEXT) for played in again)
+            return
+        behind = round(learning_s * (player.rate_hz or DEFAULT_RATE_HZ))
+        position = max(0, self._rerun_to - behind) if begin is None else begin[1]
+        player.replay(position, self._rerun_to - position + 1)
 
     def open(self, text: str) -> None:
         """Open a source and play it."""
@@ -97,6 +180,8 @@ class Engine:
     def retry(self) -> None:
         """Open the source that failed again, and keep the model."""
         if self._player.text and not self._player.opening:
+            self._stop_rerun()
+            self._work.forget_past()
             self._player.open(self._player.text)
             self._publisher.mark_changed()
 
@@ -108,36 +193,50 @@ class Engine:
 
     def play(self) -> None:
         """Let frames follow each other."""
+        if not self._queue:
+            self._stop_rerun()
         self._player.play()
         self._publisher.mark_changed()
 
     def pause(self) -> None:
-        """Hold the image."""
-        self._player.pause()
+        """Hold the next frame: the models are kept as they are before it, so that it can be processed again."""
+        if self._player.playing and self.progress.results:
+            self._player.step()
+        else:
+            self._player.pause()
         self._publisher.mark_changed()
 
     def step(self, frames: int) -> None:
-        """Go one frame forward (1) or back (-1), and pause."""
+        """Go frames forward, or back if negative, and pause; frames seen before are shown as they were."""
+        self._stop_rerun()
         self._player.pause()
-        if frames > 0:
+        if frames == 1:
             self._player.step()
         else:
-            self._player.seek(self._player.target + frames)
+            self._player.seek(self._player.target + frames, Arrival.STEPPED)
         self._publisher.mark_changed()
 
     def seek(self, index: int) -> None:
         """Go to a 0-based frame index in a file."""
+        self._stop_rerun()
         self._player.seek(index)
         self._publisher.mark_changed()
 
     def reset(self) -> None:
         """Forget the models."""
+        self._stop_rerun()
         self.runs.reset()
+        self._work.models_changed()
         self._publisher.mark_changed()
+
+    def _stop_rerun(self) -> None:
+        self._rerun_to = None
+        self._queue.clear()
+        self._work.stop_repeating()
 
     def restart_counts(self) -> None:
         """Count right and wrong pixels from zero."""
-        self.runs.restart_counts()
+        self._work.restart_counts()
         self._publisher.mark_changed()
 
     def load_model(self, path: Path) -> None:
@@ -148,6 +247,7 @@ class Engine:
         except (BgsubError, ValueError) as error:
             self._notices.error(error)
             return
+        self._work.models_changed()
         self._notices.send(Configured(config))
         self._notices.info(f"The model {path.name} was loaded; it continues from where it was saved.")
 
@@ -182,6 +282,10 @@ class Engine:
 
     def advance(self) -> float:
         """Process at most one frame; return for how many seconds there is nothing to do."""
+        if self._queue:
+            self._process(self._queue.popleft())
+            self._publish(idle=not self._queue)
+            return 0.0
         try:
             polled = self._player.poll(self._settings.speed, self._settings.loop)
         except Exception as error:  # noqa: BLE001 - whatever a source raises, the window stays open
@@ -190,6 +294,7 @@ class Engine:
         self._follow_player()
         if isinstance(polled, PlayedFrame):
             if not self.progress.results:
+                self._publisher.preview(polled.packet.frame)
                 self._publish(idle=True)  # the first frame may compile for seconds: show that before
             self._process(polled)
             self._publish(idle=False)
@@ -213,53 +318,27 @@ class Engine:
         self._notices.send(Opened(player.text, info))
 
     def _process(self, played: PlayedFrame) -> None:
-        frame, settings = played.packet.frame, self._settings
-        if played.arrival is Arrival.SOUGHT and not settings.keep_model:
-            self.reset()
-        self.runs.prepare(frame, settings.region)
-        inspections = self._pinned_pixels.inspect(self.runs.main, frame)
+        player, settings = self._player, self._settings
+        more = bool(self._queue) or player.owed > 0
+        hold = not more and (not player.playing or (player.is_last and not settings.loop))
         try:
-            results = self.runs.step(played.packet, settings)
+            outcome = self._work.process(played, settings, player.rate_hz, hold=hold)
         except Exception as error:  # noqa: BLE001 - a detector may raise anything; the window stays open
             self._lose_detector(error)
             return
-        self.progress.add(played, results, self._player.rate_hz)
-        self.progress.labels = self.runs.count(results, settings.truth)
-        self._pinned_pixels.record(inspections, results[0], self.progress.elapsed_s)
-        self._record_statistics(results)
-        self.recorder.write(results[0], self.progress.elapsed_s)
+        if not self._work.is_repeating:
+            self._rerun_to = None
+        if outcome.is_new:
+            self.recorder.write(self.progress.results[0], self.progress.elapsed_s)
         self._publisher.mark_changed()
 
-    def _record_statistics(self, results: list[Result]) -> None:
-        packet, main, second = results[0].packet, self.runs.main, self.runs.second
-        scored = self._settings.truth is not None
-        self.history.append(
-            self.progress.elapsed_s,
-            packet.number,
-            packet.time_s,
-            foreground_share(results[0].mask),
-            results[0].timings.total_ms,
-            results[1].timings.total_ms if second else math.nan,
-            main.counts.f_measure if scored else math.nan,
-            second.counts.f_measure if second and scored else math.nan,
-        )
-
     def _publish(self, *, idle: bool) -> None:
-        self._publisher.publish(
-            self._settings,
-            self.progress,
-            self.runs,
-            self._pinned_pixels.views,
-            self._player,
-            self.recorder.recorded,
-            idle=idle,
-        )
+        self._publisher.publish(self._settings, self._work, self._player, self.recorder.recorded, idle=idle)
 
     def _forget_frames(self) -> None:
-        self.progress = Progress()
+        self._stop_rerun()
+        self._work.clear()
         self._publisher.clear()
-        self.history.clear()
-        self._pinned_pixels.clear()
 
     # Failures
 
@@ -270,6 +349,7 @@ class Engine:
         self._notices.error(error, can_retry=True)
 
     def _lose_detector(self, error: Exception) -> None:
+        self._stop_rerun()
         self._player.pause()
         self.stop_recording()
         self._publisher.mark_changed()
@@ -283,3 +363,22 @@ class Engine:
         logger.error("unexpected error in the viewer", exc_info=error)
         self.pause()
         self._notices.error(error)
+
+
+def _changes_masks(before: Settings, after: Settings) -> bool:
+    """Return whether a change of settings may change masks."""
+    return (before.config, before.other, before.frozen, before.region) != (
+        after.config,
+        after.other,
+        after.frozen,
+        after.region,
+    )
+
+
+def _wants_more_scores(before: Settings, after: Settings) -> bool:
+    """Return whether scores are shown that were not."""
+
+    def sides(settings: Settings) -> set[Side]:
+        return {pane.side for pane in settings.panes if Needs.SCORE in pane.needs}
+
+    return not sides(after) <= sides(before)

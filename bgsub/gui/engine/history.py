@@ -44,6 +44,7 @@ class History:
         self.columns = columns
         self._rows = np.full((capacity, len(columns)), np.nan)
         self._written = 0
+        self._first = 0  # of the rows not overwritten
         self._lock = threading.Lock()
 
     @property
@@ -56,17 +57,24 @@ class History:
         with self._lock:
             self._rows[self._written % len(self._rows)] = values
             self._written += 1
+            self._first = max(self._first, self._written - len(self._rows))
+
+    def drop_after(self, value: float) -> None:
+        """Forget the newest rows, those whose first column is larger than this."""
+        with self._lock:
+            while self._written > self._first and self._rows[(self._written - 1) % len(self._rows), 0] > value:
+                self._written -= 1
 
     def clear(self) -> None:
         """Forget all rows."""
         with self._lock:
-            self._written = 0
+            self._written = self._first = 0
 
     def rows(self, last: int | None = None) -> NDArray[np.float64]:
         """Return a copy of the last rows, (n, columns), oldest first; all by default."""
         with self._lock:
             capacity = len(self._rows)
-            count = min(self._written, capacity, capacity if last is None else last)
+            count = min(self._written - self._first, capacity if last is None else last)
             indices = np.arange(self._written - count, self._written) % capacity
             return self._rows[indices]
 

@@ -10,7 +10,7 @@ from bgsub.detectors.base import Detector
 from bgsub.errors import BgsubError
 from bgsub.frames import Frame, Mask, Result
 from bgsub.gui.messages import Settings
-from bgsub.gui.panes import Pane, Processed, Side
+from bgsub.gui.panes import Needs, Pane, Processed, Side
 
 __all__ = ["LatestFrame", "PaneImages"]
 
@@ -26,6 +26,8 @@ class LatestFrame:
     detectors: Sequence[Detector]
     labels: Mask | None
     """Ground truth, (H, W) uint8, if there is any."""
+    is_past: bool = False
+    """Whether the detectors have learned more since."""
 
 
 class PaneImages:
@@ -51,7 +53,8 @@ class PaneImages:
         now_s : float
             Time in seconds.
         """
-        wanted = (tuple(id(result) for result in latest.results), settings.panes, settings.overlay_style)
+        shown = (*latest.results, latest.labels)
+        wanted = (tuple(id(item) for item in shown), settings.panes, settings.overlay_style)
         if wanted == self._drawn:
             return
         self._drawn = wanted
@@ -71,6 +74,8 @@ class PaneImages:
 
     def _draw_pane(self, pane: Pane, settings: Settings, latest: LatestFrame) -> Frame | None:
         if pane.side >= min(len(latest.results), len(latest.detectors)):
+            return None
+        if latest.is_past and Needs.MODEL in pane.needs:
             return None
         other = Side.B if pane.side is Side.A else Side.A
         processed = Processed(

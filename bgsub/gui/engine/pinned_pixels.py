@@ -1,5 +1,7 @@
 """Pinned pixels: model state in the latest frame, and history."""
 
+from dataclasses import replace
+
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.frames import Frame, Result
 from bgsub.gui.engine.detector_run import DetectorRun
@@ -9,6 +11,11 @@ from bgsub.gui.messages import PinnedPixelView
 __all__ = ["PinnedPixels"]
 
 _CAPACITY = 3_000
+
+PAST_REASON = (
+    "This is an earlier frame, as it was detected; the model has learned more since. Rewind the model to this frame "
+    "(Backspace) to see why."
+)
 
 Inspection = tuple[PixelState | None, str]
 """State of a pixel, or None and the reason why there is none."""
@@ -23,6 +30,7 @@ class PinnedPixels:
         self.histories: dict[tuple[int, int], History] = {}
         """Statistics by (row, column); may be read from any thread."""
         self._pixels: tuple[tuple[int, int], ...] = ()
+        self._head_views: tuple[PinnedPixelView, ...] = ()
 
     def pin(self, pixels: tuple[tuple[int, int], ...], run: DetectorRun, result: Result | None) -> None:
         """Pin exactly these (row, column) pixels; new ones are inspected at once if there is a frame."""
@@ -40,22 +48,33 @@ class PinnedPixels:
         """Inspect all pinned pixels before the detector learns the frame: this state judges it."""
         return [run.inspect(frame, *pixel) for pixel in self._pixels]
 
-    def record(self, inspections: list[Inspection], result: Result, elapsed_s: float) -> None:
+    def record(self, inspections: list[Inspection], run: DetectorRun, result: Result, elapsed_s: float) -> None:
         """Keep the states from `inspect`, with the final mask at these pixels."""
         views = []
         for pixel, inspection in zip(self._pixels, inspections, strict=True):
             view = _view(pixel, inspection, result, before_learning=True)
+            if view.state is not None and not view.foreground:
+                view = replace(view, removed_by=run.reason_to_remove(*pixel))
             views.append(view)
             if view.state is not None:
                 state = view.state
                 self.histories[pixel].append(
                     elapsed_s, state.value, state.threshold, state.width, float(view.foreground)
                 )
-        self.views = tuple(views)
+        self.views = self._head_views = tuple(views)
+
+    def show_past(self, result: Result) -> None:
+        """Show the mask of an earlier frame at the pixels; the states of the models are not kept."""
+        self.views = tuple(_view(pixel, (None, PAST_REASON), result, before_learning=True) for pixel in self._pixels)
+
+    def show_head(self) -> None:
+        """Show the newest states again."""
+        known = {(view.row, view.column): view for view in self._head_views}
+        self.views = tuple(known[pixel] for pixel in self._pixels if pixel in known)
 
     def clear(self) -> None:
         """Forget earlier frames; the pixels stay pinned."""
-        self.views = ()
+        self.views = self._head_views = ()
         for history in self.histories.values():
             history.clear()
 

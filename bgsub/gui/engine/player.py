@@ -24,8 +24,14 @@ class Arrival(enum.Enum):
     """As the next frame of the source, or the first."""
     SOUGHT = "sought"
     """After a jump that was asked for."""
+    STEPPED = "stepped"
+    """After one or more steps back."""
+    REPLAYED = "replayed"
+    """After a jump back from which frames are to be processed again."""
     LOOPED = "looped"
     """After a jump from the end to the beginning."""
+    BEGUN_AGAIN = "begun-again"
+    """As the first frame, because the user plays on at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,8 @@ class PlayedFrame:
     due_s: float
     """`time.perf_counter()` at which it was due; the present for live sources and single steps."""
     arrival: Arrival
+    position: int = 0
+    """0-based index of the frame in the source."""
 
     @property
     def is_jump(self) -> bool:
@@ -141,8 +149,9 @@ class Player:
         self._state: _Closed | _Opening | _Delivering | _Ended = _Closed()
         self._timeline = _Timeline()
         self._clock = _Clock()
-        self._owes_frame = False
-        self._pending_seek: int | None = None
+        self._owed = 0
+        """Frames to deliver while paused."""
+        self._pending_seek: tuple[int, Arrival] | None = None
         """Frame index to jump to as soon as the source is open and its first frame is known."""
         self._position = self._target = 0
         self.playing = False
@@ -194,6 +203,20 @@ class Player:
         """0-based index of the frame being sought, else of the latest frame."""
         return self._target
 
+    @property
+    def owed(self) -> int:
+        """Frames that will still be delivered while paused."""
+        return self._owed
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the latest frame is the last, as far as the length of the source is known."""
+        return self._timeline.count is not None and self._position >= self._timeline.count - 1
+
+    def since_begin_s(self, time_s: float) -> float:
+        """Return a time of the source as one since its first frame."""
+        return time_s - self._timeline.origin[0] if self._timeline.origin else time_s
+
     def open(self, text: str) -> None:
         """Open another source; the present one is closed."""
         self._text, self._timeline = text, _Timeline()
@@ -219,8 +242,8 @@ class Player:
     def play(self) -> None:
         """Let frames follow each other; from the beginning if the end was reached."""
         if isinstance(self._state, _Ended):
-            self.seek(0)
-            self._owes_frame = False
+            self.seek(0, Arrival.BEGUN_AGAIN)
+            self._owed = 0
         self.playing = bool(self._text)
         self._clock.restart()
 
@@ -232,18 +255,24 @@ class Player:
         """Ask for one more frame, and pause."""
         self.playing = False
         if not isinstance(self._state, _Closed):
-            self._owes_frame = True
+            self._owed = 1
 
-    def seek(self, index: int) -> None:
+    def replay(self, index: int, frames: int) -> None:
+        """Pause, go to a 0-based frame index and deliver this many frames from there, as fast as they come."""
+        self.playing = False
+        self.seek(index, Arrival.REPLAYED)
+        self._owed = frames
+
+    def seek(self, index: int, arrival: Arrival = Arrival.SOUGHT) -> None:
         """Go to a 0-based frame index; while one jump is under way only the newest request is kept."""
         if not self._text or (self.info is not None and self.info.live):
             return
         self._target = self._clamp(index)
-        self._owes_frame = not self.playing
+        self._owed = 0 if self.playing else 1
         if self.opening or self._timeline.origin is None:  # the first frame gives the time of an index
-            self._pending_seek = self._target
+            self._pending_seek = self._target, arrival
         else:
-            self._jump(self._target, Arrival.SOUGHT)
+            self._jump(self._target, arrival)
 
     def poll(self, speed: float, loop: bool) -> PlayedFrame | float:
         """Return the next frame if its time has come, else for how many seconds there is nothing to do.
@@ -266,14 +295,14 @@ class Player:
         if not isinstance(state, _Delivering):
             return math.inf
         live = state.packets.info.live
-        if not (self.playing or self._owes_frame or live):
+        if not (self.playing or self._owed or live):
             return math.inf
         packet = state.waiting or self._fetch(state, loop)
         if packet is None:
             return 0.0
         state.waiting = packet
         if self._pending_seek is not None:
-            self._jump(self._pending_seek, Arrival.SOUGHT)
+            self._jump(*self._pending_seek)
             return math.inf
         now = due = time.perf_counter()
         if self.playing and not live and not math.isinf(speed):
@@ -282,11 +311,10 @@ class Player:
             self._clock.restart()
         if due > now:
             return due - now
-        played = PlayedFrame(packet, due, state.arrival)
-        state.waiting, state.arrival = None, Arrival.NEXT
-        self._owes_frame = False
+        arrival, state.waiting, state.arrival = state.arrival, None, Arrival.NEXT
+        self._owed = 0 if self.playing else max(0, self._owed - 1)
         self._position = self._target = self._timeline.index_of(packet, self.rate_hz)
-        return played
+        return PlayedFrame(packet, due, arrival, self._position)
 
     def _fetch(self, state: _Delivering, loop: bool) -> Packet | None:
         """Return the next packet if there is one now; those of a paused live source are dropped."""
@@ -301,7 +329,7 @@ class Player:
             self._end(state, loop)
             return None
         self._timeline.origin = self._timeline.origin or (packet.time_s, packet.number)
-        if state.packets.info.live and not self.playing and not self._owes_frame:
+        if state.packets.info.live and not self.playing and not self._owed:
             return None
         return packet
 
@@ -309,7 +337,7 @@ class Player:
         if loop and self.playing:
             self._jump(0, Arrival.LOOPED)
             return
-        self.playing = self._owes_frame = False
+        self.playing, self._owed = False, 0
         self._state = _Ended(state.packets)
 
     def _clamp(self, index: int) -> int:
@@ -345,6 +373,6 @@ class Player:
             self.just_opened = packets.info
             self._timeline.count = packets.info.count  # after a jump the source counts only the frames left
         elif self._pending_seek is not None:
-            self._jump(self._pending_seek, Arrival.SOUGHT)
+            self._jump(*self._pending_seek)
             return False
         return True

@@ -5,16 +5,25 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from bgsub.frames import Mask, Result
-from bgsub.gui.engine.detector_run import DetectorRuns
+import numpy as np
+
+from bgsub.frames import Frame, Mask, Result
 from bgsub.gui.engine.pane_images import LatestFrame, PaneImages
 from bgsub.gui.engine.player import PlayedFrame, Player
-from bgsub.gui.messages import DEFAULT_RATE_HZ, PinnedPixelView, Settings, View
+from bgsub.gui.engine.processing.captions import describe_models, describe_pace
+from bgsub.gui.messages import DEFAULT_RATE_HZ, Settings, View
+from bgsub.gui.panes import INPUT, OVERLAY
+from bgsub.video.sinks.overlay import to_display
+
+if TYPE_CHECKING:
+    from bgsub.gui.engine.processing.frame_processor import FrameProcessor
 
 __all__ = ["Progress", "ViewPublisher"]
 
 _VIEW_INTERVAL_S = 1 / 60  # no screen shows more
+_PACED_FRAMES = 10  # before them the rate says little
 _IDLE_S = 1.0  # after so long without a frame the rate is 0
 
 
@@ -70,6 +79,7 @@ class ViewPublisher:
     def __init__(self, put: Callable[[View], None]) -> None:
         self._put = put
         self._images = PaneImages()
+        self._preview: Frame | None = None
         self._serial = 0
         self._changed, self._published_s = True, -math.inf
 
@@ -77,21 +87,18 @@ class ViewPublisher:
         """Note that the window does not show the present state yet."""
         self._changed = True
 
+    def preview(self, frame: Frame) -> None:
+        """Show a frame as it is while the detectors are being prepared for it."""
+        self._preview = frame if frame.dtype == np.uint8 else to_display(frame)
+        self._changed = True
+
     def clear(self) -> None:
         """Forget all images."""
-        self._images = PaneImages()
+        self._images, self._preview = PaneImages(), None
         self._changed = True
 
     def publish(
-        self,
-        settings: Settings,
-        progress: Progress,
-        runs: DetectorRuns,
-        pinned_pixels: tuple[PinnedPixelView, ...],
-        player: Player,
-        recorded: int | None,
-        *,
-        idle: bool,
+        self, settings: Settings, work: "FrameProcessor", player: Player, recorded: int | None, *, idle: bool
     ) -> None:
         """Hand out a new view if something changed and it is time for one."""
         now = time.perf_counter()
@@ -100,19 +107,26 @@ class ViewPublisher:
         self._changed = False
         self._published_s = now
         self._serial += 1
-        latest = LatestFrame(progress.results, runs.detectors, progress.labels)
+        progress, runs = work.progress, work.runs
+        latest = LatestFrame(progress.results, runs.detectors, progress.labels, work.is_looking_back)
         self._images.draw(settings, latest, hurried=player.playing, now_s=now)
+        images = dict(self._images.images)
+        if self._preview is not None and not progress.results:
+            images = {pane: self._preview for pane in settings.panes if pane in (INPUT, OVERLAY)}
         self._put(
             View(
                 serial=self._serial,
                 runs=runs.views(progress.results, scored=settings.truth is not None),
-                images=dict(self._images.images),
-                pinned_pixels=pinned_pixels,
+                images=images,
+                pinned_pixels=work.pinned_pixels.views,
                 position=player.position,
+                time_s=player.since_begin_s(progress.results[0].packet.time_s) if progress.results else 0.0,
                 processed=progress.processed,
                 rate_hz=progress.rate_hz(now),
                 dropped=player.dropped,
                 playing=player.playing,
+                looking_back=work.is_looking_back,
+                captions=_captions(settings, work, player, progress.rate_hz(now), recorded),
                 opening=player.opening,
                 preparing=player.info is not None and not progress.results,
                 trouble=player.trouble,
@@ -120,3 +134,24 @@ class ViewPublisher:
                 due_s=progress.due_s,
             )
         )
+
+
+def _captions(
+    settings: Settings, work: "FrameProcessor", player: Player, rate_hz: float, recorded: int | None
+) -> tuple[str, ...]:
+    """Return what the user must know to understand the images."""
+    if not work.progress.results:
+        return ("preparing the detector…",) if player.info is not None else ()
+    recording = () if recorded is None else (f"● recording: {recorded} frames",)
+    if work.is_repeating:
+        return (*recording, f"processing again: {work.repeats_left_s:.1f} s to go")
+    head = work.head
+    if work.is_looking_back and head is not None:
+        stands = player.since_begin_s(head.time_s)
+        return (*recording, f"looking back: as it was detected; the model stands at {stands:.1f} s")
+    captions = describe_models(work.runs, settings)
+    info = player.info
+    is_paced = player.playing and info is not None and not info.live and not math.isinf(settings.speed)
+    if is_paced and work.progress.processed > _PACED_FRAMES:
+        captions += describe_pace(rate_hz, settings.speed * (player.rate_hz or DEFAULT_RATE_HZ))
+    return (*recording, *captions)

@@ -55,6 +55,7 @@ class Recording:
         self.outputs = outputs
         self._sinks: list[Sink] = []
         self._frames = 0
+        self._begin_s = 0.0
         try:
             for name, path in outputs.files.items():
                 self._sinks.append(_make_sink(name, path, RunContext(rate_hz, force=True), style))
@@ -68,15 +69,17 @@ class Recording:
         return self._frames
 
     def write(self, result: Result, elapsed_s: float) -> None:
-        """Append one result at a time that continues over jumps and loops.
+        """Append one result at a time that begins at 0 and continues over jumps and loops.
 
         Raises
         ------
         SinkError
             If one of the files cannot be written.
         """
+        if not self._frames:
+            self._begin_s = elapsed_s
         packet = result.packet
-        continued = replace(result, packet=replace(packet, time_s=elapsed_s))
+        continued = replace(result, packet=replace(packet, time_s=elapsed_s - self._begin_s))
         for sink in self._sinks:
             sink.write(continued if sink.continuous else result)
         self._frames += 1

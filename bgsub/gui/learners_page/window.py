@@ -63,6 +63,8 @@ class LearnersWindow(QWidget):
         self.stream = QComboBox()
         for stream in STREAMS:
             self.stream.addItem(stream.label)
+        self.stream.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.stream.setMinimumContentsLength(max(len(stream.label) for stream in STREAMS))
         self.stream.currentIndexChanged.connect(self._choose_stream)
         self.methods = QListWidget()
         self.methods.itemChanged.connect(lambda _: self.restart())

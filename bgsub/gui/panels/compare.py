@@ -37,6 +37,7 @@ class Statistic(enum.StrEnum):
     F_MEASURE = "f-measure"
     PRECISION = "precision"
     RECALL = "recall"
+    SCORED = "scored"
 
 
 STATISTIC_LABELS = {
@@ -45,6 +46,7 @@ STATISTIC_LABELS = {
     Statistic.F_MEASURE: "F",
     Statistic.PRECISION: "precision",
     Statistic.RECALL: "recall",
+    Statistic.SCORED: "frames scored",
 }
 
 
@@ -176,7 +178,7 @@ class ComparePanel(QScrollArea):
         self.truth_name.setText(
             "F, precision and recall need ground truth."
             if truth is None
-            else f"{truth.folder.resolve().name}: {len(truth.numbers)} scored frames"
+            else f"{truth.folder.resolve().name}: labels for {len(truth.numbers)} frames"
         )
         self.truth_name.setToolTip("" if truth is None else str(truth.folder))
 
@@ -199,5 +201,6 @@ def _statistics(run: DetectorRunView) -> dict[Statistic, str]:
             Statistic.PRECISION: run.counts.precision,
             Statistic.RECALL: run.counts.recall,
         }
+        texts[Statistic.SCORED] = str(run.scored)
         texts |= {statistic: f"{score:.3f}" for statistic, score in scores.items() if not math.isnan(score)}
     return texts

@@ -26,12 +26,14 @@ from PyQt6.QtWidgets import (
 from bgsub.config import Config
 from bgsub.detectors import DETECTORS, detector_class
 from bgsub.gui.messages import Level
-from bgsub.gui.panels.parameter_form import ParameterForm
-from bgsub.gui.panels.presets import load_preset, save_preset
+from bgsub.gui.panels.parameters.form import ParameterForm
+from bgsub.gui.panels.parameters.presets import load_preset, save_preset
 from bgsub.gui.session import Session
 from bgsub.postprocess import RAW
 
 __all__ = ["ConfigEditor", "DetectorPanel"]
+
+_BACK_S = 4.0
 
 
 class ConfigEditor(QWidget):
@@ -179,6 +181,18 @@ class DetectorPanel(QScrollArea):
         self.rate.setToolTip("Share of the model that each frame replaces: 0.01 remembers about 100 frames.")
         self.automatic_rate.toggled.connect(self._set_rate)
         self.rate.valueChanged.connect(self._set_rate)
+        self.back = QPushButton("Apply to the last")
+        self.back.setToolTip(
+            "Return the model to some seconds before the frame shown and process them again with these settings "
+            "(Shift+Backspace); what was detected since is replaced"
+        )
+        self.back.clicked.connect(self.apply_back)
+        self.back_s = QDoubleSpinBox()
+        self.back_s.setRange(0.1, 600)
+        self.back_s.setDecimals(1)
+        self.back_s.setValue(_BACK_S)
+        self.back_s.setSuffix(" s")
+        self.back_s.setToolTip("How far back settings are applied")
         self.load = QPushButton("Load preset…")
         self.save = QPushButton("Save preset…")
         self.copy = QPushButton("Copy as command line")
@@ -194,6 +208,10 @@ class DetectorPanel(QScrollArea):
         session.viewed.connect(self._show_state)
         session.opened.connect(lambda _, info: self.editor.set_rate(info.rate_hz))
         self._show_settings()
+
+    def apply_back(self) -> None:
+        """Process the last seconds again with the present settings."""
+        self._session.rerun(self.back_s.value())
 
     def copy_command(self) -> None:
         """Copy the equivalent command line to the clipboard."""
@@ -211,6 +229,8 @@ class DetectorPanel(QScrollArea):
         grid.addWidget(self.reset, 0, 1)
         grid.addWidget(self.automatic_rate, 1, 0)
         grid.addWidget(self.rate, 1, 1)
+        grid.addWidget(self.back, 2, 0)
+        grid.addWidget(self.back_s, 2, 1)
         presets = QGridLayout()
         presets.addWidget(self.load, 0, 0)
         presets.addWidget(self.save, 0, 1)

@@ -28,19 +28,23 @@ def explain(view: PinnedPixelView) -> str:
     state = view.state
     if state is None:
         return view.reason
-    name, limit = f"{state.symbol}(x) = {state.value:.3g}", f"{state.threshold_symbol} = {state.threshold:.3g}"
+    numbers = (
+        f"({state.symbol}(x) = {state.value:.3g} is {'below' if state.is_novel else 'not below'} "
+        f"{state.threshold_symbol} = {state.threshold:.3g})"
+    )
     if not view.before_learning:
-        side = "below" if state.is_novel else "not below"
-        return f"Inspected after the frame was learned: {name} is {side} {limit}. The next frame shows more."
+        return f"Inspected after the frame was learned {numbers}. The next frame shows more."
     if state.is_novel and view.foreground:
-        return f"Foreground: {name} is below {limit}; no support vector is near enough to explain the colour."
+        return f"Foreground: the model knows no colour here that is near enough to this one {numbers}."
     if state.is_novel:
-        return (
-            f"Background, though {name} is below {limit}: cleaning the mask (or warm-up, region or ghost) removed it."
+        cause = view.removed_by or (
+            "too few pixels around it are foreground, or it is taken for a ghost or a shadow; "
+            "less cleaning of the mask keeps more"
         )
+        return f"Found, but removed: {cause} {numbers}."
     if view.foreground:
-        return f"Foreground, though {name} is not below {limit}: cleaning the mask added it, as part of a region."
-    return f"Background: {name} is not below {limit}; the support vectors explain the colour."
+        return f"Added: the colour is known here, but pixels around it are foreground, and cleaning fills it {numbers}."
+    return f"Background: the model knows this colour here {numbers}."
 
 
 class InspectorPanel(QScrollArea):
@@ -76,8 +80,8 @@ class InspectorPanel(QScrollArea):
         self.verdict.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.table = SupportTable(theme)
         self.kernel = KernelPlot(theme)
-        self.values = CurvePlot(theme, "f or g", ["value", "threshold"], ["curve_a", "threshold"])
-        self.widths = CurvePlot(theme, "width", ["width"], ["curve_b"])
+        self.values = CurvePlot(theme, "match", ["value", "threshold"], ["curve_a", "threshold"])
+        self.widths = CurvePlot(theme, "tolerance", ["width"], ["curve_b"])
         inside = QWidget()
         layout = QVBoxLayout(inside)
         row = QHBoxLayout()

@@ -1,11 +1,13 @@
-"""Foreground share and milliseconds per frame over time."""
+"""Foreground share, milliseconds per frame and F over the time of the source."""
 
 import numpy as np
+from numpy.typing import NDArray
 from PyQt6.QtCore import QTimer
 from PyQt6.QtGui import QHideEvent, QShowEvent
 from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from bgsub.gui.engine.history import FRAME_COLUMNS
+from bgsub.gui.messages import DEFAULT_RATE_HZ
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.curve_plot import CurvePlot
 from bgsub.gui.widgets.dialogs import ask_save
@@ -15,7 +17,9 @@ __all__ = ["PlotsPanel", "export_statistics"]
 
 _INTERVAL_MS = 250  # drawing axes takes milliseconds, in which the model waits for Python's lock
 _FRAMES = (250, 1500, 9000)
-_ELAPSED, _SHARE, _MS, _MS_B = (FRAME_COLUMNS.index(name) for name in ("elapsed_s", "foreground", "ms", "ms_b"))
+_TIME, _SHARE, _MS, _MS_B, _F, _F_B = (
+    FRAME_COLUMNS.index(name) for name in ("time_s", "foreground", "ms", "ms_b", "f_measure", "f_measure_b")
+)
 
 
 class PlotsPanel(QWidget):
@@ -34,6 +38,11 @@ class PlotsPanel(QWidget):
         self._session = session
         self.share = CurvePlot(theme, "foreground, %", ["share"], ["curve_a"])
         self.times = CurvePlot(theme, "ms per frame", ["A"], ["curve_a"])
+        self.scores = CurvePlot(theme, "F so far", ["A"], ["curve_a"])
+        self.scores.hide()
+        for plot in (self.share, self.times, self.scores):
+            plot.clicked.connect(self._seek)
+            plot.setToolTip("Click to go there")
         self.span = QComboBox()
         for frames in _FRAMES:
             self.span.addItem(f"{frames} frames", frames)
@@ -41,16 +50,17 @@ class PlotsPanel(QWidget):
         self.export = QPushButton("Export…")
         self.export.setToolTip("Write the statistics of all frames so far as CSV")
         self.export.clicked.connect(lambda: export_statistics(session, self))
-        self._drawn = -1
+        self._drawn = (-1, -1)
         row = QHBoxLayout()
         row.addWidget(QLabel("last"))
         row.addWidget(self.span)
-        row.addWidget(QLabel("over seconds"))
+        row.addWidget(QLabel("over seconds of the source"))
         row.addStretch(1)
         row.addWidget(self.export)
         plots = QHBoxLayout()
         plots.addWidget(self.share)
         plots.addWidget(self.times)
+        plots.addWidget(self.scores)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 2, 6, 4)
         layout.addLayout(row)
@@ -69,21 +79,45 @@ class PlotsPanel(QWidget):
         super().hideEvent(a0)
 
     def draw(self) -> None:
-        """Draw the curves, if there are new frames."""
-        history = self._session.history
-        if history.written == self._drawn:
+        """Draw the curves, if there are new frames or another one is shown."""
+        history, view = self._session.history, self._session.view
+        drawn = history.written, view.serial
+        if drawn == self._drawn:
             return
-        self._drawn = history.written
-        names = [run.name for run in self._session.view.runs] or ["A"]
-        self.times.set_names(names, ["curve_a", "curve_b"][: len(names)])
-        rows = history.rows(self.span.currentData())
-        self.share.show_curves(rows[:, _ELAPSED], 100 * rows[:, _SHARE])
+        self._drawn = drawn
+        names = [run.name for run in view.runs] or ["A"]
+        for plot in (self.times, self.scores):
+            plot.set_names(names, ["curve_a", "curve_b"][: len(names)])
+        self.scores.setVisible(self._session.settings.truth is not None)
+        rows = _last_pass(history.rows(self.span.currentData()))
+        seconds = rows[:, _TIME] - self._begin_s
+        self.share.show_curves(seconds, 100 * rows[:, _SHARE])
         times = rows[:, [_MS, _MS_B]]
         top = float(np.nanpercentile(times, 98)) * 1.4 if len(times) else 1.0  # the first frame compiles
-        self.times.show_curves(rows[:, _ELAPSED], rows[:, _MS], rows[:, _MS_B], top=max(top, 1.0))
+        self.times.show_curves(seconds, rows[:, _MS], rows[:, _MS_B], top=max(top, 1.0))
+        self.scores.show_curves(seconds, rows[:, _F], rows[:, _F_B], top=1.0)
+        for plot in (self.share, self.times, self.scores):
+            plot.show_cursor(view.time_s if view.runs else None)
+
+    @property
+    def _begin_s(self) -> float:
+        """Time of the first frame in the source."""
+        view = self._session.view
+        return 0.0 if view.result is None else view.result.packet.time_s - view.time_s
+
+    def _seek(self, time_s: float) -> None:
+        info = self._session.info
+        if info is not None and not info.live:
+            self._session.seek(max(0, round(time_s * (info.rate_hz or DEFAULT_RATE_HZ))))
 
     def _redraw(self) -> None:
-        self._drawn = -1
+        self._drawn = (-1, -1)
+
+
+def _last_pass(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rows since the source was last begun again, or sought backwards."""
+    back = np.flatnonzero(np.diff(rows[:, _TIME]) <= 0)
+    return rows[back[-1] + 1 :] if len(back) else rows
 
 
 def export_statistics(session: Session, parent: QWidget) -> None:

@@ -1,6 +1,6 @@
 """The line at the bottom: state, pixel under the mouse, frame, size, speed, times and dropped frames."""
 
-from PyQt6.QtWidgets import QLabel, QStatusBar
+from PyQt6.QtWidgets import QLabel, QSizePolicy, QStatusBar
 
 from bgsub.gui.messages import View
 from bgsub.gui.panels.transport import clock
@@ -27,7 +27,9 @@ class StatusBar(QStatusBar):
         self.addWidget(self.pixel, 1)
         for label in (self.frame, self.size_label, self.speed, self.ms, self.dropped):
             self.addPermanentWidget(label)
-        self.frame.setToolTip("Number and time of the frame")
+        self.pixel.setMinimumWidth(1)  # the numbers need the room
+        self.pixel.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.frame.setToolTip("Number of the frame, and its time since the first one")
         self.size_label.setToolTip("Size of the frames in pixels")
         self.speed.setToolTip("Frames processed per second")
         self.ms.setToolTip("Milliseconds per frame of each detector, with post-processing")
@@ -51,7 +53,7 @@ class StatusBar(QStatusBar):
             return
         packet = result.packet
         height, width = result.mask.shape
-        self.frame.setText(f"frame {packet.number}   {clock(packet.time_s)}")
+        self.frame.setText(f"frame {packet.number}   {clock(view.time_s)}")
         self.size_label.setText(f"{width}x{height}")
         self.speed.setText(f"{view.rate_hz:.0f} frames/s")
         self.ms.setText("   ".join(f"{run.name} {run.ms:.1f} ms" for run in view.runs))

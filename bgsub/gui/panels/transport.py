@@ -164,11 +164,13 @@ class TransportBar(QWidget):
             widget.setEnabled(not live)
         self.slider.rate_hz = (info.rate_hz if info is not None else None) or DEFAULT_RATE_HZ
         self.slider.setRange(0, max((info.count or 1) - 1, 0) if info is not None else 0)
+        self._show_view()
 
     def _show_view(self) -> None:
         view, info = self._session.view, self._session.info
         self.play.setIcon(self._pause_icon if view.playing else self._play_icon)
         if info is None:
+            self.time.setText("0:00.0")
             return
         rate_hz = info.rate_hz or DEFAULT_RATE_HZ
         if not self.slider.isSliderDown():
@@ -178,7 +180,7 @@ class TransportBar(QWidget):
             self.time.setText("live")
         else:
             length = f" / {clock(info.count / rate_hz)}" if info.count else ""
-            self.time.setText(f"{clock(view.position / rate_hz)}{length}")
+            self.time.setText(f"{clock(view.time_s)}{length}")
 
     def _show_settings(self) -> None:
         settings = self._session.settings

@@ -5,12 +5,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QShowEvent
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from bgsub.gui.widgets.theme import Theme
 
 __all__ = ["CurvePlot"]
+
+
+_STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 
 
 class CurvePlot(QWidget):
@@ -30,6 +34,9 @@ class CurvePlot(QWidget):
         Whether the vertical axis always begins at 0.
     """
 
+    clicked = pyqtSignal(float)
+    """The user clicked at this value of the horizontal axis."""
+
     def __init__(
         self,
         theme: Theme,
@@ -43,6 +50,7 @@ class CurvePlot(QWidget):
         self._theme, self._label, self._from_zero = theme, label, from_zero
         self._names, self._colours = list(names), list(colours)
         self._plot: Any = None
+        self._cursor: Any = None
         self.curves: list[Any] = []
         """pyqtgraph's curves; empty before the plot is first shown."""
         self._layout = QVBoxLayout(self)
@@ -79,6 +87,16 @@ class CurvePlot(QWidget):
         for curve, values in zip(self.curves, curves, strict=False):
             curve.setData(x, values, connect="finite")
 
+    def show_cursor(self, x: float | None) -> None:
+        """Mark a value of the horizontal axis; none if None."""
+        if self._cursor is not None:
+            self._cursor.setVisible(x is not None)
+            if x is not None:
+                self._cursor.setValue(x)
+
+    def _click(self, event: Any) -> None:
+        self.clicked.emit(float(self._plot.getViewBox().mapSceneToView(event.scenePos()).x()))
+
     def _make(self) -> None:
         import pyqtgraph
 
@@ -92,6 +110,10 @@ class CurvePlot(QWidget):
             self._plot.setLimits(yMin=0)
         self._plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # as high as the room allows
         self._legend = self._plot.addLegend(offset=(-6, 4), labelTextSize="8pt", verSpacing=-4)
+        self._cursor = pyqtgraph.InfiniteLine(angle=90)
+        self._cursor.setVisible(False)
+        self._plot.addItem(self._cursor, ignoreBounds=True)
+        self._plot.scene().sigMouseClicked.connect(self._click)
         self._layout.replaceWidget(self._placeholder, self._plot)
         self._placeholder.deleteLater()
         self._add_curves()
@@ -115,10 +137,12 @@ class CurvePlot(QWidget):
             axis = self._plot.getAxis(side)
             axis.setPen(QColor(colours.line))
             axis.setTextPen(QColor(colours.faint))
+        self._cursor.setPen(QColor(colours.faint))
         self._plot.getAxis("left").setLabel(self._label, color=colours.faint)
         self._plot.getAxis("left").setWidth(56)
         self._legend.setLabelTextColor(QColor(colours.text))
-        for curve, name in zip(self.curves, self._colours, strict=True):
-            curve.setPen({"color": QColor(getattr(colours, name, name)), "width": 1.5})
+        for number, (curve, name) in enumerate(zip(self.curves, self._colours, strict=True)):
+            style = _STYLES[number % len(_STYLES)]  # so that colour alone tells nothing, and equal curves show both
+            curve.setPen({"color": QColor(getattr(colours, name, name)), "width": 1.5, "style": style})
         for _, label in self._legend.items:
             label.setText(label.text, color=colours.text)

@@ -1,6 +1,6 @@
 """One pane: paints an image sharply at every zoom, with its marks, and reports the pixels that are clicked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -10,12 +10,14 @@ from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from bgsub._opencv import cv2
 from bgsub.frames import Frame
-from bgsub.gui.panes import HEAT_RANGE, INPUT, ONLY_A, ONLY_B, Legend, Pane, heat_colours
+from bgsub.gui.panes import FALSE, HEAT_RANGE, HIT, INPUT, MISSED, ONLY_A, ONLY_B, Legend, Pane, heat_colours
 from bgsub.gui.widgets.viewport import Viewport
 
 __all__ = ["FrameView", "Overlay", "shrink", "to_qimage"]
 
 _CLICK_PX = 4  # a mouse that moves further drags
+_CAPTION_MARGIN_PX = 24
+_CHOICE_PX = 190  # width of the box that chooses the pane, with its margin
 _SHARP_FROM = 3.0  # device pixels per image pixel, from which on pixels are shown as squares
 PIXEL_COLOURS = ("#ff3df2", "#19e3ff", "#ffe100", "#7dff4d", "#ff8a1f", "#b78bff")
 """Marks of pinned pixels, in their order."""
@@ -84,6 +86,8 @@ class FrameView(QWidget):
         self._image: Frame | None = None
         self._pane = INPUT
         self._hint = ""
+        self._captions: tuple[str, ...] = ()
+        self._sides: tuple[str, ...] = ()
         self._pinned_pixels: tuple[tuple[int, int], ...] = ()
         self._selected: tuple[int, int] | None = None
         self._cache: tuple[tuple[object, ...], tuple[Frame, Frame], QImage] | None = None
@@ -120,6 +124,22 @@ class FrameView(QWidget):
         if image is self._image and hint == self._hint:
             return
         self._image, self._hint = image, hint
+        self.update()
+
+    @property
+    def captions(self) -> tuple[str, ...]:
+        """What is written on the image."""
+        return self._captions
+
+    def show_captions(self, captions: tuple[str, ...]) -> None:
+        """Write on the image what the user must know to understand it."""
+        if captions != self._captions:
+            self._captions = captions
+            self.update()
+
+    def show_sides(self, names: tuple[str, ...]) -> None:
+        """Call the detectors that are compared by these names in the legend; empty for A and B."""
+        self._sides = names
         self.update()
 
     def show_pinned_pixels(self, pixels: tuple[tuple[int, int], ...], selected: tuple[int, int] | None) -> None:
@@ -246,10 +266,28 @@ class FrameView(QWidget):
             painter.drawRoundedRect(box, 4, 4)
             painter.setPen(QColor("white"))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+        self._paint_captions(painter)
         if self._pane.legend is Legend.HEAT:
             self._paint_heat_legend(painter)
         elif self._pane.legend is Legend.DIFFERENCE:
-            self._paint_difference_legend(painter)
+            name_a, name_b = self._sides or ("A", "B")
+            self._paint_colour_legend(painter, ((f"only {name_a}", ONLY_A), (f"only {name_b}", ONLY_B)))
+        elif self._pane.legend is Legend.ERRORS:
+            self._paint_colour_legend(painter, (("hit", HIT), ("missed", MISSED), ("false", FALSE)))
+
+    def _paint_captions(self, painter: QPainter) -> None:
+        bottom = self.height() - 8
+        for text in reversed(self._captions):
+            room = self.width() - 2 * _CAPTION_MARGIN_PX
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
+            width = painter.fontMetrics().horizontalAdvance(shown) + 18
+            box = QRect((self.width() - width) // 2, bottom - 22, width, 22)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(0, 0, 0, 190))
+            painter.drawRoundedRect(box, 4, 4)
+            painter.setPen(QColor("white"))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
+            bottom -= 26
 
     def _paint_heat_legend(self, painter: QPainter) -> None:
         colours = heat_colours()
@@ -266,17 +304,18 @@ class FrameView(QWidget):
             x = left + round((value - low) / (high - low) * width)
             painter.drawText(QRect(x - 20, top + 11, 40, 16), Qt.AlignmentFlag.AlignCenter, f"{value:g}")
 
-    def _paint_difference_legend(self, painter: QPainter) -> None:
-        right = self.width() - 10
-        for text, (blue, green, red) in (("only B", ONLY_B), ("only A", ONLY_A)):
-            width = painter.fontMetrics().horizontalAdvance(text) + 26
+    def _paint_colour_legend(self, painter: QPainter, entries: Sequence[tuple[str, tuple[int, int, int]]]) -> None:
+        widths = [painter.fontMetrics().horizontalAdvance(text) + 26 for text, _ in entries]
+        left = self.width() - 10 - sum(widths) - 6 * (len(widths) - 1)
+        top = 8 if left > _CHOICE_PX else 38  # below the box that chooses the pane, where there is no room beside it
+        for (text, (blue, green, red)), width in zip(entries, widths, strict=True):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(0, 0, 0, 150))
-            painter.drawRoundedRect(QRect(right - width, 8, width, 22), 4, 4)
-            painter.fillRect(right - width + 6, 14, 10, 10, QColor(red, green, blue))
+            painter.drawRoundedRect(QRect(left, top, width, 22), 4, 4)
+            painter.fillRect(left + 6, top + 6, 10, 10, QColor(red, green, blue))
             painter.setPen(QColor("white"))
-            painter.drawText(QRect(right - width + 20, 8, width - 20, 22), Qt.AlignmentFlag.AlignVCenter, text)
-            right -= width + 6
+            painter.drawText(QRect(left + 20, top, width - 20, 22), Qt.AlignmentFlag.AlignVCenter, text)
+            left += width + 6
 
     # Mouse
 

@@ -1,7 +1,8 @@
-"""One, two or four panes side by side, with a box in each that chooses what it shows."""
+"""One, two or four panes, with a box in each that chooses what it shows."""
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QComboBox, QGridLayout, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtWidgets import QComboBox, QGridLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from bgsub.gui.messages import View
 from bgsub.gui.panes import BACKGROUND, MASK, OVERLAY, SCORE, Needs, Pane, all_panes, find_pane
@@ -14,6 +15,7 @@ __all__ = ["LAYOUTS", "PaneGrid"]
 LAYOUTS = (1, 2, 4)
 """Possible numbers of panes."""
 
+_CLEARLY = 1.1
 _DEFAULT_PANES = (OVERLAY, MASK, SCORE, BACKGROUND)
 
 
@@ -66,6 +68,9 @@ class PaneGrid(QWidget):
         self.viewport = Viewport()
         self._slots = [_Slot(self.viewport, pane) for pane in _DEFAULT_PANES]
         self._count = 0
+        self._aspect = 0.0
+        self._stacked = False
+        self._names: tuple[str, ...] = ()
         self._selected: tuple[int, int] | None = None
         self._layout = QGridLayout(self)
         self._layout.setContentsMargins(6, 6, 6, 2)
@@ -75,6 +80,12 @@ class PaneGrid(QWidget):
             slot.box.currentIndexChanged.connect(self._choose)
             slot.view.clicked.connect(self.clicked)
             slot.view.hovered.connect(self.hovered)
+        self.open_button = QPushButton("Open a video…")
+        """Shown while nothing is open."""
+        first = QVBoxLayout(self._slots[0].view)
+        first.addStretch(3)
+        first.addWidget(self.open_button, 0, Qt.AlignmentFlag.AlignHCenter)
+        first.addStretch(2)
         theme.changed.connect(self._paint)
         self._paint()
         self.arrange(2)
@@ -112,15 +123,41 @@ class PaneGrid(QWidget):
         if count == self._count:
             return
         self._count = count
+        self._place()
+        self.panes_changed.emit()
+
+    @property
+    def is_stacked(self) -> bool:
+        """Whether two panes are one above the other, because that shows larger images."""
+        return self._stacked and self._count == 2
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        super().resizeEvent(a0)
+        self._choose_stacking()
+
+    def _choose_stacking(self) -> None:
+        """Stack two panes where that gives clearly larger images than side by side."""
+        if not self._aspect:
+            return
+        width, height = self.width(), self.height()
+        beside = min(width / 2 / self._aspect, height)
+        above = min(width / self._aspect, height / 2)
+        stacked = above > beside * (1 / _CLEARLY if self._stacked else _CLEARLY)
+        if stacked != self._stacked:
+            self._stacked = stacked
+            self._place()
+
+    def _place(self) -> None:
+        columns = 1 if self._count == 1 or self.is_stacked else 2
+        rows = (self._count + columns - 1) // columns
         for number, slot in enumerate(self._slots):
             self._layout.removeWidget(slot)
-            slot.setVisible(number < count)
-            if number < count:
-                self._layout.addWidget(slot, number // 2, number % 2)
+            slot.setVisible(number < self._count)
+            if number < self._count:
+                self._layout.addWidget(slot, number // columns, number % columns)
         for line in (0, 1):
-            self._layout.setColumnStretch(line, 1 if line < min(count, 2) else 0)
-            self._layout.setRowStretch(line, 1 if line < (count + 1) // 2 else 0)
-        self.panes_changed.emit()
+            self._layout.setColumnStretch(line, 1 if line < columns else 0)
+            self._layout.setRowStretch(line, 1 if line < rows else 0)
 
     def choose(self, panes: tuple[Pane, ...]) -> None:
         """Show these, in the smallest layout that has room for them."""
@@ -128,18 +165,34 @@ class PaneGrid(QWidget):
         for slot, pane in zip(self._slots, panes, strict=False):
             slot.choose(pane)
 
-    def show_view(self, view: View, hint: str) -> None:
+    def show_view(self, view: View, hint: str, *, is_open: bool = True) -> None:
         """Show the images of a view, and a hint in panes without one."""
         pixels = tuple((pixel.row, pixel.column) for pixel in view.pinned_pixels)
+        self._name_panes(tuple(run.name for run in view.runs))
+        self.open_button.setVisible(not is_open)
         for slot in self._shown:
             pane = slot.view.pane
-            reason = hint
-            if view.runs and pane.needs_comparison and len(view.runs) < 2:
-                reason = "Choose a detector to compare with in the Compare panel."
-            elif view.runs and Needs.LABELS in pane.needs:
-                reason = "No ground truth for this frame. Choose its folder in the Compare panel."
-            slot.view.show_image(view.images.get(pane), reason)
+            reason = _missing(pane, view) if view.runs else hint
+            slot.view.show_image(view.images.get(pane), reason if is_open or slot is self._slots[0] else "")
             slot.view.show_pinned_pixels(pixels, self._selected)
+            slot.view.show_captions(view.captions)
+        image = next(iter(view.images.values()), None)
+        if image is not None and image.shape[1] / image.shape[0] != self._aspect:
+            self._aspect = image.shape[1] / image.shape[0]
+            self._choose_stacking()
+
+    def _name_panes(self, names: tuple[str, ...]) -> None:
+        """Call panes after their detectors while two are compared."""
+        if names == self._names:
+            return
+        self._names = names
+        sides = _side_names(names)
+        for slot in self._slots:
+            slot.view.show_sides(sides)
+            for index in range(slot.box.count()):
+                pane = find_pane(slot.box.itemData(index))
+                if pane is not None:
+                    slot.box.setItemText(index, _pane_title(pane, sides))
 
     def select_pinned_pixel(self, pixel: tuple[int, int] | None) -> None:
         """Mark one of the pinned pixels as the one being inspected."""
@@ -172,3 +225,30 @@ class PaneGrid(QWidget):
     def _paint(self) -> None:
         for slot in self._slots:
             slot.view.set_canvas(self._theme.colours.canvas)
+
+
+def _side_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what the detectors are called while two are compared: by name, if they have different ones."""
+    if len(names) < 2:
+        return ()
+    return names if names[0] != names[1] else (f"{names[0]} A", f"{names[1]} B")
+
+
+def _pane_title(pane: Pane, sides: tuple[str, ...]) -> str:
+    of_detector = pane.needs_comparison or find_pane(f"{pane.id}-b") is not None
+    if not sides or not of_detector or Needs.BOTH_SIDES in pane.needs:
+        return pane.label
+    return f"{pane.label.removesuffix(' B')}: {sides[pane.side]}"
+
+
+def _missing(pane: Pane, view: View) -> str:
+    """Return why a pane has no image, though there is a frame."""
+    if pane.needs_comparison and len(view.runs) < 2:
+        return "Choose a detector to compare with in the Compare panel."
+    if Needs.LABELS in pane.needs:
+        return "No ground truth for this frame. Choose its folder in the Compare panel."
+    if view.looking_back and pane.needs & (Needs.SCORE | Needs.MODEL):
+        return "Not kept for earlier frames. Rewind the model to this frame (Backspace) to see it."
+    if Needs.SCORE in pane.needs:
+        return f"No score for this frame; it comes with the next one, unless {view.runs[pane.side].name} has none."
+    return ""

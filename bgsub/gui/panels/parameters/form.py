@@ -14,11 +14,14 @@ from PyQt6.QtWidgets import (
     QLabel,
     QSlider,
     QSpinBox,
+    QToolButton,
     QWidget,
 )
 
 from bgsub.detectors.base import Detector
 from bgsub.detectors.parameters import Parameter, defaults
+from bgsub.gui.panels.parameters.words import Words, range_in_words, words_of
+from bgsub.gui.widgets.fields import tame_fields
 
 __all__ = ["ParameterForm", "ParameterInput"]
 
@@ -52,12 +55,14 @@ class ParameterInput(QWidget):
         Range, unit and meaning.
     value : any
         Initial value.
+    words : Words
+        Plain name and effect.
     """
 
     changed = pyqtSignal(object)
     """The user set another value."""
 
-    def __init__(self, parameter: Parameter, value: Any) -> None:
+    def __init__(self, parameter: Parameter, value: Any, words: Words) -> None:
         super().__init__()
         self.parameter = parameter
         self._layout = QHBoxLayout(self)
@@ -73,7 +78,21 @@ class ParameterInput(QWidget):
         self.slider = self._make_slider()
         if self.slider is not None:
             self._layout.addWidget(self.slider, 1)
-        self.setToolTip(describe(parameter))
+        self.default = QToolButton()
+        self.default.setText("↺")
+        self.default.setAutoRaise(True)
+        self.default.setToolTip(f"{words.label}: back to the default")
+        policy = self.default.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.default.setSizePolicy(policy)
+        self.default.clicked.connect(self._use_default)
+        self._layout.addWidget(self.default)
+        self.setToolTip(describe(parameter, words))
+        self.editor.setAccessibleName(words.label)
+        self.editor.setAccessibleDescription(words.effect)
+        if self.slider is not None:
+            self.slider.setAccessibleName(words.label)
+        tame_fields(self)
         self.set_value(value)
         self._listen()
 
@@ -107,6 +126,16 @@ class ParameterInput(QWidget):
                 editor.setSpecialValueText("automatic" if value is None else "")
                 _set(editor, editor.minimum() if value is None else value)
         self._update_slider()
+        self.default.setVisible(self.is_changed)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the value differs from the default."""
+        return bool(self.value != self.parameter.default)
+
+    def _use_default(self) -> None:
+        self.set_value(self.parameter.default)
+        self._report()
 
     def _make_editor(self) -> QWidget:
         parameter = self.parameter
@@ -169,6 +198,7 @@ class ParameterInput(QWidget):
 
     def _report(self) -> None:
         self._update_slider()
+        self.default.setVisible(self.is_changed)
         self.changed.emit(self.value)
 
     def _update_slider(self) -> None:
@@ -201,6 +231,8 @@ class ParameterForm(QWidget):
         self._kind: type[Detector] | None = None
         self.inputs: dict[str, ParameterInput] = {}
         """By the parameter's name."""
+        self.labels: dict[str, QLabel] = {}
+        """By the parameter's name."""
 
     def show_parameters(self, kind: type[Detector], values: Mapping[str, Any]) -> None:
         """Show a detector's parameters; those missing in `values` have their defaults."""
@@ -209,11 +241,12 @@ class ParameterForm(QWidget):
         if kind is self._kind:
             for name, entry in self.inputs.items():
                 entry.set_value(shown[name])
+                self._mark(name)
             return
         self._kind = kind
         while self._form.rowCount():
             self._form.removeRow(0)
-        self.inputs = {}
+        self.inputs, self.labels = {}, {}
         basic = [parameter for parameter in kind.PARAMETERS if parameter.group == "basic"]
         for parameter in basic:
             self._add(parameter, shown[parameter.name])
@@ -226,12 +259,26 @@ class ParameterForm(QWidget):
                 self._add(parameter, shown[parameter.name])
 
     def _add(self, parameter: Parameter, value: Any) -> None:
-        entry = ParameterInput(parameter, value)
-        entry.changed.connect(lambda changed, name=parameter.name: self.changed.emit(name, changed))
-        label = QLabel(parameter.name + (" ⟳" if parameter.shapes_state else ""))
-        label.setToolTip(describe(parameter))
+        words = words_of("" if self._kind is None else self._kind.name, parameter)
+        entry = ParameterInput(parameter, value, words)
+        entry.changed.connect(lambda changed, name=parameter.name: self._report(name, changed))
+        label = self.labels[parameter.name] = QLabel(words.label + (" ⟳" if parameter.shapes_state else ""))
+        label.setToolTip(describe(parameter, words))
+        label.setBuddy(entry.editor)
         self._form.addRow(label, entry)
         self.inputs[parameter.name] = entry
+        self._mark(parameter.name)
+
+    def _report(self, name: str, value: Any) -> None:
+        self._mark(name)
+        self.changed.emit(name, value)
+
+    def _mark(self, name: str) -> None:
+        """Write the names of changed parameters in bold, besides their buttons for the default."""
+        label = self.labels[name]
+        font = label.font()
+        font.setBold(self.inputs[name].is_changed)
+        label.setFont(font)
 
 
 def _set(editor: QSpinBox | QDoubleSpinBox, value: float) -> None:
@@ -241,9 +288,17 @@ def _set(editor: QSpinBox | QDoubleSpinBox, value: float) -> None:
         editor.setValue(value)
 
 
-def describe(parameter: Parameter) -> str:
+def describe(parameter: Parameter, words: Words) -> str:
     """Return the tool tip of a parameter."""
     unit = f" {parameter.unit}" if parameter.unit else ""
-    text = f"{parameter.meaning[:1].upper()}{parameter.meaning[1:]}. {parameter.note}".rstrip()
-    text = "\n".join([*textwrap.wrap(text, 80), f"Allowed: {parameter.range_text}{unit}."])
-    return text + ("\n⟳ A change begins with a new model." if parameter.shapes_state else "\nActs on the next frame.")
+    meaning = f"{parameter.meaning[:1].upper()}{parameter.meaning[1:]}. {parameter.note}".rstrip()
+    lines = [f"{words.label} ({parameter.name})", *textwrap.wrap(words.effect, 80)]
+    if meaning != words.effect:
+        lines += textwrap.wrap(meaning, 80)
+    phrase = range_in_words(parameter)
+    lines.append(f"Allowed: {parameter.range_text}{unit}{f', {phrase}' if phrase else ''}.")
+    default = "automatic" if parameter.default is None else f"{parameter.default}{unit}"
+    lines.append(f"Default: {default}.")
+    if parameter.shapes_state:
+        lines.append("⟳ A change begins with a new model.")
+    return "\n".join(lines)

@@ -1,0 +1,52 @@
+"""The last frames as they came, so that a model can see them again without reading the source again."""
+
+from collections import deque
+
+from bgsub.gui.engine.player import PlayedFrame
+from bgsub.gui.engine.processing.past_results import time_key
+
+__all__ = ["RecentFrames"]
+
+
+class RecentFrames:
+    """The last frames that were processed.
+
+    Parameters
+    ----------
+    capacity_bytes : int
+        Memory for them; the oldest give way, the newest stays in any case.
+    """
+
+    def __init__(self, capacity_bytes: int) -> None:
+        self._capacity_bytes = capacity_bytes
+        self._frames: deque[PlayedFrame] = deque()
+        self._nbytes = 0
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in use."""
+        return self._nbytes
+
+    def add(self, played: PlayedFrame) -> None:
+        """Keep a frame, as the newest."""
+        self._frames.append(played)
+        self._nbytes += played.packet.frame.nbytes
+        while self._nbytes > self._capacity_bytes and len(self._frames) > 1:
+            self._nbytes -= self._frames.popleft().packet.frame.nbytes
+
+    def until(self, time_s: float) -> list[PlayedFrame]:
+        """Return the kept frames up to the one of this time, which is included."""
+        return [played for played in self._frames if time_key(played.packet.time_s) <= time_key(time_s)]
+
+    def drop_from(self, time_s: float) -> None:
+        """Forget the frame of this time and all later ones."""
+        while self._frames and time_key(self._frames[-1].packet.time_s) >= time_key(time_s):
+            self._nbytes -= self._frames.pop().packet.frame.nbytes
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._frames.clear()
+        self._nbytes = 0

@@ -1,0 +1,1 @@
+"""Parameters of a detector: their words, their form and their files."""

@@ -1,0 +1,91 @@
+"""Plain names of parameters, and what turning them up or down does; all others are named after their declaration."""
+
+import math
+import re
+from dataclasses import dataclass
+
+from bgsub.detectors.parameters import Parameter
+
+__all__ = ["KNOWN", "SHARED", "Words", "range_in_words", "words_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How the form calls a parameter."""
+
+    label: str
+    """A plain name of one to four words."""
+    effect: str
+    """One sentence that states the direction, with a full stop."""
+
+
+SHARED = {
+    "rate_hz": Words("Frame rate", "Turns seconds into frames; set it only where the source states a wrong rate."),
+    "white": Words("Value of white", "Set it where frames do not use the whole range of their type."),
+    "threads": Words("Threads", "More is faster up to the number of CPUs; masks stay the same."),
+    "warmup": Words("Learning at the start", "Higher waits longer before anything is reported."),
+    "history": Words("Memory", "Higher absorbs what stands still later, and follows changes of light more slowly."),
+    "learn_every": Words("Learn one frame in", "Higher is faster and remembers longer; changes are learned later."),
+    "detect_shadows": Words("Recognise shadows", "On removes shadows from the mask, and now and then dark objects."),
+    "shadow_threshold": Words("Darkest shadow", "Lower lets darker pixels count as shadow."),
+}
+"""By name, for every detector that has such a parameter."""
+
+KNOWN = {
+    ("norma", "slots"): Words("Colours per pixel", "Higher remembers more backgrounds per pixel and is slower."),
+    ("norma", "width"): Words("Tolerance of colour", "Higher finds less: colours further apart count as the same."),
+    ("norma", "eta"): Words("Learning speed", "Higher absorbs new colours sooner and forgets old ones sooner."),
+    ("norma", "lam"): Words("Forgetting", "Higher forgets faster."),
+    ("norma", "nu"): Words("Share of novel colours", "Higher lets more colours become background."),
+    ("norma", "kappa"): Words("Sensitivity", "Higher finds more, and more noise with it."),
+    ("norma", "memory_s"): Words("Memory", "Higher absorbs what stands still later."),
+    ("olk", "slots"): Words("Colours per pixel", "Higher remembers more backgrounds per pixel and is slower."),
+    ("olk", "width"): Words("Tolerance of colour", "Higher finds less: colours further apart count as the same."),
+    ("olk", "level"): Words("Sensitivity", "Higher finds more, and more noise with it."),
+    ("olk", "memory_s"): Words("Memory", "Higher absorbs what stands still later."),
+    ("mog2", "var_threshold"): Words("Tolerance of colour", "Higher finds less: larger differences are background."),
+    ("mog2", "nmixtures"): Words("Colours per pixel", "Higher remembers more backgrounds per pixel and is slower."),
+    ("mog2", "background_ratio"): Words("Share of background", "Higher lets rarer colours count as background."),
+    ("knn", "dist2_threshold"): Words("Tolerance of colour", "Higher finds less: larger differences are background."),
+    ("knn", "n_samples"): Words("Samples per pixel", "Higher remembers more and is slower."),
+    ("knn", "knn_samples"): Words("Samples that must agree", "Higher finds more: more samples must look alike."),
+}
+"""By detector and name."""
+
+_UNIT_SUFFIX = re.compile(r"_(s|px|hz|ms)$")
+
+
+def words_of(detector: str, parameter: Parameter) -> Words:
+    """Return the plain name of a parameter and its effect.
+
+    Examples
+    --------
+    >>> words_of("own", Parameter("hold_back_s", float, "time to wait", note="Higher waits longer.")).label
+    'Hold back'
+    """
+    found = KNOWN.get((detector, parameter.name)) or SHARED.get(parameter.name)
+    if found is not None:
+        return found
+    label = _UNIT_SUFFIX.sub("", parameter.name).replace("_", " ")
+    meaning = f"{parameter.meaning[:1].upper()}{parameter.meaning[1:]}."
+    shown = label if len(label) == 1 else label[:1].upper() + label[1:]
+    return Words(shown, f"{meaning} {parameter.note}".strip())
+
+
+def range_in_words(parameter: Parameter) -> str:
+    """Return the allowed values as a phrase; empty if any value is allowed.
+
+    Examples
+    --------
+    >>> range_in_words(Parameter("share", float, "a share", low=0, high=1, low_open=True))
+    'above 0, at most 1'
+    """
+    if parameter.choices or parameter.kind in (bool, str):
+        return ""
+    unit = f" {parameter.unit}" if parameter.unit else ""
+    parts = []
+    if not math.isinf(parameter.low):
+        parts.append(f"{'above' if parameter.low_open else 'at least'} {parameter.low:g}{unit}")
+    if not math.isinf(parameter.high):
+        parts.append(f"{'below' if parameter.high_open else 'at most'} {parameter.high:g}{unit}")
+    return ", ".join(parts)
