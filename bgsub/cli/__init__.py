@@ -19,6 +19,7 @@ from bgsub.cli.run import run
 from bgsub.cli.scan import scan
 from bgsub.cli.view import view
 from bgsub.cli.warmup import warmup
+from bgsub.cli.watch import watch
 from bgsub.errors import BgsubError, SinkError, conceal
 
 __all__ = ["main"]
@@ -56,7 +57,7 @@ def cli(verbose: int) -> None:
         os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")  # our errors say the same in one line
 
 
-for command in (run, scan, view, detectors, sources, show_config, sample, evaluate, score, bench, warmup):
+for command in (run, scan, watch, view, detectors, sources, show_config, sample, evaluate, score, bench, warmup):
     cli.add_command(command)
 
 
