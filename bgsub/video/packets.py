@@ -23,7 +23,11 @@ _IN_MP4 = ("h264", "hevc", "av1")
 
 
 class Header(NamedTuple):
-    """What a container needs to know of a stream: a file in memory that holds nothing else."""
+    """What a container needs to know of a stream: a file in memory that holds nothing else.
+
+    Each stretch of a stream has its own, also where two are equal: packets of one stretch cannot
+    follow those of another.
+    """
 
     data: bytes
     codec: str
@@ -75,6 +79,7 @@ class PacketRing:
         self._serial = 0
         self._header: Header | None = None
         self._stream: VideoStream | None = None
+        self._last_dts: int | None = None
 
     @property
     def size(self) -> int:
@@ -86,14 +91,23 @@ class PacketRing:
         with self._lock:
             self._packets.clear()
             self._bytes, self._header, self._stream = 0, None, stream
+            self._last_dts = None
 
     def add(self, packet: "av.Packet[VideoStream]", offset_s: float) -> None:
         """Keep a packet, and drop those that are too old or too many."""
         if packet.pts is None or packet.time_base is None or self._stream is None:
             return
-        dts = packet.pts if packet.dts is None else packet.dts
+        dts = packet.dts
+        if dts is None:
+            if self._stream.codec_context.has_b_frames:
+                return  # where frames are reordered, the first packets of a connection may have no place in the order
+            dts = packet.pts
         time_s = float(packet.pts * packet.time_base) + offset_s
         with self._lock:
+            if self._last_dts is not None and dts <= self._last_dts:
+                self._packets.clear()  # the stream begins again, as cameras do that are switched off and on
+                self._bytes, self._header = 0, None
+            self._last_dts = dts
             if not self._packets and not packet.is_keyframe:
                 return
             data = bytes(packet)
@@ -155,7 +169,7 @@ class ClipWriter:
     path : Path
         Where to write.
     header : Header
-        Of the packets that it will get.
+        Of the packets that it will get: they follow each other in one stretch of a stream.
 
     Raises
     ------
@@ -168,7 +182,6 @@ class ClipWriter:
         self.begin_s: float | None = None
         """Time of its first frame; None as long as there is none."""
         self._offset = 0
-        self._last_dts: int | None = None
         self._template: InputContainer | None = None
         self._target: OutputContainer | None = None
         # Fragments make an MP4 readable as far as it was written, should the disk be full or the process killed.
@@ -196,9 +209,6 @@ class ClipWriter:
             if not packet.keyframe:
                 return
             self.begin_s, self._offset = packet.time_s, min(packet.dts, packet.pts)
-        if self._last_dts is not None and packet.dts <= self._last_dts:
-            return  # containers refuse what goes back
-        self._last_dts = packet.dts
         copy = av.Packet(packet.data)
         copy.time_base = packet.time_base
         copy.pts, copy.dts, copy.duration = packet.pts - self._offset, packet.dts - self._offset, packet.duration

@@ -134,9 +134,11 @@ class NetworkStream(Decoded):
                 self._skipped -= 1
                 continue
             self._link.succeeded()
-            self._pass_on()
             self._seen_s = time.monotonic()
-            return self._deliver(frame, self._offset_s)
+            raw_s = self._time_of(frame)
+            grab = self._deliver(frame, self._offset_s)
+            self._pass_on(grab.time_s - raw_s)
+            return grab
         return None
 
     def pass_packets(self, receiver: PacketReceiver) -> bool:
@@ -167,7 +169,7 @@ class NetworkStream(Decoded):
             return None, self._reason(error)
         return (frame, None) if frame is not None or self._finite else (None, "the stream ended")
 
-    def _pass_on(self) -> None:
+    def _pass_on(self, offset_s: float) -> None:
         passing, self._passing = self._passing, []
         if self._receiver is None:
             return
@@ -175,7 +177,7 @@ class NetworkStream(Decoded):
             self._receiver.begin(self._stream)
             self._announced = True
         for packet in passing:
-            self._receiver.add(packet, self._offset_s)
+            self._receiver.add(packet, offset_s)
 
     def _has_ended(self) -> bool:
         """Return whether a file of unknown length broke off at the frame where it did before."""
