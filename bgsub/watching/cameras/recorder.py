@@ -41,6 +41,8 @@ class Recorder:
         self._serial = 0
         self._until_s: float | None = None
         """Until when it records, because an event was found; None as long as there is none."""
+        self._failed = False
+        """Whether the clip could not be written: the next one is tried when something else begins."""
         self._closed: list[Path] = []
         """Parts of the present recording that have their full length."""
 
@@ -61,7 +63,8 @@ class Recorder:
         clock : datetime
             Time of day of the frame, for the name of a clip.
         """
-        if self._writer is None and since_s is not None:
+        self._failed = self._failed and since_s is not None
+        if self._writer is None and since_s is not None and not self._failed:
             self._begin(since_s - self._rules.before_s, time_s, clock)
         if self._writer is None:
             return
@@ -84,6 +87,8 @@ class Recorder:
         writer, self._writer = self._writer, None
         keep, self._until_s = self._until_s is not None, None
         closed, self._closed = self._closed, []
+        if writer is None and not closed:
+            return
         if writer is not None:
             closed.append(writer.path)
             with contextlib.suppress(SinkError):  # `_fail` has reported it, or the last fragment is lost
@@ -134,6 +139,7 @@ class Recorder:
 
     def _fail(self, error: SinkError) -> None:
         self.failures += 1
+        self._failed = True
         logger.error("%s: %s; the clip ends there", self._name, error)
         self.finish()
 
