@@ -72,6 +72,20 @@ class Region:
     def __hash__(self) -> int:
         return hash((self.include, self.exclude))
 
+    def scaled(self, factor: float) -> "Region":
+        """Return the region of a frame that is made smaller by a factor, in (0, 1]."""
+        if factor == 1:
+            return self
+        if self.image is not None:
+            height, width = self.image.shape
+            size = max(1, round(width * factor)), max(1, round(height * factor))
+            return Region(image=np.asarray(cv2.resize(self.image, size, interpolation=cv2.INTER_NEAREST), np.uint8))
+        include, exclude = (
+            tuple(tuple((x * factor, y * factor) for x, y in polygon) for polygon in polygons)
+            for polygons in (self.include, self.exclude)
+        )
+        return Region(include, exclude)
+
     def mask(self, size: tuple[int, int]) -> Mask:
         """Draw the region.
 

@@ -24,6 +24,13 @@ case ${1:-} in
     --all) tests="" ;;
     *) exec "$python" -m pytest -W error "$@" ;;
 esac
+# Servers for the tests of `bgsub watch`, which are skipped where they are missing.
+servers="mosquitto gir1.2-gst-rtsp-server-1.0 python3-gi gstreamer1.0-plugins-base gstreamer1.0-plugins-good
+gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly"
+if [ "${1:-}" = --all ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    # shellcheck disable=SC2086
+    dpkg -s $servers >/dev/null 2>&1 || need_packages $servers
+fi
 step() { say "== $1"; shift; "$@"; }
 pytest() { "$python" -m pytest -q -W error -n auto "$@"; }
 step "ruff" "$python" -m ruff check .

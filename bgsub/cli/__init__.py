@@ -20,6 +20,7 @@ from bgsub.cli.run import run
 from bgsub.cli.scan import scan
 from bgsub.cli.view import view
 from bgsub.cli.warmup import warmup
+from bgsub.cli.watch import watch
 from bgsub.errors import BgsubError, SinkError, conceal
 
 __all__ = ["main"]
@@ -60,6 +61,7 @@ def cli(verbose: int) -> None:
 _COMMANDS = (
     run,
     scan,
+    watch,
     view,
     detectors,
     sources,

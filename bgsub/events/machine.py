@@ -51,6 +51,11 @@ class EventMachine:
         """Names of the regions in which something counts at present; the empty name is the whole frame."""
         return [group.region for group in self._groups if group.active]
 
+    @property
+    def since_s(self) -> float | None:
+        """Time of the first frame that may belong to an event not reported yet; None if nothing counts."""
+        return min((one.since_s for one in self._groups if one.since_s is not None), default=None)
+
     def see(self, observation: Observation) -> list[Event | SceneChange]:
         """Take the next frame, and return what has become certain with it.
 
@@ -110,6 +115,10 @@ class _Group:
     @property
     def active(self) -> bool:
         return bool(self._live)
+
+    @property
+    def since_s(self) -> float | None:
+        return min((visit.start.time_s for visit in self._visits), default=None)
 
     def see(self, observation: Observation, trails: Iterable[Trail], ended: Iterable[Trail]) -> None:
         """Note which objects are in the region."""

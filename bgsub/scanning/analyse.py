@@ -16,7 +16,7 @@ from bgsub.errors import BgsubError, SourceError
 from bgsub.events import Measure
 from bgsub.frames import Result, VideoInfo
 from bgsub.pipeline import Pipeline
-from bgsub.roi import Region, open_region
+from bgsub.roi import open_region
 from bgsub.scanning.numbers import NumberWriter
 from bgsub.scanning.settings import ScanSettings
 from bgsub.video.sinks import Sink
@@ -239,13 +239,13 @@ class Chain:
             detector,
             postprocess=config.postprocess,
             learning_rate=config.learning_rate,
-            region=_scaled(open_region(config.roi), scale) if config.roi else None,
+            region=open_region(config.roi).scaled(scale) if config.roi else None,
             warmup=max(0, (config.warmup or 0) - self._frames),
             want_score=detector.can_score,
         )
 
     def _make_measure(self, scale: float) -> Measure:
-        regions = {name: _scaled(open_region(text), scale) for name, text in self._settings.regions.items()}
+        regions = {name: open_region(text).scaled(scale) for name, text in self._settings.regions.items()}
         return Measure(regions, min_area=self._settings.rules.min_area)
 
     @staticmethod
@@ -290,18 +290,3 @@ class _Collector(Sink):
     def close(self) -> None:
         if math.isnan(self.first_s):
             self.first_s = 0.0
-
-
-def _scaled(region: Region, factor: float) -> Region:
-    """Return a region of a frame that is made smaller."""
-    if factor == 1:
-        return region
-    if region.image is not None:
-        height, width = region.image.shape
-        size = max(1, round(width * factor)), max(1, round(height * factor))
-        return Region(image=np.asarray(cv2.resize(region.image, size, interpolation=cv2.INTER_NEAREST), np.uint8))
-    include, exclude = (
-        tuple(tuple((x * factor, y * factor) for x, y in polygon) for polygon in polygons)
-        for polygons in (region.include, region.exclude)
-    )
-    return Region(include, exclude)

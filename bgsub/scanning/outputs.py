@@ -16,6 +16,7 @@ from bgsub import __version__
 from bgsub._files import failure, write_text
 from bgsub._opencv import cv2
 from bgsub.errors import BgsubError, SinkError
+from bgsub.events.observation import Box
 from bgsub.events.rules import EventRules
 from bgsub.frames import Frame
 from bgsub.scanning.found import FileReport, FoundChange, FoundEvent
@@ -24,7 +25,7 @@ from bgsub.video._images import write_image
 from bgsub.video.clips import clip_suffix, copy_clip, encode_clip
 from bgsub.video.stills import read_stills
 
-__all__ = ["ClipMode", "Clips", "Outputs", "clip_spans"]
+__all__ = ["ClipMode", "Clips", "Outputs", "clip_spans", "thumbnail"]
 
 ClipMode = Literal["copy", "encode"]
 
@@ -174,7 +175,7 @@ class Outputs:
                 if frame is None:
                     named.append(event)
                     continue
-                write_image(path, _thumbnail(frame, event), suffix=".jpg", sync=False)
+                write_image(path, thumbnail(frame, event.event.boxes), suffix=".jpg", sync=False)
             named.append(event.with_outputs(thumbnail=name))
         return named
 
@@ -245,8 +246,8 @@ def _is_new(path: Path, file: str) -> bool:
     return not stamp or made_ns >= stamp[1]
 
 
-def _thumbnail(frame: Frame, event: FoundEvent) -> Frame:
-    """Return a small picture with the boxes of the event."""
+def thumbnail(frame: Frame, boxes: Sequence[Box]) -> Frame:
+    """Return a small picture of a frame with boxes."""
     if frame.dtype != np.uint8:
         frame = (frame / (257 if frame.dtype == np.uint16 else 1 / 255)).astype(np.uint8)
     if frame.ndim == 2:
@@ -254,7 +255,7 @@ def _thumbnail(frame: Frame, event: FoundEvent) -> Frame:
     scale = min(1.0, _THUMBNAIL_PX / max(frame.shape[:2]))
     height, width = max(1, round(frame.shape[0] * scale)), max(1, round(frame.shape[1] * scale))
     image = np.asarray(cv2.resize(frame, (width, height), interpolation=cv2.INTER_AREA))
-    for x, y, box_width, box_height in event.event.boxes:
+    for x, y, box_width, box_height in boxes:
         corner = round(x * width), round(y * height)
         opposite = round((x + box_width) * width) - 1, round((y + box_height) * height) - 1
         cv2.rectangle(image, corner, opposite, (0, 0, 0), 3)

@@ -4,12 +4,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 from bgsub.frames import Frame, Packet, VideoInfo
 from bgsub.video.sources.position import Position
 
-__all__ = ["FrameSource", "Grab", "LazySource", "SourceOptions"]
+if TYPE_CHECKING:
+    import av
+    from av.video.stream import VideoStream
+
+__all__ = ["FrameSource", "Grab", "LazySource", "PacketReceiver", "SourceOptions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,16 @@ class Grab:
     time_s: float
     retrieve: Callable[[], Frame]
     """Convert the frame; to be called at most once, before the next frame is grabbed."""
+
+
+class PacketReceiver(Protocol):
+    """What keeps the encoded packets of a source; it is called on the thread that reads the source."""
+
+    def begin(self, stream: "VideoStream") -> None:
+        """Take notice of a connection: the packets that follow are of this stream, which lives as long as it."""
+
+    def add(self, packet: "av.Packet[VideoStream]", offset_s: float) -> None:
+        """Take the next packet; with the offset its times are those of the frames."""
 
 
 class FrameSource(ABC):
@@ -110,6 +124,18 @@ class FrameSource(ABC):
 
     def close(self) -> None:  # noqa: B027 - a source without resources has nothing to close
         """Release file or device. Closing twice is allowed."""
+
+    def pass_packets(self, receiver: PacketReceiver) -> bool:
+        """Pass on the encoded packets, too, so that they can be stored without encoding frames again.
+
+        To be called before the first `read`. A packet is passed before the frames that are decoded from it.
+
+        Returns
+        -------
+        bool
+            Whether this source has packets: live streams that PyAV reads do.
+        """
+        return False
 
     def interrupt(self) -> None:  # noqa: B027 - a source that never waits has nothing to do
         """Ask a `read` that waits in another thread to return None soon.

@@ -8,7 +8,7 @@ import numpy as np
 from bgsub._opencv import cv2
 from bgsub.errors import SourceError
 from bgsub.frames import Frame, VideoInfo, plausible_rate
-from bgsub.video.sources.base import FrameSource, Grab, LazySource
+from bgsub.video.sources.base import FrameSource, Grab, LazySource, PacketReceiver
 from bgsub.video.sources.position import Position
 
 __all__ = ["Slice"]
@@ -102,6 +102,10 @@ class Slice(LazySource):
         if self._passed == 0 and not self._interrupted:
             self._refuse_nothing(last)
         return None
+
+    def pass_packets(self, receiver: PacketReceiver) -> bool:
+        """Pass on all packets of the source."""
+        return self._source.pass_packets(receiver)
 
     def interrupt(self) -> None:
         """Pass the request on."""

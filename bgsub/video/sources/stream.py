@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 
 import av
 from av.container import InputContainer
+from av.video.stream import VideoStream
 
 from bgsub.errors import SourceError
 from bgsub.video._credentials import read_auth, refuse_redirect, with_auth
 from bgsub.video._pyav import ANY_TAGS, describe, read_head, video_stream
 from bgsub.video._text import public_name
-from bgsub.video.sources.base import Grab, SourceOptions
+from bgsub.video.sources.base import Grab, PacketReceiver, SourceOptions
 from bgsub.video.sources.decoded import Decoded
 from bgsub.video.sources.ending import check_end
 from bgsub.video.sources.reconnect import Reconnector
@@ -84,6 +85,11 @@ class NetworkStream(Decoded):
         self._skipped = 0  # frames still to pass over, delivered before the connection broke
         self._broken_after: int | None = None
         self._offset_s = 0.0
+        self._receiver: PacketReceiver | None = None
+        self._announced = False  # the receiver of packets knows of this connection
+        self._passing: list[
+            av.Packet[VideoStream]
+        ] = []  # packets that it has not got: their offset follows from the first frame
         self._seen_s = time.monotonic()
         self._frames: Iterator[av.VideoFrame] = iter(())
         self._ahead: av.VideoFrame | None = None
@@ -129,8 +135,18 @@ class NetworkStream(Decoded):
                 continue
             self._link.succeeded()
             self._seen_s = time.monotonic()
-            return self._deliver(frame, self._offset_s)
+            raw_s = self._time_of(frame)
+            grab = self._deliver(frame, self._offset_s)
+            self._pass_on(grab.time_s - raw_s)
+            return grab
         return None
+
+    def pass_packets(self, receiver: PacketReceiver) -> bool:
+        """Pass on the packets of a live stream, those that were read while it was opened included."""
+        if self._finite:
+            return False
+        self._receiver = receiver
+        return True
 
     def interrupt(self) -> None:
         """End a pause between attempts at once and a silent connection after the stall timeout."""
@@ -152,6 +168,16 @@ class NetworkStream(Decoded):
         except av.FFmpegError as error:
             return None, self._reason(error)
         return (frame, None) if frame is not None or self._finite else (None, "the stream ended")
+
+    def _pass_on(self, offset_s: float) -> None:
+        passing, self._passing = self._passing, []
+        if self._receiver is None:
+            return
+        if not self._announced:
+            self._receiver.begin(self._stream)
+            self._announced = True
+        for packet in passing:
+            self._receiver.add(packet, offset_s)
 
     def _has_ended(self) -> bool:
         """Return whether a file of unknown length broke off at the frame where it did before."""
@@ -221,6 +247,7 @@ class NetworkStream(Decoded):
         raise SourceError(f"cannot open {self._name}: {reason}; check address, password and network")
 
     def _disconnect(self) -> None:
+        self._announced, self._passing = False, []
         self._frames = iter(())
         self._ahead = None
         if self._container is not None:
@@ -235,6 +262,7 @@ class NetworkStream(Decoded):
                 raise av.InvalidDataError(errno.EIO, "a packet is incomplete")
             if packet.size == 0 and packet.dts is not None:
                 continue
+            self._passing.append(packet)
             try:
                 yield from packet.decode()
             except av.InvalidDataError as error:

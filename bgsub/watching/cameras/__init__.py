@@ -1,0 +1,1 @@
+"""From one camera to its events, on a thread of its own."""

@@ -1,0 +1,1 @@
+"""From a file of events to those who are to know of them: each event once, in order, across restarts."""
