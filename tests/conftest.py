@@ -17,6 +17,8 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / f"numba{_
 
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the processes that tests start would ignore it, too
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a job in the background
 
 if os.environ.get("NUMBA_DISABLE_JIT") == "1":
     from tests.overlap import check_plain_functions
