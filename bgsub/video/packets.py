@@ -78,7 +78,7 @@ class PacketRing:
         self._bytes = 0
         self._serial = 0
         self._header: Header | None = None
-        self._stream: VideoStream | None = None
+        self._begun = False
         self._last_dts: int | None = None
 
     @property
@@ -90,16 +90,18 @@ class PacketRing:
         """Forget the packets of the connection before: those of another one cannot follow them."""
         with self._lock:
             self._packets.clear()
-            self._bytes, self._header, self._stream = 0, None, stream
+            self._bytes, self._header, self._begun = 0, None, True
             self._last_dts = None
 
     def add(self, packet: "av.Packet[VideoStream]", offset_s: float) -> None:
         """Keep a packet, and drop those that are too old or too many."""
-        if packet.pts is None or packet.time_base is None or self._stream is None:
+        # That of the packet, which lives: the container that the ring began with may have been closed since.
+        stream = packet.stream
+        if packet.pts is None or packet.time_base is None or stream is None or not self._begun:
             return
         dts = packet.dts
         if dts is None:
-            if self._stream.codec_context.has_b_frames:
+            if stream.codec_context.has_b_frames:
                 return  # where frames are reordered, the first packets of a connection may have no place in the order
             dts = packet.pts
         time_s = float(packet.pts * packet.time_base) + offset_s
@@ -112,7 +114,7 @@ class PacketRing:
                 return
             data = bytes(packet)
             if self._header is None:
-                self._header = _make_header(self._stream, data)
+                self._header = _make_header(stream, data)
             self._serial += 1
             self._packets.append(
                 StoredPacket(
