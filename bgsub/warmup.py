@@ -19,6 +19,7 @@ __all__ = ["cache_folder", "warm_up"]
 
 
 _SIZE = (96, 160)
+_DIM = 4  # last frames, under less light
 _FRAMES = 48  # beyond the warm-up of every detector
 
 
@@ -75,7 +76,7 @@ def cache_folder() -> str:
 
 
 def _frames(dtype: np.dtype[Any]) -> Iterator[Frame]:
-    """Yield frames with an object that leaves a ghost, and then with one that passes and one that flickers."""
+    """Yield frames with an object that leaves a ghost, then with one that passes, and at last under less light."""
     white = 1.0 if dtype.kind == "f" else float(np.iinfo(dtype).max)
     noise = np.random.default_rng(0)
     for index in range(_FRAMES):
@@ -85,4 +86,6 @@ def _frames(dtype: np.dtype[Any]) -> Iterator[Frame]:
         else:
             left = 60 + index
             image[20:60, left : left + 30] = 0.1
+        if index >= _FRAMES - _DIM:
+            image *= 0.5
         yield (image * white).astype(dtype)
