@@ -65,6 +65,7 @@ _OLDEST = 65535  # ages are counted in 16 bits
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
 _SHADOW = 127
+_FAR = np.float32(1e4)  # float frames may hold anything finite: beyond it nothing is like white, and squares overflow
 
 
 class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
@@ -263,7 +264,10 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
     # A step: score, final mask, what to forget, update
 
     def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
-        if learning is not None and self._scalars["frames"] % _EXPOSURE_INTERVAL == 0:
+        if frame.dtype == np.float32:
+            frame = np.clip(frame, -_FAR, _FAR)
+        frames = self._scalars["frames"]
+        if learning is not None and frames > 0 and frames % _EXPOSURE_INTERVAL == 0:
             self._follow_exposure(frame, learning.where)
         raw = self._score_frame(frame, score)
         if mask is None and learning is None:
@@ -287,8 +291,6 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
 
     def _follow_exposure(self, frame: Frame, where: Mask | None) -> None:
         """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise."""
-        if self._scalars["frames"] == 0:
-            return
         white, excluded = self._white(frame.dtype), self._arrays["previous_mask"].reshape(-1)
         if where is not None:
             excluded = excluded[: where.size] | (where.reshape(-1) == 0)

@@ -15,6 +15,7 @@ _LEAST = 200  # fewer say nothing
 _MATCHING = 0.6  # a smaller share of pixels that match the background makes a change of light likely;
 _BETTER = 1.5  # it is one if under the other light so many times more match,
 _ENOUGH = 0.4  # and this share at least
+_MOST_SIGMA = 255.0
 _MEDIAN_OF_NORMAL = 0.6745  # of the absolute value, in standard deviations
 
 
@@ -30,7 +31,7 @@ class Exposure(NamedTuple):
 def make_sample(
     frame: NDArray[Any], background: NDArray[Any], excluded: NDArray[np.uint8], size: tuple[int, int], white: float
 ) -> Sample:
-    """Choose some 4000 pixels of (height, width), a grid; for the arrays see `Sample`."""
+    """Choose some 2000 pixels of (height, width), a grid; for the arrays see `Sample`."""
     step = max(1, round(math.sqrt(size[0] * size[1] / _SAMPLES)))
     return Sample(frame, background, excluded, *size, step, np.float32(255.0 / white))
 
@@ -57,7 +58,7 @@ def measure(sample: Sample, box: float) -> Exposure:
     compared, matched = look(sample, np.ones(channels, np.float32), np.float32(box), differences)
     if compared < _LEAST:
         return Exposure(None, None)
-    sigma = _median(differences) / _MEDIAN_OF_NORMAL
+    sigma = min(_median(differences) / _MEDIAN_OF_NORMAL, _MOST_SIGMA)
     if matched < _MATCHING * compared:
         histogram = np.empty((channels, 8 * OCTAVE), np.int64)
         count: Any = count_ratios
