@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bgsub.detectors.adaptive._jit.exposure import DARK, OCTAVE, Sample, compare, count_ratios, relight
 
-__all__ = ["Exposure", "change_light", "make_sample", "measure"]
+__all__ = ["LEAST_BASE", "Exposure", "change_light", "follow_noise", "least_width_factor", "make_sample", "measure"]
 
 _SAMPLES = 2000  # pixels
 _LEAST = 200  # fewer say nothing
@@ -17,6 +17,10 @@ _BETTER = 1.5  # it is one if under the other light so many times more match,
 _ENOUGH = 0.4  # and this share at least
 _MOST_SIGMA = 255.0
 _MEDIAN_OF_NORMAL = 0.6745  # of the absolute value, in standard deviations
+_NOISE_RATE = 0.1  # of the running mean of the standard deviation
+_BASE_SIGMAS = 6.0  # the least width, in standard deviations of the noise,
+LEAST_BASE = 0.5
+"""And at least this share of `width`: noise that codecs remove comes back where something moves."""
 
 
 class Exposure(NamedTuple):
@@ -69,6 +73,16 @@ def measure(sample: Sample, box: float) -> Exposure:
         if explained > _BETTER * matched and explained > _ENOUGH * compared:
             return Exposure(None, gains)
     return Exposure(sigma, None)
+
+
+def follow_noise(before: float, sigma: float) -> float:
+    """Return the running mean of the noise, which is -1 before it was first measured."""
+    return sigma if before < 0 else before + _NOISE_RATE * (sigma - before)
+
+
+def least_width_factor(sigma: float, width: float) -> float:
+    """Return the least factor of `width` that noise of a standard deviation, in grey levels, allows."""
+    return min(max(_BASE_SIGMAS * sigma / width, LEAST_BASE), 1.0)
 
 
 def change_light(
