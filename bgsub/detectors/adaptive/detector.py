@@ -28,7 +28,7 @@ from bgsub.detectors.adaptive.final_mask import (
 from bgsub.detectors.adaptive.forgetting import forget
 from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
-from bgsub.detectors.adaptive.shadows import mark_shadows
+from bgsub.detectors.adaptive.shadows import Colours, mark_shadows
 from bgsub.detectors.adaptive.state import SPANS, make_arrays, make_observation
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank, aligned_zeros
 from bgsub.detectors.learning import Learning
@@ -165,6 +165,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         self._arrays = make_arrays(size, channels, self._parameters["slots"], frame.dtype)
         self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
         self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
+        self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
         self._seen = make_observation(size, channels, frame.dtype)
@@ -237,8 +238,11 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
             if marks or not (raw_wanted or self._parameters["shadows"]):
                 # Compared with the background as it is now known.
-                white, threads = self._white(frame.dtype), self._parameters["threads"]
-                mark_shadows(mask, final, *self._planes(), white, threads, _SHADOW if marks else 0)
+                value, arguments = _SHADOW if marks else 0, (self._white(frame.dtype), self._parameters["threads"])
+                colours = Colours(self._scalars["brighter"], self._scalars["brighter_alike"])
+                seen = mark_shadows(mask, final, *self._planes(), *arguments, value, colours)
+                if learning is not None:
+                    self._scalars["brighter"], self._scalars["brighter_alike"] = colours.add(seen)
 
     def _follow_exposure(self, frame: Frame, where: Mask | None) -> None:
         """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise."""
