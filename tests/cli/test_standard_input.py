@@ -43,8 +43,7 @@ def frames(path: Path) -> int:
         return len(list(source))
 
 
-@pytest.mark.parametrize("name", ["v.mkv", "v.ts"])
-@pytest.mark.parametrize("source", ["-", "/dev/stdin"])
+@pytest.mark.parametrize(("source", "name"), [("-", "v.mkv"), ("/dev/stdin", "v.ts")])
 def test_a_video_is_read_from_a_pipe(tmp_path: Path, name: str, source: str) -> None:
     data = write_video(tmp_path / name, COUNT, **H264).read_bytes()
     done = run("run", source, "-o", tmp_path / "m.mkv", "--start", 3, input=data)

@@ -155,8 +155,7 @@ if __name__ == "__main__":
 @pytest.mark.slow
 @pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
 @pytest.mark.skipif(sys.platform == "win32", reason="has only spawn")
-@pytest.mark.parametrize("name", ["adaptive", "olk"])
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize(("method", "name"), [("fork", "adaptive"), ("spawn", "olk"), ("forkserver", "adaptive")])
 def test_model_continues_in_a_child_process(tmp_path, method: str, name: str) -> None:
     script = tmp_path / "children.py"
     script.write_text(PROCESSES)
