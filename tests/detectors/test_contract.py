@@ -21,8 +21,8 @@ OPENCV = ["mog2", "knn"]
 SIZE = (7, 9) if SMALL else (24, 31)
 QUICK = {
     "adaptive": {"raw": True},
-    "norma": {"learn_every": 2, "warmup": 4},
-    "olk": {"learn_every": 2, "warmup": 4, "slots": 8},
+    "norma": {"learn_every": 2, "warmup": 4, "slots": 4 if SMALL else 8},
+    "olk": {"learn_every": 2, "warmup": 4, "slots": 4 if SMALL else 8},
 }
 FORMS = {
     "uint8 colour": lambda video: video,
