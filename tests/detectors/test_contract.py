@@ -55,7 +55,7 @@ def state(model):
 
 @pytest.mark.parametrize("name", BANKS)
 def test_background_image_shows_the_densest_colour_not_the_newest(name):
-    model = eager(name)
+    model = eager(name, **({"slots": 8} if name in RINGS else {}))
     scene = np.full((*SIZE, 3), 90, np.uint8)
     for t in range(40):
         model.apply(scene + np.uint8(t % 3))

@@ -136,7 +136,8 @@ SCALARS = [
 @pytest.mark.parametrize(("name", "array", "value"), ARRAYS)
 def test_one_array_value_that_no_run_leaves_is_refused(tmp_path: Path, name: str, array: str, value: float) -> None:
     def change(content: dict[str, Any], _header: dict[str, Any]) -> None:
-        content[f"state_{array}"].reshape(-1)[7] = value
+        values = content[f"state_{array}"].reshape(-1)
+        values[7 % values.size] = value
 
     path = rewrite(learned(name, **({"rho_rule": "quantile"} if name == "olk" else {})), tmp_path / "m.npz", change)
     with pytest.raises(ModelFileError, match=r"m.npz is not a valid model"):
