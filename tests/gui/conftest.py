@@ -1,5 +1,6 @@
 """Fixtures of the viewer's tests: sessions and windows that are closed, with no thread left behind."""
 
+import functools
 import gc
 import os
 from collections.abc import Callable, Iterator
@@ -43,6 +44,14 @@ class Notices(list[Notice]):
     @property
     def text(self) -> str:
         return "\n".join(notice.text for notice in self)
+
+
+@pytest.fixture
+def qtbot(qtbot):
+    """Qt's robot, which waits for longer than its usual 5 s: other tests may keep the processors busy."""
+    qtbot.waitUntil = functools.partial(qtbot.waitUntil, timeout=30_000)
+    qtbot.waitSignal = functools.partial(qtbot.waitSignal, timeout=30_000)
+    return qtbot
 
 
 @pytest.fixture
