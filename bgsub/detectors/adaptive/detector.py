@@ -237,12 +237,15 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             mask[:] = raw if self._parameters["raw"] else final
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
             if marks or not (raw_wanted or self._parameters["shadows"]):
-                # Compared with the background as it is now known.
-                value, arguments = _SHADOW if marks else 0, (self._white(frame.dtype), self._parameters["threads"])
-                colours = Colours(self._scalars["brighter"], self._scalars["brighter_alike"])
-                seen = mark_shadows(mask, final, *self._planes(), *arguments, value, colours)
-                if learning is not None:
-                    self._scalars["brighter"], self._scalars["brighter_alike"] = colours.add(seen)
+                self._mark_shadows(mask, final, _SHADOW if marks else 0, learning is not None)
+
+    def _mark_shadows(self, mask: Mask, final: Mask, value: int, learn: bool) -> None:
+        """Write a value where the final mask is shadow, compared with the background as it is now known."""
+        white, threads = self._white(self._seen.planes.dtype), self._parameters["threads"]
+        colours = Colours(self._scalars["brighter"], self._scalars["brighter_alike"])
+        seen = mark_shadows(mask, final, *self._planes(), white, threads, value, colours)
+        if learn:
+            self._scalars["brighter"], self._scalars["brighter_alike"] = colours.add(seen)
 
     def _follow_exposure(self, frame: Frame, where: Mask | None) -> None:
         """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise."""

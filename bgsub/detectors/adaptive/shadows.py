@@ -123,15 +123,15 @@ def mark_shadows(
 def _find(images: Images, rule: Darkening, side: int, threads: int) -> tuple[Mask | None, Colours]:
     """Return where shadows are, if there are any, and the colours; see `mark_shadows`."""
     left, top, width, height = cv2.boundingRect(images.mask)
-    rows, columns = slice(top, top + height), slice(left, left + width)
+    box = slice(top, top + height), slice(left, left + width)
     shadows: Mask = np.empty_like(images.mask)
     brighter = np.empty((len(shadows), 2), np.int32)
     run_bands(find_darkened, shadows.shape, threads, images, rule, shadows, brighter)
     colours = Colours(*brighter.sum(0, dtype=np.float64).tolist())
     if not cv2.hasNonZero(shadows):
         return None, colours
-    darkened: Mask = shadows[rows, columns]
-    mask: Mask = images.mask[rows, columns]
+    darkened: Mask = shadows[box]
+    mask: Mask = images.mask[box]
     # Outside nothing is foreground: a border that repeats or mirrors the mask would vote twice.
     border = cv2.BORDER_CONSTANT | cv2.BORDER_ISOLATED
     share, whole = (cv2.blur(image, (side, side), borderType=border) for image in (darkened, mask))
@@ -142,17 +142,17 @@ def _find(images: Images, rule: Darkening, side: int, threads: int) -> tuple[Mas
     darkened[:] = cv2.bitwise_and(voted, cv2.bitwise_not(solid))
     if not cv2.hasNonZero(shadows):
         return None, colours
-    _leave_objects(darkened, images, mask, (left, top))
+    _leave_objects(shadows, images, box)
     return shadows, colours
 
 
-def _leave_objects(shadows: Mask, images: Images, mask: Mask, origin: tuple[int, int]) -> None:
+def _leave_objects(shadows: Mask, images: Images, box: tuple[slice, slice]) -> None:
     """Leave out regions of the mask that are shadow as a whole, but far too dark for a cloud: nothing casts them."""
-    count, labels = cv2.connectedComponents(mask, connectivity=8)
+    count, labels = cv2.connectedComponents(np.ascontiguousarray(images.mask[box]), connectivity=8)
     sums = np.empty((count, 4), np.float32)
     measure: Any = sum_regions
-    measure(images, origin[0], origin[1], labels, shadows, sums)
+    measure(images, box[1].start, box[0].start, labels, shadows, sums)
     area, shaded, light, learned = sums.T
     objects = np.flatnonzero((shaded > _ALONE * area) & (light < _DARK * learned))
     if objects.size > 0:
-        shadows[np.isin(labels, objects)] = 0
+        shadows[box][np.isin(labels, objects)] = 0

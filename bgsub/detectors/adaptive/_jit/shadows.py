@@ -173,7 +173,8 @@ def find_darkened(first_row, last_row, images, rule, found, brighter):
     found : (H, W) u1
         Written: 255 for darkened background, else 0.
     brighter : (H, 2) i4
-        Written: how much foreground of a row is brighter than the background, and how much of that has its chromaticity.
+        Written: how much foreground of each row is brighter than the background, and how much of that has its
+        chromaticity.
     """
     height, width = images.mask.shape
     elsewhere = np.zeros(2, np.int32)
@@ -218,10 +219,10 @@ def sum_regions(images, left, top, labels, shadows, sums):
     ----------
     images : Images
     left, top : i8
-        Where the labels begin in them.
+        Where the labels begin in these and in the shadows.
     labels : (h, w) i4
         Of the R - 1 regions of the mask, from 1 on.
-    shadows : (h, w) u1
+    shadows : (H, W) u1
         Not 0 in shadows.
     sums : (R, 4) f4
         Written: pixels, pixels in shadow, and in these the sums of the frame and of the background.
@@ -239,7 +240,7 @@ def sum_regions(images, left, top, labels, shadows, sums):
                 if region == 0:
                     continue
                 sums[region, 0] += np.float32(1.0)
-                if shadows[y, x] != 0:
+                if shadows[top + y, left + x] != 0:
                     light, learned = zero, zero
                     for c in range(channels):
                         light += np.float32(images.frame[c, start + x])
