@@ -12,6 +12,7 @@ from bgsub.detectors.adaptive._jit.dynamics import count_onsets
 from bgsub.detectors.adaptive._jit.shadows import REACH, Darkening, Images, find_darkened, sum_regions, write_enlarged
 from bgsub.detectors.adaptive.exposure import change_light, make_sample, measure
 from bgsub.detectors.adaptive.shadows import Colours, mark_shadows
+from bgsub.evaluation import open_datasets
 from tests.detectors.reference import SMALL
 from tests.detectors.test_adaptive import SIZE, filmed, planes_of, street, with_square
 
@@ -298,6 +299,15 @@ def test_faint_things_are_found_where_there_is_little_noise():
         model.apply(filmed(scene, t, sigma=1))
     mask = model.apply(filmed(with_square(scene, 20, 30, value=115), 99, sigma=1))
     assert (mask[22:32, 32:42] == 255).mean() > 0.9
+
+
+@needs_compiler
+def test_waves_all_over_the_first_frames_do_not_stay_foreground():
+    (sequence,) = open_datasets("generated:water?height=160&size=160x120&frames=140")
+    model = create("adaptive")
+    shares = [(model.apply(sequence.read_input(number)) != 0).mean() for number in sequence.numbers]
+    assert np.mean(shares[-40:]) < 0.1
+    assert np.mean(shares[10:40]) > 0.15  # else the scene is too calm to show anything
 
 
 @needs_compiler
