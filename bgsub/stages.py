@@ -80,6 +80,13 @@ class StageTrace:
         """Return the mask after the last stage of this name, (H, W) uint8; None if there was none in this frame."""
         return next((mask for stage, mask in reversed(self.steps) if stage.name == name), None)
 
+    def removed_by(self, stage: Stage) -> NDArray[np.bool_] | None:
+        """Return where a stage made foreground background, (H, W) bool; None if the frame did not go through it."""
+        for (_, before), (known, after) in zip(self.steps, self.steps[1:], strict=False):
+            if known == stage:
+                return np.asarray(after < before)
+        return None
+
     def changes(self, row: int, column: int) -> list[tuple[Stage, bool]]:
         """Return the stages that changed a pixel, each with whether it made it foreground; all begin as background."""
         found, before = [], 0

@@ -8,8 +8,9 @@ from bgsub.config import Config
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.evaluation import Counts, GroundTruth
 from bgsub.frames import Frame, Result, VideoInfo
-from bgsub.gui.panes import INPUT, MASK, Pane
+from bgsub.gui.panes import INPUT, MASK, Effect, Pane
 from bgsub.roi import Region
+from bgsub.stages import Stage
 from bgsub.video.sinks.overlay import Style
 
 __all__ = [
@@ -114,6 +115,8 @@ class DetectorRunView:
     """Right and wrong pixels so far; None without ground truth."""
     scored: int = 0
     """Frames in these counts."""
+    effects: tuple[Effect, ...] = ()
+    """What the stages of the mask did, if they were followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,8 @@ class PinnedPixelView:
     """Whether the state is the one that judged the frame; otherwise it is the next one."""
     removed_by: str = ""
     """Why the pixel cannot be foreground, whatever its colour; empty if it could."""
+    steps: tuple[tuple[Stage, bool], ...] | None = None
+    """The stages that changed it, each with whether it made it foreground; None if they were not followed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,10 +22,10 @@ release_cv2_qt()
 from bgsub.config import Config
 from bgsub.detectors import create
 from bgsub.gui import panes
-from bgsub.gui.main_window import MainWindow
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Notice, Settings
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.theme import Theme
+from bgsub.gui.window.main_window import MainWindow
 from tests.gui.probe import PANES
 
 CLIP = str(Path(__file__).resolve().parents[2] / "samples" / "walkers.mp4")

@@ -25,9 +25,9 @@ from bgsub.gui.panels.plots import PlotsPanel
 from bgsub.gui.panels.roi import RoiPanel
 from bgsub.gui.panels.transport import TransportBar
 from bgsub.gui.widgets import dialogs
+from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.notice_bar import NoticeBar
 from bgsub.gui.widgets.open_source import CameraMenu, RecentSources, dropped_source
-from bgsub.gui.widgets.pane_grid import PaneGrid
 from bgsub.gui.widgets.record_dialog import RecordDialog
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
 from bgsub.roi import Region, open_region
@@ -256,7 +256,7 @@ class TestInspector:
         pixel = replace(session.view.pinned_pixels[0], before_learning=True)
         low, high = (replace(pixel.state, value=value, threshold=0.5) for value in (0.1, 0.9))
         sentences = {
-            explain(replace(pixel, state=state, foreground=foreground))
+            explain(replace(pixel, state=state, foreground=foreground, steps=None))
             for state in (low, high)
             for foreground in (False, True)
         }

@@ -237,8 +237,8 @@ class TestViewer:
     def test_neither_titles_nor_recent_sources_nor_threads_show_a_secret(self, tmp_path: Path, text: str) -> None:
         core = pytest.importorskip("PyQt6.QtCore")
         from bgsub.gui.engine.opening import OpeningThread
-        from bgsub.gui.file_commands import source_title
         from bgsub.gui.widgets.open_source import RecentSources
+        from bgsub.gui.window.file_commands import source_title
 
         assert HIDDEN not in source_title(text)
         settings = core.QSettings(str(tmp_path / "kept.ini"), core.QSettings.Format.IniFormat)

@@ -18,7 +18,7 @@ from bgsub.evaluation import Counts, GroundTruth, count_pixels, scored_pixels
 from bgsub.frames import Frame, Mask, Packet, Result, Timings
 from bgsub.gui.engine.notices import Notices
 from bgsub.gui.messages import DetectorRunView, Settings
-from bgsub.gui.panes import Needs, Side
+from bgsub.gui.panes import Needs, Side, find_effects, stages_of
 from bgsub.pipeline import Pipeline, default_postprocess
 from bgsub.roi import Region
 
@@ -157,9 +157,10 @@ class DetectorRun:
         self._counts, self._scored = state.counts, state.scored
         self.is_loaded = False
 
-    def step(self, packet: Packet, *, frozen: bool, want_score: bool) -> Result:
+    def step(self, packet: Packet, *, frozen: bool, want_score: bool, want_stages: bool) -> Result:
         """Process one frame; a detector that cannot freeze goes on learning."""
         self._pipeline.want_score = want_score
+        self._pipeline.want_stages = want_stages or bool(self.detector.parameters.get("detect_shadows"))
         can_freeze = frozen and self.detector.can_freeze
         self._pipeline.learning_rate = 0.0 if can_freeze else self._config.learning_rate
         result = self._pipeline.step(packet)
@@ -183,7 +184,7 @@ class DetectorRun:
         if not self.detector.can_freeze or (self.detector.shape, self.detector.dtype) != (frame.shape, frame.dtype):
             return Result(packet, np.zeros(frame.shape[:2], np.uint8), None, Timings(0.0, 0.0, 0.0))
         pipeline = copy.copy(self._pipeline)  # with the same model, but its own count of frames
-        pipeline.learning_rate, pipeline.want_score = 0.0, False
+        pipeline.learning_rate, pipeline.want_score, pipeline.want_stages = 0.0, False, False
         return pipeline.step(packet)
 
     def count(self, mask: Mask, selected: tuple[Frame, Frame]) -> None:
@@ -231,7 +232,9 @@ class DetectorRun:
         counts = self._counts if scored else None
         share = foreground_share(result.mask)
         memory = self.detector.memory_bytes
-        return DetectorRunView(self.detector.name, result, self.ms, share, memory, counts, self._scored)
+        stages = stages_of(type(self.detector))
+        effects = () if result.stages is None else find_effects(result.stages, stages)
+        return DetectorRunView(self.detector.name, result, self.ms, share, memory, counts, self._scored, effects)
 
     def _make(self) -> None:
         detector = self._config.make_detector(rate_hz=self._rate_hz)
@@ -344,7 +347,8 @@ class DetectorRuns:
             else run.step(
                 packet,
                 frozen=settings.frozen,
-                want_score=any(pane.side == side and Needs.SCORE in pane.needs for pane in settings.panes),
+                want_score=_is_needed(Needs.SCORE, side, settings),
+                want_stages=_is_needed(Needs.STAGES, side, settings),
             )
             for side, run in enumerate(self._runs)
         ]
@@ -385,3 +389,10 @@ class DetectorRuns:
     def views(self, results: list[Result], *, scored: bool) -> tuple[DetectorRunView, ...]:
         """Return summaries for the window."""
         return tuple(run.view(result, scored=scored) for run, result in zip(self._runs, results, strict=False))
+
+
+def _is_needed(need: Needs, side: int, settings: Settings) -> bool:
+    """Return whether something shown needs this of the detector on a side."""
+    if need is Needs.STAGES and side == Side.A and settings.pinned_pixels:
+        return True
+    return any(pane.side == side and need in pane.needs for pane in settings.panes)

@@ -114,7 +114,7 @@ class Engine:
         if self.progress.results and (is_held or self._rerun_to is not None):
             if _changes_masks(before, settings):
                 self._answer()
-            elif _wants_more_scores(before, settings):
+            elif _wants_more(before, settings):
                 self._work.repeat(settings, self._player.rate_hz)
         if before.pinned_pixels != settings.pinned_pixels:
             self._pin()
@@ -375,10 +375,12 @@ def _changes_masks(before: Settings, after: Settings) -> bool:
     )
 
 
-def _wants_more_scores(before: Settings, after: Settings) -> bool:
-    """Return whether scores are shown that were not."""
+def _wants_more(before: Settings, after: Settings) -> bool:
+    """Return whether panes are shown that need something of the frame which those before did not."""
 
-    def sides(settings: Settings) -> set[Side]:
-        return {pane.side for pane in settings.panes if Needs.SCORE in pane.needs}
+    def needs(settings: Settings) -> set[tuple[Side, Needs]]:
+        return {
+            (pane.side, need) for pane in settings.panes for need in (Needs.SCORE, Needs.STAGES) if need in pane.needs
+        }
 
-    return not sides(after) <= sides(before)
+    return not needs(after) <= needs(before)

@@ -1,16 +1,14 @@
 """The main window: arranges panes, panels and menus around a session."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSettings, QSize, Qt
 from PyQt6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
 from PyQt6.QtWidgets import QMainWindow, QTabWidget, QVBoxLayout, QWidget
 
-from bgsub.gui.commands import CommandId, pane_command_id, theme_command_id
-from bgsub.gui.file_commands import FileCommands, source_title
-from bgsub.gui.menus import HelpDialog, Menus
+from bgsub.detectors import detector_class
+from bgsub.gui.commands import CommandId, theme_command_id
 from bgsub.gui.messages import DEFAULT_RATE_HZ, Level
 from bgsub.gui.panels.compare import ComparePanel
 from bgsub.gui.panels.detector import DetectorPanel
@@ -20,22 +18,23 @@ from bgsub.gui.panels.plots import PlotsPanel
 from bgsub.gui.panels.roi import RoiPanel
 from bgsub.gui.panels.status_bar import StatusBar
 from bgsub.gui.panels.transport import TransportBar
-from bgsub.gui.panes import Pane, all_panes
+from bgsub.gui.panes import Pane
 from bgsub.gui.qt_process import GarbageCollector
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.dialogs import remember_in
 from bgsub.gui.widgets.fields import tame_fields
+from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.notice_bar import NoticeBar
 from bgsub.gui.widgets.open_source import (
     RecentSources,
-    ask_source_address,
     ask_source_file,
-    ask_source_folder,
     dropped_source,
 )
-from bgsub.gui.widgets.pane_grid import PaneGrid
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
-from bgsub.gui.window_state import WindowState
+from bgsub.gui.window.file_commands import FileCommands, source_title
+from bgsub.gui.window.handlers import command_handlers
+from bgsub.gui.window.menus import HelpDialog, Menus
+from bgsub.gui.window.window_state import WindowState
 
 if TYPE_CHECKING:
     from bgsub.gui.learners_page.window import LearnersWindow
@@ -94,6 +93,7 @@ class MainWindow(QMainWindow):
         toggles = [action for dock in self.docks.values() if (action := dock.toggleViewAction()) is not None]
         self.menus = self._make_menus(toggles)
         self._connect()
+        self._offer_panes()
         self._fit_screen()
         self._state.restore(self, self.grid, session)
         self.choose_theme(self._state.theme)
@@ -267,65 +267,8 @@ class MainWindow(QMainWindow):
         self.setTabPosition(Qt.DockWidgetArea.RightDockWidgetArea, _TABS_ON_TOP)
 
     def _make_menus(self, panel_toggles: list[QAction]) -> Menus:
-        handlers = self._source_handlers() | self._play_handlers() | self._view_handlers() | self._tool_handlers()
-        handlers |= self.files.handlers() | {CommandId.RECORD: self.record}
+        handlers = command_handlers(self) | {CommandId.RECORD: self.record}
         return Menus(self, self._theme, handlers, self.open, self.recent, panel_toggles)
-
-    def _source_handlers(self) -> dict[str, Callable[[], object]]:
-        return {
-            CommandId.OPEN_FILE: lambda: self.ask_and_open(ask_source_file),
-            CommandId.OPEN_FOLDER: lambda: self.ask_and_open(ask_source_folder),
-            CommandId.OPEN_ADDRESS: lambda: self.ask_and_open(ask_source_address),
-            CommandId.CLOSE_SOURCE: self.session.close_source,
-            CommandId.QUIT: self.close,
-        }
-
-    def _play_handlers(self) -> dict[str, Callable[[], object]]:
-        session = self.session
-        return {
-            CommandId.PLAY_OR_PAUSE: session.toggle,
-            CommandId.FRAME_FORWARD: lambda: session.step(1),
-            CommandId.FRAME_BACK: lambda: session.step(-1),
-            CommandId.SKIP_FORWARD: lambda: self.skip(_SKIP_S),
-            CommandId.SKIP_BACK: lambda: self.skip(-_SKIP_S),
-            CommandId.TO_BEGINNING: lambda: session.seek(0),
-            CommandId.FASTER: lambda: self.transport.change_speed(1),
-            CommandId.SLOWER: lambda: self.transport.change_speed(-1),
-            CommandId.LOOP: lambda: session.change(loop=not session.settings.loop),
-            CommandId.RETRY: session.retry,
-            CommandId.FREEZE: session.toggle_frozen,
-            CommandId.RESET: session.reset,
-            CommandId.REWIND: lambda: session.rerun(0.0),
-            CommandId.RERUN: self.detector.apply_back,
-        }
-
-    def _view_handlers(self) -> dict[str, Callable[[], object]]:
-        return {
-            CommandId.ONE_PANE: lambda: self.grid.arrange(1),
-            CommandId.TWO_PANES: lambda: self.grid.arrange(2),
-            CommandId.FOUR_PANES: lambda: self.grid.arrange(4),
-            CommandId.OVERLAY_STYLE: self.toggle_overlay_style,
-            CommandId.FIT_IMAGE: self.grid.viewport.fit,
-            CommandId.FULL_SCREEN: self.toggle_full_screen,
-            **{pane_command_id(pane): partial(self.show_first, pane) for pane in all_panes()},
-            **{theme_command_id(choice): partial(self.choose_theme, choice) for choice in ThemeChoice},
-        }
-
-    def _tool_handlers(self) -> dict[str, Callable[[], object]]:
-        return {
-            CommandId.COMPARE: self.toggle_comparison,
-            CommandId.DIFFERENCE: self.compare.show_difference,
-            CommandId.DRAW_REGION: self.toggle_region_editing,
-            CommandId.UNDO_REGION: self.roi.undo,
-            CommandId.REDO_REGION: self.roi.redo,
-            CommandId.UNPIN_ALL: lambda: self.session.change(pinned_pixels=()),
-            CommandId.LEARNERS: self.show_learners,
-            CommandId.COPY_COMMAND_LINE: self.detector.copy_command,
-            CommandId.UNDO_SETTINGS: self.session.undo_settings,
-            CommandId.REDO_SETTINGS: self.session.redo_settings,
-            CommandId.LAST_SETTINGS: self.use_last_settings,
-            CommandId.KEYS: self.show_keys,
-        }
 
     def _connect(self) -> None:
         session = self.session
@@ -356,6 +299,10 @@ class MainWindow(QMainWindow):
             self.menus.check(command, self.grid.count == count)
         self._show_view()
 
+    def _offer_panes(self) -> None:
+        configs = (self.session.settings.config, self.session.settings.other)
+        self.grid.offer([detector_class(config.detector) for config in configs if config is not None])
+
     def _show_selected(self, pixel: tuple[int, int] | None) -> None:
         self.grid.select_pinned_pixel(pixel)
         self._show_view()
@@ -365,6 +312,7 @@ class MainWindow(QMainWindow):
         self.menus.fill_recent()
 
     def _show_checks(self) -> None:
+        self._offer_panes()
         self.menus.check(CommandId.COMPARE, self.session.is_comparing)
         freeze = self.menus.actions[CommandId.FREEZE]
         freeze.setChecked(self.session.settings.frozen)

@@ -9,7 +9,7 @@ from bgsub.config import Config
 from bgsub.errors import BgsubError
 from bgsub.gui.panes import find_pane
 from bgsub.gui.session import Session
-from bgsub.gui.widgets.pane_grid import PaneGrid
+from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.theme import ThemeChoice
 
 __all__ = ["WindowState"]

@@ -11,7 +11,7 @@ from bgsub.gui.panels.parameters.presets import load_preset, save_preset
 from bgsub.gui.panels.plots import export_statistics
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.dialogs import ask_folder, ask_open, ask_save, last_folder
-from bgsub.gui.widgets.pane_grid import PaneGrid
+from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.record_dialog import RecordDialog
 from bgsub.video.sources import public_name
 
