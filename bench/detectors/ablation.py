@@ -55,7 +55,7 @@ VARIANTS: list[Variant] = [
     ("8 slots", {}, {"slots": 8}, _PLAIN),
     ("shadows are foreground", {}, {"shadows": True}, _PLAIN),
     ("only equal colours are projected", {(adaptive, "_TAU"): np.float32(0.999)}, {}, _PLAIN),
-    ("base width whatever the noise", {(adaptive, "_LEAST_BASE"): 1.0}, {}, _PLAIN),
+    ("base width whatever the noise", {(exposure, "LEAST_BASE"): 1.0}, {}, _PLAIN),
     ("one width for all pixels", {(adaptive, "_FACTOR_RATE"): 0.0}, {}, _PLAIN),
     ("widths grow no faster at the start", {(adaptive, "_EARLY"): 0.0}, {}, _PLAIN),
     ("blinking foreground is not widened", {(adaptive, "_FLICKER_S"): _NEVER}, {}, _PLAIN),

@@ -16,9 +16,9 @@ from bgsub.evaluation import evaluate, find_sequences
 
 FACTORS = (0.7, 1.4)
 CONSTANTS: list[tuple[Any, str]] = [
-    (adaptive, "_BASE_SIGMAS"),
-    (adaptive, "_LEAST_BASE"),
-    (adaptive, "_NOISE_RATE"),
+    (exposure, "_BASE_SIGMAS"),
+    (exposure, "LEAST_BASE"),
+    (exposure, "_NOISE_RATE"),
     (adaptive, "_FLICKER_S"),
     (adaptive, "_FACTOR_RATE"),
     (adaptive, "_OLD"),

@@ -97,13 +97,15 @@ def run_viewer(
     )
     window = MainWindow(session, Theme(application), kept)
     try:
-        with _handled_errors(ExceptionHook(session)), _handled_signals(application):
+        with _handled_errors(ExceptionHook(session)), _handled_signals(application) as received:
             window.show()
             if model is not None:
                 session.load_model(model)
             if source is not None:
                 window.open(source)
-            return application.exec()
+            code = application.exec()
+            # Qt ends with the code of whatever asked first, which may be the last window that the signal closed.
+            return _SIGNALLED + received[0] if received else code
     finally:
         session.close()
         window.deleteLater()
@@ -122,10 +124,11 @@ def _handled_errors(hook: "ExceptionHook") -> Iterator[None]:
 
 
 @contextmanager
-def _handled_signals(application: "QApplication") -> Iterator[None]:
+def _handled_signals(application: "QApplication") -> Iterator[list[int]]:
     """Close all windows on SIGINT, SIGTERM and SIGHUP, as the user would, which ends recordings properly.
 
-    A signal that the process was started to ignore, as by `nohup`, stays ignored.
+    A signal that the process was started to ignore, as by `nohup`, stays ignored. Yields a list that gets the number of
+    the first signal.
     """
     from PyQt6.QtCore import QTimer
 
@@ -133,7 +136,7 @@ def _handled_signals(application: "QApplication") -> Iterator[None]:
         if not received:
             received.append(number)
             application.closeAllWindows()  # dialogs, too, in which `exec` would wait for the user
-            application.exit(_SIGNALLED + number)
+            application.quit()
 
     received: list[int] = []
     names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
@@ -146,7 +149,7 @@ def _handled_signals(application: "QApplication") -> Iterator[None]:
     timer.timeout.connect(lambda: None)
     timer.start(_TICK_MS)
     try:
-        yield
+        yield received
     finally:
         timer.stop()
         for number in handled:

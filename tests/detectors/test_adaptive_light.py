@@ -6,7 +6,7 @@ import pytest
 from bgsub._jit.majority import IN_LARGE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
-from bgsub.detectors import create
+from bgsub.detectors import create, load
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 from bgsub.detectors.adaptive._jit.dynamics import count_onsets
 from bgsub.detectors.adaptive._jit.shadows import REACH, SEGMENT, Darkening, Images, find_darkened
@@ -242,3 +242,28 @@ def test_small_things_are_found_before_water():
         mask = model.apply(frame)
         found.append((mask[51:56, 21 + 4 * t : 26 + 4 * t] == 255).mean())
     assert np.mean(found) > 0.9
+
+
+@needs_compiler
+@pytest.mark.parametrize("value", [1e30, -1e30, 3.4e38])
+def test_any_finite_value_of_a_float_frame_is_foreground(value):
+    """And nothing is read or written outside the arrays, where numba does not look."""
+    model, scene = create("adaptive"), filmed(street(), 0).astype(np.float32) / 255
+    for _ in range(20):
+        model.apply(scene)
+    broken = scene.copy()
+    broken[20:60, 30:70] = value
+    for _ in range(6):
+        assert (model.apply(broken)[24:56, 34:66] == 255).mean() > 0.9
+    for _ in range(6):
+        mask = model.apply(scene)
+    assert (mask != 0).mean() < 0.01
+
+
+@needs_compiler
+def test_a_model_of_black_then_white_frames_can_be_loaded(tmp_path):
+    model = create("adaptive")
+    for level in (0, 0, 255, 255):
+        model.apply(np.full((*SIZE, 3), level, np.uint8))
+    model.save(tmp_path / "a.npz")
+    assert load(tmp_path / "a.npz").name == "adaptive"

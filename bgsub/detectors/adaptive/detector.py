@@ -9,19 +9,12 @@ from numpy.typing import NDArray
 
 from bgsub._numba import run_claimed
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.blocks import (
-    BLOCK,
-    DITHERS,
-    FACTOR_ONE,
-    LOWEST_BLINK_RATE,
-    Observation,
-    State,
-)
+from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS, FACTOR_ONE, State
 from bgsub.detectors.adaptive._jit.feedback import WIDEST
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
-from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
-from bgsub.detectors.adaptive.exposure import change_light, make_sample, measure
+from bgsub.detectors.adaptive.block_images import as_blocks, as_image
+from bgsub.detectors.adaptive.exposure import change_light, follow_noise, least_width_factor, make_sample, measure
 from bgsub.detectors.adaptive.final_mask import (
     FINE_PX,
     Dynamics,
@@ -30,7 +23,6 @@ from bgsub.detectors.adaptive.final_mask import (
     find_outlines,
     find_static,
     follow_onsets,
-    make_static,
     scaled_side,
 )
 from bgsub.detectors.adaptive.forgetting import forget
@@ -38,9 +30,10 @@ from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.shadows import find_shadows
 from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT, MAJORITY, STAGES
+from bgsub.detectors.adaptive.state import SPANS, make_arrays, make_observation
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank, aligned_zeros
 from bgsub.detectors.learning import Learning
-from bgsub.detectors.model_file import BIT, MASK, Span
+from bgsub.detectors.model_file import Span
 from bgsub.detectors.opencv.names import FixedShadowValue, FrameMemory
 from bgsub.detectors.parameters import param
 from bgsub.frames import Frame, Mask, Score
@@ -53,9 +46,7 @@ _FACTOR_RATE = 0.02
 _EARLY = 19.0  # width factors grow so many times faster at the start,
 _EARLY_FRAMES = 200.0  # fading with this time constant
 _ONE = int(FACTOR_ONE)
-_BASE_SIGMAS = 6.0  # the least width, in standard deviations of the noise,
-_LEAST_BASE = 0.5  # and at least this share of `width`: noise that codecs remove comes back where something moves
-_NOISE_RATE = 0.1  # of the running mean of the standard deviation
+_NEW_BASE = 0.02  # relative change of the least width factor that is worth going through all pixels for
 _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise and light,
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background
 _STATIC_INTERVAL = 8  # between two searches for static background,
@@ -67,6 +58,7 @@ _OLDEST = 65535  # ages are counted in 16 bits
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
 _SHADOW = 127
+_FAR = np.float32(1e4)  # float frames may hold anything finite: beyond it nothing is like white, and squares overflow
 
 
 class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
@@ -172,59 +164,22 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
 
     def _start(self, frame: Frame) -> None:
         size = (frame.shape[0], frame.shape[1])
-        channels, slots = (frame.shape[2] if frame.ndim == 3 else 1), self._parameters["slots"]
-        count = count_blocks(size)
-        blocks = (count, BLOCK)
-        self._arrays = {
-            "colours": aligned_zeros((slots, channels, *blocks), frame.dtype),
-            "coefficients": aligned_zeros((slots, *blocks), np.float32),
-            "dominant": np.zeros(count, np.uint8),
-            "width_factors": aligned_zeros(blocks, np.uint16),
-            "blink_rates": aligned_zeros(blocks, np.uint16),
-            "mean_distances": aligned_zeros(blocks, np.uint16),
-            "previous_raw": aligned_zeros(blocks, np.uint8),
-            "foreground_ages": aligned_zeros(blocks, np.uint16),
-            "previous_mask": aligned_zeros(blocks, np.uint8),
-            "static": make_static(size),
-            "onset_rates": np.zeros(make_static(size).shape, np.float32),
-            "vote_cells": np.zeros_like(make_static(size)),
-        }
-        self._arrays["width_factors"][:], self._arrays["blink_rates"][:] = _ONE, LOWEST_BLINK_RATE
+        channels = frame.shape[2] if frame.ndim == 3 else 1
+        self._arrays = make_arrays(size, channels, self._parameters["slots"], frame.dtype)
         self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
         self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
-        self._converged = np.zeros(count, np.uint8)
-        self._seen = Observation(
-            planes=aligned_zeros((channels, *blocks), frame.dtype),
-            density=aligned_zeros(blocks, np.float32),
-            raw=aligned_zeros(blocks, np.uint8),
-            distance=aligned_zeros(blocks, np.uint8),
-            nearest=aligned_zeros(blocks, np.uint8),
-            kernel_value=aligned_zeros(blocks, np.uint8),
-            settled=np.zeros(count, np.uint8),
-        )
-        self._final, self._near = aligned_zeros(blocks, np.uint8), aligned_zeros(blocks, np.uint8)
+        self._seen = make_observation(size, channels, frame.dtype)
+        self._converged = np.zeros_like(self._seen.settled)
+        self._final, self._near = (aligned_zeros(self._seen.raw.shape, np.uint8) for _ in range(2))
         self._votes, self._cells = np.empty(size, np.uint8), np.empty_like(self._arrays["static"])
         self._occupied_rows, self._occupied_rows_before = (np.ones(size[0], np.uint8) for _ in range(2))
         dither = np.random.default_rng(0).random((DITHERS, BLOCK), np.float32)
         self._dither = dither if frame.dtype != np.float32 else np.zeros_like(dither)
 
     def _spans(self) -> dict[str, Span]:
-        return super()._spans() | {
-            "flooded": Span(0, 2**53, 1),
-            "threshold": Span(0, 1),
-            "dominant": BIT,
-            "sigma": Span(-1, 255),
-            "base": Span(_LEAST_BASE, 1),
-            "width_factors": Span(_LEAST_BASE * _ONE, float(WIDEST) * _ONE),
-            "onset_rates": Span(0, 1),
-            "vote_cells": Span(0, 3, 1),
-            "blink_rates": Span(int(LOWEST_BLINK_RATE), 65535),
-            "previous_raw": MASK,
-            "previous_mask": MASK,
-            "static": MASK,
-        }
+        return super()._spans() | SPANS
 
     def _kernel_state(self) -> State:
         arrays = self._arrays
@@ -266,7 +221,10 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
     # A step: score, final mask, what to forget, update
 
     def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
-        if learning is not None and self._scalars["frames"] % _EXPOSURE_INTERVAL == 0:
+        if frame.dtype == np.float32:
+            frame = np.clip(frame, -_FAR, _FAR)
+        frames = self._scalars["frames"]
+        if learning is not None and frames > 0 and frames % _EXPOSURE_INTERVAL == 0:
             self._follow_exposure(frame, learning.where)
         raw = self._score_frame(frame, score)
         if mask is None and learning is None:
@@ -295,8 +253,6 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
 
     def _follow_exposure(self, frame: Frame, where: Mask | None) -> None:
         """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise."""
-        if self._scalars["frames"] == 0:
-            return
         white, excluded = self._white(frame.dtype), self._arrays["previous_mask"].reshape(-1)
         if where is not None:
             excluded = excluded[: where.size] | (where.reshape(-1) == 0)
@@ -306,17 +262,12 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
             change_light(self._arrays["colours"], exposure.gains, white, self._dither, allowed)
         if exposure.sigma is not None:
-            self._fit_base(exposure.sigma)
-
-    def _fit_base(self, sigma: float) -> None:
-        """Fit the least width factor to the running mean of the noise."""
-        scalars = self._scalars
-        before = scalars["sigma"] if scalars["sigma"] >= 0 else sigma
-        scalars["sigma"] = before + _NOISE_RATE * (sigma - before)
-        base = min(max(_BASE_SIGMAS * scalars["sigma"] / self._parameters["width"], _LEAST_BASE), 1.0)
-        if abs(base - scalars["base"]) > 0.02 * scalars["base"]:
-            scalars["base"] = base
-            self._converged[:] = 0
+            scalars = self._scalars
+            scalars["sigma"] = follow_noise(scalars["sigma"], exposure.sigma)
+            base = least_width_factor(scalars["sigma"], self._parameters["width"])
+            if abs(base - scalars["base"]) > _NEW_BASE * scalars["base"]:
+                scalars["base"] = base
+                self._converged[:] = 0
 
     def _score_frame(self, frame: Frame, found: Score | None) -> Mask:
         """Compare the frame with the model; return the raw mask within the region and write the score if wanted."""

@@ -8,14 +8,19 @@ from numpy.typing import NDArray
 
 from bgsub.detectors.adaptive._jit.exposure import DARK, OCTAVE, Sample, compare, count_ratios, relight
 
-__all__ = ["Exposure", "change_light", "make_sample", "measure"]
+__all__ = ["LEAST_BASE", "Exposure", "change_light", "follow_noise", "least_width_factor", "make_sample", "measure"]
 
 _SAMPLES = 2000  # pixels
 _LEAST = 200  # fewer say nothing
 _MATCHING = 0.6  # a smaller share of pixels that match the background makes a change of light likely;
 _BETTER = 1.5  # it is one if under the other light so many times more match,
 _ENOUGH = 0.4  # and this share at least
+_MOST_SIGMA = 255.0
 _MEDIAN_OF_NORMAL = 0.6745  # of the absolute value, in standard deviations
+_NOISE_RATE = 0.1  # of the running mean of the standard deviation
+_BASE_SIGMAS = 6.0  # the least width, in standard deviations of the noise,
+LEAST_BASE = 0.5
+"""And at least this share of `width`: noise that codecs remove comes back where something moves."""
 
 
 class Exposure(NamedTuple):
@@ -30,7 +35,7 @@ class Exposure(NamedTuple):
 def make_sample(
     frame: NDArray[Any], background: NDArray[Any], excluded: NDArray[np.uint8], size: tuple[int, int], white: float
 ) -> Sample:
-    """Choose some 4000 pixels of (height, width), a grid; for the arrays see `Sample`."""
+    """Choose some 2000 pixels of (height, width), a grid; for the arrays see `Sample`."""
     step = max(1, round(math.sqrt(size[0] * size[1] / _SAMPLES)))
     return Sample(frame, background, excluded, *size, step, np.float32(255.0 / white))
 
@@ -57,7 +62,7 @@ def measure(sample: Sample, box: float) -> Exposure:
     compared, matched = look(sample, np.ones(channels, np.float32), np.float32(box), differences)
     if compared < _LEAST:
         return Exposure(None, None)
-    sigma = _median(differences) / _MEDIAN_OF_NORMAL
+    sigma = min(_median(differences) / _MEDIAN_OF_NORMAL, _MOST_SIGMA)
     if matched < _MATCHING * compared:
         histogram = np.empty((channels, 8 * OCTAVE), np.int64)
         count: Any = count_ratios
@@ -68,6 +73,16 @@ def measure(sample: Sample, box: float) -> Exposure:
         if explained > _BETTER * matched and explained > _ENOUGH * compared:
             return Exposure(None, gains)
     return Exposure(sigma, None)
+
+
+def follow_noise(before: float, sigma: float) -> float:
+    """Return the running mean of the noise, which is -1 before it was first measured."""
+    return sigma if before < 0 else before + _NOISE_RATE * (sigma - before)
+
+
+def least_width_factor(sigma: float, width: float) -> float:
+    """Return the least factor of `width` that noise of a standard deviation, in grey levels, allows."""
+    return min(max(_BASE_SIGMAS * sigma / width, LEAST_BASE), 1.0)
 
 
 def change_light(

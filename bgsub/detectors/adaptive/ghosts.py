@@ -48,8 +48,9 @@ def find_ghosts(
     from outside, and from inside the real part of the outline), and the outer part is a ghost if along its share of
     the outline edges of the background outweigh those of the frame, and the frame looks there like its surroundings.
 
-    A background that was seen for long is not given up for a part of a region, nor for a region beside larger ones,
-    which may have come off them: legs before a dark cupboard, when the rest of the person is beside it.
+    A background that was seen for long is not given up for a part of a region, nor for a region beside larger ones.
+    Such a region may be a fragment of the object beside it: the legs of a person, say, where the dark cupboard behind
+    them has stronger edges than they have.
 
     Parameters
     ----------

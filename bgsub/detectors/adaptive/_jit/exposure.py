@@ -32,6 +32,13 @@ class Sample(NamedTuple):
 
 
 @compiled
+def _to_bin(value, last):
+    """Round to the index of a bin from 0 to `last`; NaN, which float frames may lead to, counts as the last."""
+    # An integer cannot hold what a float can: clamp first.
+    return np.int32(max(value, np.float32(0.0)) + np.float32(0.5)) if value < np.float32(last) else np.int32(last)
+
+
+@compiled
 def compare(sample, gains, box, differences):
     """Return how many pixels were compared, and how many of them match the background under gains.
 
@@ -61,7 +68,7 @@ def compare(sample, gains, box, differences):
                 seen = np.float32(frame[pixel * channels + c]) * unit
                 learned = (np.float32(background[c, pixel]) * unit + DARK) * gains[c] - DARK
                 difference = abs(seen - learned)
-                differences[min(np.int32(difference + np.float32(0.5)), np.int32(255))] += 1
+                differences[_to_bin(difference, 255)] += 1
                 # Where the sensor is saturated nothing can be learned about light.
                 inside = inside and (difference <= box or (seen >= np.float32(254.0) and learned >= np.float32(254.0)))
             matched += 1 if inside else 0
@@ -89,8 +96,8 @@ def count_ratios(sample, histogram):
             for c in range(channels):
                 seen = np.float32(frame[pixel * channels + c]) * unit + DARK
                 learned = np.float32(background[c, pixel]) * unit + DARK
-                place = np.int32(np.floor(np.log2(seen / learned) * np.float32(OCTAVE) + np.float32(0.5))) + bins // 2
-                histogram[c, min(max(place, 0), bins - 1)] += 1
+                octaves = np.log2(max(seen, np.float32(0.0)) / max(learned, np.float32(1e-3)))
+                histogram[c, _to_bin(octaves * np.float32(OCTAVE) + np.float32(bins // 2), bins - 1)] += 1
 
 
 @compiled
