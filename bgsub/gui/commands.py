@@ -29,6 +29,9 @@ class CommandId(enum.StrEnum):
     SAVE_IMAGE = "save-image"
     SAVE_ALL_IMAGES = "save-all-images"
     EXPORT_STATISTICS = "export-statistics"
+    OPEN_SESSION = "open-session"
+    SAVE_SESSION = "save-session"
+    LAST_SESSION = "last-session"
     QUIT = "quit"
     PLAY_OR_PAUSE = "play-or-pause"
     FRAME_FORWARD = "frame-forward"
@@ -39,6 +42,14 @@ class CommandId(enum.StrEnum):
     FASTER = "faster"
     SLOWER = "slower"
     LOOP = "loop"
+    SECOND_FORWARD = "second-forward"
+    SECOND_BACK = "second-back"
+    JUMP_FORWARD = "jump-forward"
+    JUMP_BACK = "jump-back"
+    GO_TO = "go-to"
+    PART_BEGIN = "part-begin"
+    PART_END = "part-end"
+    WHOLE = "whole"
     RETRY = "retry"
     REWIND = "rewind"
     RERUN = "rerun"
@@ -123,6 +134,10 @@ _FILE = Menu(
         Insert.RECENT,
         Command(CommandId.CLOSE_SOURCE, "&Close source", "Ctrl+W"),
         Insert.SEPARATOR,
+        Command(CommandId.LAST_SESSION, "Co&ntinue the last session", "Ctrl+Shift+R"),
+        Command(CommandId.OPEN_SESSION, "Open s&ession…", "Ctrl+Shift+E"),
+        Command(CommandId.SAVE_SESSION, "Save sess&ion…", "Ctrl+Shift+S"),
+        Insert.SEPARATOR,
         Command(CommandId.RECORD, "&Record…", "Ctrl+R", checkable=True),
         Command(CommandId.SAVE_IMAGE, "Save &image…", "Ctrl+P"),
         Command(CommandId.SAVE_ALL_IMAGES, "Save images of all panes…", "Ctrl+Shift+P"),
@@ -138,12 +153,20 @@ _PLAY = Menu(
         Command(CommandId.PLAY_OR_PAUSE, "&Play or pause", "Space"),
         Command(CommandId.FRAME_FORWARD, "One frame f&orward", "."),
         Command(CommandId.FRAME_BACK, "One frame &back", ","),
+        Command(CommandId.SECOND_FORWARD, "One second forward", "Alt+Right"),
+        Command(CommandId.SECOND_BACK, "One second back", "Alt+Left"),
+        Command(CommandId.JUMP_FORWARD, "Five seconds forward", "Ctrl+Right"),
+        Command(CommandId.JUMP_BACK, "Five seconds back", "Ctrl+Left"),
         Command(CommandId.SKIP_FORWARD, "Ten seconds forward", "Shift+Right"),
         Command(CommandId.SKIP_BACK, "Ten seconds back", "Shift+Left"),
+        Command(CommandId.GO_TO, "&Go to a time or frame…", "Ctrl+G"),
         Command(CommandId.TO_BEGINNING, "Go to the beginning", "Home"),
         Command(CommandId.FASTER, "&Faster", "+"),
         Command(CommandId.SLOWER, "&Slower", "-"),
         Command(CommandId.LOOP, "&Loop", "L"),
+        Command(CommandId.PART_BEGIN, "Repeat from h&ere", "["),
+        Command(CommandId.PART_END, "Repeat &until here", "]"),
+        Command(CommandId.WHOLE, "Repeat no part", "\\"),
         Command(CommandId.RETRY, "&Try the source again", "F5"),
     ),
 )

@@ -46,6 +46,8 @@ class Settings:
     speed: float = 1.0
     """Times real time, for files; infinite for as fast as possible."""
     loop: bool = False
+    part: tuple[float, float] | None = None
+    """First and last second to play again and again, since the first frame; the last may be infinite."""
     keep_model: bool = True
     """Whether the model is kept after a jump."""
     panes: tuple[Pane, ...] = (INPUT, MASK)

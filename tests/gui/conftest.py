@@ -24,7 +24,9 @@ from bgsub.detectors import create
 from bgsub.gui import panes
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Notice, Settings
 from bgsub.gui.session import Session
+from bgsub.gui.widgets.dialogs import Answer
 from bgsub.gui.widgets.theme import Theme
+from bgsub.gui.window import main_window
 from bgsub.gui.window.main_window import MainWindow
 from tests.gui.probe import PANES
 
@@ -43,6 +45,12 @@ class Notices(list[Notice]):
     @property
     def text(self) -> str:
         return "\n".join(notice.text for notice in self)
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_asked_at_the_end(monkeypatch) -> None:
+    """Windows close without a question, which nobody would answer."""
+    monkeypatch.setattr(main_window, "ask_to_save", lambda *_: Answer.DISCARD)
 
 
 @pytest.fixture

@@ -171,11 +171,14 @@ class Engine:
         position = max(0, self._rerun_to - behind) if begin is None else begin[1]
         player.replay(position, self._rerun_to - position + 1)
 
-    def open(self, text: str) -> None:
-        """Open a source and play it."""
+    def open(self, text: str, position: int | None = None) -> None:
+        """Open a source and play it; or hold the frame of an index, from which models learn some frames before it."""
         self.stop_recording()
         self._forget_frames()
         self._player.open(text)
+        if position is not None:
+            begin = max(0, position - _LEARNING_FRAMES)
+            self._player.replay(begin, position - begin + 1)
 
     def retry(self) -> None:
         """Open the source that failed again, and keep the model."""
@@ -287,7 +290,7 @@ class Engine:
             self._publish(idle=not self._queue)
             return 0.0
         try:
-            polled = self._player.poll(self._settings.speed, self._settings.loop)
+            polled = self._player.poll(self._settings.speed, self._settings.loop, self._settings.part)
         except Exception as error:  # noqa: BLE001 - whatever a source raises, the window stays open
             self._lose_source(error)
             return 0.0

@@ -1,10 +1,11 @@
 """Play, pause, step, seek, speed and loop: the bar below the panes."""
 
 from PyQt6.QtCore import QEvent, QPointF, QSignalBlocker, Qt
-from PyQt6.QtGui import QMouseEvent
+from PyQt6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
 from PyQt6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
+    QInputDialog,
     QLabel,
     QSlider,
     QStyle,
@@ -18,6 +19,7 @@ from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, DEFAULT_RATE_HZ
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.icons import icon
 from bgsub.gui.widgets.theme import Theme
+from bgsub.video.sources import parse_position
 
 __all__ = ["SPEEDS", "SeekSlider", "TransportBar", "clock"]
 
@@ -52,6 +54,7 @@ class SeekSlider(QSlider):
         super().__init__(Qt.Orientation.Horizontal)
         self.rate_hz = DEFAULT_RATE_HZ
         """Converts frame indices to times."""
+        self._part: tuple[float, float] | None = None
         self.setMouseTracking(True)
 
     def mousePressEvent(self, ev: QMouseEvent | None) -> None:
@@ -73,18 +76,47 @@ class SeekSlider(QSlider):
     def mouseReleaseEvent(self, ev: QMouseEvent | None) -> None:
         self.setSliderDown(False)
 
+    def show_part(self, part: tuple[float, float] | None) -> None:
+        """Mark the part that is repeated, in seconds."""
+        if part != self._part:
+            self._part = part
+            self.update()
+
+    def paintEvent(self, ev: QPaintEvent | None) -> None:
+        super().paintEvent(ev)
+        if self._part is None:
+            return
+        painter = QPainter(self)
+        left, right = (self._x(time_s) for time_s in self._part)
+        colour = self.palette().color(QPalette.ColorRole.Highlight)
+        painter.setPen(QPen(colour, 2))
+        for x, inwards in ((left, 5), (right, -5)):  # brackets, as on the keys
+            low = self.height() - 2
+            corners = (QPointF(x + inwards, 2), QPointF(x, 2), QPointF(x, low), QPointF(x + inwards, low))
+            painter.drawPolyline(QPolygonF(corners))
+
+    def _x(self, time_s: float) -> float:
+        """Return where a time lies."""
+        span = max(self.maximum() - self.minimum(), 1)
+        share = min(max(time_s * self.rate_hz / span, 0.0), 1.0)
+        handle = self._handle_px()
+        return handle / 2 + share * max(self.width() - handle, 1)
+
     def event(self, event: QEvent | None) -> bool:
         if event is not None and event.type() == QEvent.Type.ToolTip:
             return True
         return super().event(event)
 
     def _index(self, at: QPointF) -> int:
+        handle = self._handle_px()
+        span = max(self.width() - handle, 1)
+        return QStyle.sliderValueFromPosition(self.minimum(), self.maximum(), round(at.x() - handle / 2), span)
+
+    def _handle_px(self) -> int:
         option = QStyleOptionSlider()
         self.initStyleOption(option)
         style = self.style()
-        handle = 0 if style is None else style.pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
-        span = max(self.width() - handle, 1)
-        return QStyle.sliderValueFromPosition(self.minimum(), self.maximum(), round(at.x() - handle / 2), span)
+        return 0 if style is None else style.pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
 
 
 class TransportBar(QWidget):
@@ -135,6 +167,36 @@ class TransportBar(QWidget):
         theme.changed.connect(self._paint)
         self._paint()
         self._show_settings()
+
+    def begin_part(self) -> None:
+        """Repeat a part that begins with the frame shown."""
+        part = self._session.settings.part
+        begin_s = self._session.view.time_s
+        self._session.set_part(begin_s, part[1] if part is not None and part[1] > begin_s else None)
+
+    def end_part(self) -> None:
+        """Repeat a part that ends with the frame shown."""
+        part = self._session.settings.part
+        self._session.set_part(None if part is None else part[0], self._session.view.time_s)
+
+    def ask_position(self) -> None:
+        """Ask for a time or frame number, and go there."""
+        text, done = QInputDialog.getText(self, "Go to", "Frame number such as 471, or time such as 15.2s or 1:05:")
+        if done and text.strip():
+            self._session.attempt(lambda: self.go_to(text.strip()))
+
+    def go_to(self, text: str) -> None:
+        """Go to a frame number or a time since the first frame.
+
+        Raises
+        ------
+        ValueError
+            If the text is neither.
+        """
+        at = parse_position(text, "position")
+        if at is not None:
+            rate_hz = self.slider.rate_hz
+            self._session.seek(round(at.time_s * rate_hz) if at.time_s is not None else max(0, (at.number or 1) - 1))
 
     def change_speed(self, by: int) -> None:
         """Choose the next faster (1) or slower (-1) speed."""
@@ -187,6 +249,7 @@ class TransportBar(QWidget):
         self.loop.setChecked(settings.loop)
         self.speed.setCurrentIndex(self.speed.findData(settings.speed))
         self.jump.setCurrentIndex(0 if settings.keep_model else 1)
+        self.slider.show_part(settings.part)
 
     def _paint(self) -> None:
         colour = self._theme.colours.text

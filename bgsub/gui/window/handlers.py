@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command_handlers"]
 
-_SKIP_S = 10
-
 
 def command_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
     """Return the function of each command but recording, whose state the window shows."""
@@ -29,6 +27,8 @@ def _source_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
         CommandId.OPEN_FOLDER: lambda: window.ask_and_open(ask_source_folder),
         CommandId.OPEN_ADDRESS: lambda: window.ask_and_open(ask_source_address),
         CommandId.CLOSE_SOURCE: window.session.close_source,
+        CommandId.OPEN_SESSION: window.open_session,
+        CommandId.LAST_SESSION: window.restore_last,
         CommandId.QUIT: window.close,
     }
 
@@ -39,8 +39,21 @@ def _play_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
         CommandId.PLAY_OR_PAUSE: session.toggle,
         CommandId.FRAME_FORWARD: lambda: session.step(1),
         CommandId.FRAME_BACK: lambda: session.step(-1),
-        CommandId.SKIP_FORWARD: lambda: window.skip(_SKIP_S),
-        CommandId.SKIP_BACK: lambda: window.skip(-_SKIP_S),
+        **{
+            command: partial(window.skip, seconds)
+            for command, seconds in (
+                (CommandId.SECOND_FORWARD, 1),
+                (CommandId.SECOND_BACK, -1),
+                (CommandId.JUMP_FORWARD, 5),
+                (CommandId.JUMP_BACK, -5),
+                (CommandId.SKIP_FORWARD, 10),
+                (CommandId.SKIP_BACK, -10),
+            )
+        },
+        CommandId.GO_TO: window.transport.ask_position,
+        CommandId.PART_BEGIN: window.transport.begin_part,
+        CommandId.PART_END: window.transport.end_part,
+        CommandId.WHOLE: lambda: session.set_part(None, None),
         CommandId.TO_BEGINNING: lambda: session.seek(0),
         CommandId.FASTER: lambda: window.transport.change_speed(1),
         CommandId.SLOWER: lambda: window.transport.change_speed(-1),

@@ -1,6 +1,7 @@
 """The main window: arranges panes, panels and menus around a session."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSettings, QSize, Qt
@@ -21,7 +22,7 @@ from bgsub.gui.panels.transport import TransportBar
 from bgsub.gui.panes import Pane
 from bgsub.gui.qt_process import GarbageCollector
 from bgsub.gui.session import Session
-from bgsub.gui.widgets.dialogs import remember_in
+from bgsub.gui.widgets.dialogs import Answer, ask_open, ask_to_save, remember_in
 from bgsub.gui.widgets.fields import tame_fields
 from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.notice_bar import NoticeBar
@@ -31,16 +32,22 @@ from bgsub.gui.widgets.open_source import (
     dropped_source,
 )
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
-from bgsub.gui.window.file_commands import FileCommands, source_title
+from bgsub.gui.window.file_commands import SESSION_FILES, FileCommands, source_title
 from bgsub.gui.window.handlers import command_handlers
 from bgsub.gui.window.menus import HelpDialog, Menus
 from bgsub.gui.window.window_state import WindowState
+from bgsub.gui.workspace import Workspace, read_workspace
+from bgsub.video.sources import Position
 
 if TYPE_CHECKING:
     from bgsub.gui.learners_page.window import LearnersWindow
 
 __all__ = ["PANEL_LABELS", "MainWindow", "PanelId"]
 
+_UNSAVED = (
+    "Save them as a session file? Without it, “Continue the last session” in the File menu brings them back until the "
+    "viewer is closed again."
+)
 _TABS_ON_TOP = QTabWidget.TabPosition.North
 _SKIP_S = 10
 _SIZE, _FRAME = QSize(1360, 860), QSize(8, 36)  # of the first window, and of what a window manager adds
@@ -64,6 +71,7 @@ class MainWindow(QMainWindow):
         self.session, self._theme = session, theme
         self._state = WindowState(settings)
         self._last_config = self._state.config
+        self._is_ending = False
         self.garbage = GarbageCollector(self)
         remember_in(settings)
         self.setWindowTitle("bgsub")
@@ -98,16 +106,38 @@ class MainWindow(QMainWindow):
         self._state.restore(self, self.grid, session)
         self.choose_theme(self._state.theme)
         self._show_recording(False)
+        self.grid.continue_button.setEnabled(self._state.has_workspace)
         tame_fields(self)
         self._show_view()
 
     # Opening
 
-    def open(self, text: str) -> None:
-        """Open a source."""
+    def open(self, text: str, part: tuple[Position | None, Position | None] = (None, None)) -> None:
+        """Open a source, or a part of it from its first to its last frame."""
         self.notices.clear()
         self.setWindowTitle(f"{source_title(text)} - bgsub")
-        self.session.open(text)
+        self.session.open(text, part)
+
+    def restore(self, workspace: Workspace | None) -> None:
+        """Continue a session; None if there is none to continue."""
+        if workspace is None:
+            self.session.notify(Level.INFO, "There is no session to continue; one is kept when the viewer is closed.")
+            return
+        self.notices.clear()
+        title = source_title(workspace.source) if workspace.source else ""
+        self.setWindowTitle(f"{title} - bgsub" if title else "bgsub")
+        self.session.restore(workspace)
+        self.grid.choose(workspace.settings.panes)
+
+    def restore_last(self) -> None:
+        """Continue where the viewer was closed."""
+        self.session.attempt(lambda: self.restore(self._state.workspace))
+
+    def open_session(self, path: Path | None = None) -> None:
+        """Continue the session of a file, which is asked for if none is given."""
+        path = path or ask_open(self, "Open session", SESSION_FILES)
+        if path is not None:
+            self.session.attempt(lambda: self.restore(read_workspace(path)))
 
     def ask_and_open(self, ask: Callable[[QWidget], str | None]) -> None:
         """Ask for a source and open it."""
@@ -281,6 +311,7 @@ class MainWindow(QMainWindow):
         self.notices.retry.connect(session.retry)
         self.grid.panes_changed.connect(self._use_panes)
         self.grid.open_button.clicked.connect(lambda: self.ask_and_open(ask_source_file))
+        self.grid.continue_button.clicked.connect(self.restore_last)
         self.grid.clicked.connect(self.click)
         self.grid.hovered.connect(self.status.hover)
         self.compare.panes_wanted.connect(self.grid.choose)
@@ -323,7 +354,24 @@ class MainWindow(QMainWindow):
         action.setChecked(on)
         action.setToolTip("Stop recording" if on else "Record mask and overlay")
 
+    def end(self) -> None:
+        """Close without a question, because the process is told to end."""
+        self._is_ending = True
+        self.close()
+
+    def _may_close(self) -> bool:
+        """Ask once what becomes of tuning that no file holds."""
+        if self._is_ending or not self.session.has_unsaved_tuning:
+            return True
+        answer = ask_to_save(self, "The settings were changed and not saved.", _UNSAVED)
+        return self.files.save_session() if answer is Answer.SAVE else answer is Answer.DISCARD
+
     def closeEvent(self, a0: QCloseEvent | None) -> None:
+        if not self._may_close():
+            if a0 is not None:
+                a0.ignore()
+            return
+        self._is_ending = True
         self._state.save(self, self.grid, self.session, self._theme.choice)
         self.hide()  # at once: finishing files and leaving a silent stream may take seconds
         if self.learners is not None:

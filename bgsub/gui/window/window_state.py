@@ -11,6 +11,7 @@ from bgsub.gui.panes import find_pane
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.theme import ThemeChoice
+from bgsub.gui.workspace import Workspace, parse_workspace, workspace_text
 
 __all__ = ["WindowState"]
 
@@ -47,6 +48,23 @@ class WindowState:
             logger.info("the remembered settings of the detector cannot be used: %s", error)
             return None
 
+    @property
+    def has_workspace(self) -> bool:
+        """Whether a session is remembered."""
+        return bool(self._text("session/last"))
+
+    @property
+    def workspace(self) -> Workspace | None:
+        """The session at the end of the last run, if it had a source.
+
+        Raises
+        ------
+        ConfigError
+            If it cannot be used any more, such as for ground truth that has gone.
+        """
+        text = self._text("session/last")
+        return parse_workspace(text, "the last session") if text else None
+
     def restore(self, window: QMainWindow, grid: PaneGrid, session: Session) -> None:
         """Apply what is remembered."""
         geometry, state = self._settings.value("window/geometry"), self._settings.value("window/state")
@@ -65,6 +83,8 @@ class WindowState:
     def save(self, window: QMainWindow, grid: PaneGrid, session: Session, theme: ThemeChoice) -> None:
         """Remember the present layout and choices."""
         settings = session.settings
+        if session.source:
+            self._settings.setValue("session/last", workspace_text(session.workspace))
         for key, value in (
             ("window/geometry", window.saveGeometry()),
             ("window/state", window.saveState(_LAYOUT_VERSION)),

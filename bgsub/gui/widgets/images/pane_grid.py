@@ -98,9 +98,12 @@ class PaneGrid(QWidget):
             slot.view.hovered.connect(self.hovered)
         self.open_button = QPushButton("Open a video…")
         """Shown while nothing is open."""
+        self.continue_button = QPushButton("Continue the last session")
+        """Shown while nothing is open."""
         first = QVBoxLayout(self._slots[0].view)
         first.addStretch(3)
         first.addWidget(self.open_button, 0, Qt.AlignmentFlag.AlignHCenter)
+        first.addWidget(self.continue_button, 0, Qt.AlignmentFlag.AlignHCenter)
         first.addStretch(2)
         theme.changed.connect(self._paint)
         self._paint()
@@ -196,6 +199,7 @@ class PaneGrid(QWidget):
         pixels = tuple((pixel.row, pixel.column) for pixel in view.pinned_pixels)
         self._name_panes(tuple(run.name for run in view.runs))
         self.open_button.setVisible(not is_open)
+        self.continue_button.setVisible(not is_open)
         for slot in self._shown:
             pane = slot.view.pane
             reason = _missing(pane, view) if view.runs else hint
