@@ -113,7 +113,7 @@ def run_viewer(
             if model is not None:
                 session.load_model(model)
             if workspace is not None:
-                window.open_session(workspace)
+                window.session_files.open(workspace)
             elif source is not None:
                 window.open(source, part)
             code = application.exec()

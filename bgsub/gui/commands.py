@@ -46,6 +46,8 @@ class CommandId(enum.StrEnum):
     SECOND_BACK = "second-back"
     JUMP_FORWARD = "jump-forward"
     JUMP_BACK = "jump-back"
+    NEXT_EVENT = "next-event"
+    PREVIOUS_EVENT = "previous-event"
     GO_TO = "go-to"
     PART_BEGIN = "part-begin"
     PART_END = "part-end"
@@ -159,6 +161,8 @@ _PLAY = Menu(
         Command(CommandId.JUMP_BACK, "Five seconds back", "Ctrl+Left"),
         Command(CommandId.SKIP_FORWARD, "Ten seconds forward", "Shift+Right"),
         Command(CommandId.SKIP_BACK, "Ten seconds back", "Shift+Left"),
+        Command(CommandId.NEXT_EVENT, "&Next event", "N"),
+        Command(CommandId.PREVIOUS_EVENT, "Pre&vious event", "Shift+N"),
         Command(CommandId.GO_TO, "&Go to a time or frame…", "Ctrl+G"),
         Command(CommandId.TO_BEGINNING, "Go to the beginning", "Home"),
         Command(CommandId.FASTER, "&Faster", "+"),

@@ -81,7 +81,9 @@ class Session(QObject):
         self._ready.connect(self._take_view)
         self._happened.connect(self._handle)
         self._mailbox: Mailbox[View] = Mailbox(self._ready.emit)
-        self._worker = Worker(self._mailbox.put, self._happened.emit, opener or open_for_viewer, self._settings)
+        self.opener: Opener = opener or open_for_viewer
+        """Opens sources."""
+        self._worker = Worker(self._mailbox.put, self._happened.emit, self.opener, self._settings)
 
     # State
 

@@ -26,7 +26,7 @@ from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Notice, Settings
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.dialogs import Answer
 from bgsub.gui.widgets.theme import Theme
-from bgsub.gui.window import main_window
+from bgsub.gui.window import session_files
 from bgsub.gui.window.main_window import MainWindow
 from tests.gui.probe import PANES
 
@@ -50,7 +50,7 @@ class Notices(list[Notice]):
 @pytest.fixture(autouse=True)
 def nobody_is_asked_at_the_end(monkeypatch) -> None:
     """Windows close without a question, which nobody would answer."""
-    monkeypatch.setattr(main_window, "ask_to_save", lambda *_: Answer.DISCARD)
+    monkeypatch.setattr(session_files, "ask_to_save", lambda *_: Answer.DISCARD)
 
 
 @pytest.fixture
@@ -83,7 +83,9 @@ def theme(qapp: QApplication) -> Iterator[Theme]:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> QSettings:
-    return QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+    settings = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+    settings.setValue("events/ahead", "false")  # tests that want it say so
+    return settings
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from bgsub._opencv import cv2
 from bgsub.config import Config
 from bgsub.gui import panes
 from bgsub.gui.commands import Command, CommandId, all_commands, main_menus, pane_command_id, theme_command_id
-from bgsub.gui.panels import transport
 from bgsub.gui.panels.compare import STATISTIC_LABELS, Statistic
+from bgsub.gui.panels.timeline import transport
 from bgsub.gui.widgets.theme import THEME_LABELS, ThemeChoice
 from bgsub.gui.window import menus
 from bgsub.gui.window.main_window import PANEL_LABELS, MainWindow, PanelId

@@ -15,7 +15,7 @@ from bgsub.gui.messages import DetectorRunView, View
 from bgsub.gui.panels.inspector import explain
 from bgsub.gui.panels.parameters.form import ParameterForm
 from bgsub.gui.panels.parameters.words import KNOWN, SHARED, words_of
-from bgsub.gui.panels.plots import PlotsPanel
+from bgsub.gui.panels.timeline.plots import PlotsPanel
 from bgsub.gui.widgets import record_dialog
 from bgsub.gui.widgets.fields import tame_fields
 from bgsub.gui.widgets.images.frame_view import FrameView

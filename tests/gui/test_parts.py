@@ -15,7 +15,7 @@ from bgsub.gui.learners_page.race import METHODS, LearningThread, Method, Race, 
 from bgsub.gui.learners_page.streams import STREAMS, Kind
 from bgsub.gui.mailbox import Mailbox
 from bgsub.gui.panels.roi_draft import Draft
-from bgsub.gui.panels.transport import clock
+from bgsub.gui.panels.timeline.seek_slider import clock
 from bgsub.gui.panes import BOTH, ONLY_A, ONLY_B, heat_colours, render_difference, render_heat
 from bgsub.roi import Region
 

@@ -16,7 +16,7 @@ from bgsub.gui import panes
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
 from bgsub.gui.panes import Side, stage_panes
 from bgsub.gui.widgets.dialogs import Answer
-from bgsub.gui.window import file_commands, main_window
+from bgsub.gui.window import file_commands, session_files
 from bgsub.gui.window.main_window import MainWindow
 from bgsub.gui.workspace import (
     Workspace,
@@ -170,24 +170,24 @@ def test_a_session_is_saved_and_opened_by_file(make_window, qtbot, tmp_path, mon
     assert first.files.save_session()
     assert not first.session.has_unsaved_tuning
     second = make_window()
-    second.open_session(path)
+    second.session_files.open(path)
     qtbot.waitUntil(lambda: second.session.view.position == 39 and not second.session.view.playing)
     assert second.session.settings.config.parameters["nu"] == 0.4
     path.write_text("version = 9")
-    second.open_session(path)
+    second.session_files.open(path)
     assert "version must be 1" in second.session.notices.text
 
 
 def test_continuing_without_a_session_says_so(make_window):
     window = make_window()
-    window.restore_last()
+    window.session_files.continue_last()
     assert "no session to continue" in window.session.notices.text
 
 
 @pytest.mark.parametrize("answer", list(Answer))
 def test_quitting_with_unsaved_tuning_asks_once(make_window, monkeypatch, tmp_path, answer):
     asked = []
-    monkeypatch.setattr(main_window, "ask_to_save", lambda *_: asked.append(1) or answer)
+    monkeypatch.setattr(session_files, "ask_to_save", lambda *_: asked.append(1) or answer)
     monkeypatch.setattr(file_commands, "ask_save", lambda *_: tmp_path / "kept.session.toml")
     window = make_window()
     window.session.change(config=Config("norma", {"nu": 0.9}))
@@ -200,7 +200,7 @@ def test_nothing_is_asked_without_tuning_or_when_the_process_ends(make_window, m
     def fail(*_):
         raise AssertionError("a question was asked")
 
-    monkeypatch.setattr(main_window, "ask_to_save", fail)
+    monkeypatch.setattr(session_files, "ask_to_save", fail)
     assert make_window().close()
     tuned = make_window()
     tuned.session.change(config=Config("norma", {"nu": 0.9}))

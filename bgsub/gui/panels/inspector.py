@@ -10,7 +10,7 @@ from bgsub.gui.messages import PinnedPixelView
 from bgsub.gui.panels.kernel_plot import KernelPlot, SupportTable
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.curve_plot import CurvePlot
-from bgsub.gui.widgets.images.frame_view import PIXEL_COLOURS
+from bgsub.gui.widgets.images.marks import PIXEL_COLOURS
 from bgsub.gui.widgets.theme import Theme
 from bgsub.stages import RAW, Stage
 

@@ -3,7 +3,7 @@
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QStatusBar
 
 from bgsub.gui.messages import View
-from bgsub.gui.panels.transport import clock
+from bgsub.gui.panels.timeline.seek_slider import clock
 from bgsub.gui.session import Session
 from bgsub.stages import RAW
 

@@ -8,7 +8,7 @@ from PyQt6.QtWidgets import QWidget
 from bgsub.gui.commands import CommandId
 from bgsub.gui.messages import Level
 from bgsub.gui.panels.parameters.presets import load_preset, save_preset
-from bgsub.gui.panels.plots import export_statistics
+from bgsub.gui.panels.timeline.plots import export_statistics
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.dialogs import ask_folder, ask_open, ask_save, last_folder
 from bgsub.gui.widgets.images.pane_grid import PaneGrid

@@ -27,8 +27,8 @@ def _source_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
         CommandId.OPEN_FOLDER: lambda: window.ask_and_open(ask_source_folder),
         CommandId.OPEN_ADDRESS: lambda: window.ask_and_open(ask_source_address),
         CommandId.CLOSE_SOURCE: window.session.close_source,
-        CommandId.OPEN_SESSION: window.open_session,
-        CommandId.LAST_SESSION: window.restore_last,
+        CommandId.OPEN_SESSION: window.session_files.open,
+        CommandId.LAST_SESSION: window.session_files.continue_last,
         CommandId.QUIT: window.close,
     }
 
@@ -50,6 +50,8 @@ def _play_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
                 (CommandId.SKIP_BACK, -10),
             )
         },
+        CommandId.NEXT_EVENT: lambda: window.lookout.go_on(1),
+        CommandId.PREVIOUS_EVENT: lambda: window.lookout.go_on(-1),
         CommandId.GO_TO: window.transport.ask_position,
         CommandId.PART_BEGIN: window.transport.begin_part,
         CommandId.PART_END: window.transport.end_part,

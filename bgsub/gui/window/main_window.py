@@ -1,7 +1,6 @@
 """The main window: arranges panes, panels and menus around a session."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSettings, QSize, Qt
@@ -10,20 +9,23 @@ from PyQt6.QtWidgets import QMainWindow, QTabWidget, QVBoxLayout, QWidget
 
 from bgsub.detectors import detector_class
 from bgsub.gui.commands import CommandId, theme_command_id
+from bgsub.gui.lookout import Lookout
 from bgsub.gui.messages import DEFAULT_RATE_HZ, Level
 from bgsub.gui.panels.compare import ComparePanel
 from bgsub.gui.panels.detector import DetectorPanel
 from bgsub.gui.panels.docks import PANEL_LABELS, PanelId, make_docks
 from bgsub.gui.panels.inspector import InspectorPanel
-from bgsub.gui.panels.plots import PlotsPanel
 from bgsub.gui.panels.roi import RoiPanel
 from bgsub.gui.panels.status_bar import StatusBar
-from bgsub.gui.panels.transport import TransportBar
+from bgsub.gui.panels.timeline.events import EventsPanel
+from bgsub.gui.panels.timeline.plots import PlotsPanel
+from bgsub.gui.panels.timeline.transport import TransportBar
 from bgsub.gui.panes import Pane
 from bgsub.gui.qt_process import GarbageCollector
 from bgsub.gui.session import Session
-from bgsub.gui.widgets.dialogs import Answer, ask_open, ask_to_save, remember_in
+from bgsub.gui.widgets.dialogs import remember_in
 from bgsub.gui.widgets.fields import tame_fields
+from bgsub.gui.widgets.images.marks import mark_of
 from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.notice_bar import NoticeBar
 from bgsub.gui.widgets.open_source import (
@@ -32,11 +34,11 @@ from bgsub.gui.widgets.open_source import (
     dropped_source,
 )
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
-from bgsub.gui.window.file_commands import SESSION_FILES, FileCommands, source_title
+from bgsub.gui.window.file_commands import FileCommands, source_title
 from bgsub.gui.window.handlers import command_handlers
 from bgsub.gui.window.menus import HelpDialog, Menus
+from bgsub.gui.window.session_files import SessionFiles
 from bgsub.gui.window.window_state import WindowState
-from bgsub.gui.workspace import Workspace, read_workspace
 from bgsub.video.sources import Position
 
 if TYPE_CHECKING:
@@ -44,10 +46,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PANEL_LABELS", "MainWindow", "PanelId"]
 
-_UNSAVED = (
-    "Save them as a session file? Without it, “Continue the last session” in the File menu brings them back until the "
-    "viewer is closed again."
-)
 _TABS_ON_TOP = QTabWidget.TabPosition.North
 _SKIP_S = 10
 _SIZE, _FRAME = QSize(1360, 860), QSize(8, 36)  # of the first window, and of what a window manager adds
@@ -80,24 +78,28 @@ class MainWindow(QMainWindow):
         self.recent = RecentSources(settings)
         self.notices = NoticeBar(theme)
         self.grid = PaneGrid(theme)
-        self.transport = TransportBar(session, theme)
+        self.lookout = Lookout(session, enabled=self._state.looks_ahead)
+        self.transport = TransportBar(session, self.lookout, theme)
         self.status = StatusBar(session)
         self.detector = DetectorPanel(session)
         self.compare = ComparePanel(session)
         self.inspector = InspectorPanel(session, theme)
         self.roi = RoiPanel(session)
         self.plots = PlotsPanel(session, theme)
+        self.events = EventsPanel(session, self.lookout)
         self.learners: LearnersWindow | None = None
         panels = {
             PanelId.DETECTOR: self.detector,
             PanelId.COMPARE: self.compare,
             PanelId.INSPECTOR: self.inspector,
             PanelId.REGION: self.roi,
+            PanelId.EVENTS: self.events,
             PanelId.PLOTS: self.plots,
         }
         self.docks = make_docks(self, panels)
         self._lay_out()
         self.files = FileCommands(self, session, self.grid)
+        self.session_files = SessionFiles(self, self._state)
         toggles = [action for dock in self.docks.values() if (action := dock.toggleViewAction()) is not None]
         self.menus = self._make_menus(toggles)
         self._connect()
@@ -115,29 +117,13 @@ class MainWindow(QMainWindow):
     def open(self, text: str, part: tuple[Position | None, Position | None] = (None, None)) -> None:
         """Open a source, or a part of it from its first to its last frame."""
         self.notices.clear()
-        self.setWindowTitle(f"{source_title(text)} - bgsub")
+        self.name_source(text)
         self.session.open(text, part)
 
-    def restore(self, workspace: Workspace | None) -> None:
-        """Continue a session; None if there is none to continue."""
-        if workspace is None:
-            self.session.notify(Level.INFO, "There is no session to continue; one is kept when the viewer is closed.")
-            return
-        self.notices.clear()
-        title = source_title(workspace.source) if workspace.source else ""
+    def name_source(self, text: str) -> None:
+        """Put the name of a source into the title."""
+        title = source_title(text) if text else ""
         self.setWindowTitle(f"{title} - bgsub" if title else "bgsub")
-        self.session.restore(workspace)
-        self.grid.choose(workspace.settings.panes)
-
-    def restore_last(self) -> None:
-        """Continue where the viewer was closed."""
-        self.session.attempt(lambda: self.restore(self._state.workspace))
-
-    def open_session(self, path: Path | None = None) -> None:
-        """Continue the session of a file, which is asked for if none is given."""
-        path = path or ask_open(self, "Open session", SESSION_FILES)
-        if path is not None:
-            self.session.attempt(lambda: self.restore(read_workspace(path)))
 
     def ask_and_open(self, ask: Callable[[QWidget], str | None]) -> None:
         """Ask for a source and open it."""
@@ -270,6 +256,8 @@ class MainWindow(QMainWindow):
 
     def _show_view(self) -> None:
         self.grid.show_view(self.session.view, self._hint(), is_open=bool(self.session.source))
+        found = self.lookout.happenings
+        self.grid.show_event(None if found is None else mark_of(found, self.session.view.time_s))
 
     def _hint(self) -> str:
         view = self.session.view
@@ -311,7 +299,7 @@ class MainWindow(QMainWindow):
         self.notices.retry.connect(session.retry)
         self.grid.panes_changed.connect(self._use_panes)
         self.grid.open_button.clicked.connect(lambda: self.ask_and_open(ask_source_file))
-        self.grid.continue_button.clicked.connect(self.restore_last)
+        self.grid.continue_button.clicked.connect(self.session_files.continue_last)
         self.grid.clicked.connect(self.click)
         self.grid.hovered.connect(self.status.hover)
         self.compare.panes_wanted.connect(self.grid.choose)
@@ -359,26 +347,20 @@ class MainWindow(QMainWindow):
         self._is_ending = True
         self.close()
 
-    def _may_close(self) -> bool:
-        """Ask once what becomes of tuning that no file holds."""
-        if self._is_ending or not self.session.has_unsaved_tuning:
-            return True
-        answer = ask_to_save(self, "The settings were changed and not saved.", _UNSAVED)
-        return self.files.save_session() if answer is Answer.SAVE else answer is Answer.DISCARD
-
     def closeEvent(self, a0: QCloseEvent | None) -> None:
-        if not self._may_close():
+        if not (self._is_ending or self.session_files.may_close()):
             if a0 is not None:
                 a0.ignore()
             return
         self._is_ending = True
-        self._state.save(self, self.grid, self.session, self._theme.choice)
+        self._state.save(self, self.grid, self.session, self._theme.choice, looks_ahead=self.lookout.is_enabled)
         self.hide()  # at once: finishing files and leaving a silent stream may take seconds
         if self.learners is not None:
             self.learners.close()
             self.learners.finish()
             self.learners.deleteLater()
         self.menus.cameras.finish()
+        self.lookout.close()
         self.session.close()
         self.garbage.stop()
         super().closeEvent(a0)

@@ -17,7 +17,7 @@ __all__ = ["WindowState"]
 
 logger = logging.getLogger(__name__)
 
-_LAYOUT_VERSION = 2
+_LAYOUT_VERSION = 3
 """Of the saved docks; a layout saved with another version is ignored."""
 
 
@@ -47,6 +47,11 @@ class WindowState:
         except (BgsubError, ValueError, TypeError) as error:
             logger.info("the remembered settings of the detector cannot be used: %s", error)
             return None
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether to look through sources in the background."""
+        return self._text("events/ahead") != "false"
 
     @property
     def has_workspace(self) -> bool:
@@ -80,7 +85,9 @@ class WindowState:
             session.change(overlay_style="tint")
         session.change(loop=self._text("play/loop") == "true", keep_model=self._text("play/reset") != "true")
 
-    def save(self, window: QMainWindow, grid: PaneGrid, session: Session, theme: ThemeChoice) -> None:
+    def save(
+        self, window: QMainWindow, grid: PaneGrid, session: Session, theme: ThemeChoice, *, looks_ahead: bool
+    ) -> None:
         """Remember the present layout and choices."""
         settings = session.settings
         if session.source:
@@ -92,6 +99,7 @@ class WindowState:
             ("window/theme", theme.value),
             ("overlay/style", settings.overlay_style),
             ("detector/settings", settings.config.to_toml() if settings.config != Config() else ""),
+            ("events/ahead", str(looks_ahead).lower()),
             ("play/loop", str(settings.loop).lower()),
             ("play/reset", str(not settings.keep_model).lower()),
         ):

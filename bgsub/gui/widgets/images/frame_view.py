@@ -5,21 +5,20 @@ from typing import Protocol
 
 import numpy as np
 from PyQt6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, pyqtSignal
-from PyQt6.QtGui import QColor, QCursor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PyQt6.QtGui import QColor, QCursor, QImage, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from bgsub._opencv import cv2
 from bgsub.frames import Frame
 from bgsub.gui.panes import INPUT, Effect, Pane
 from bgsub.gui.widgets.images.legends import Legends
+from bgsub.gui.widgets.images.marks import EventMark, paint_event, paint_pixels
 from bgsub.gui.widgets.images.viewport import Viewport
 
 __all__ = ["FrameView", "Overlay", "shrink", "to_qimage"]
 
 _CLICK_PX = 4  # a mouse that moves further drags
 _SHARP_FROM = 3.0  # device pixels per image pixel, from which on pixels are shown as squares
-PIXEL_COLOURS = ("#ff3df2", "#19e3ff", "#ffe100", "#7dff4d", "#ff8a1f", "#b78bff")
-"""Marks of pinned pixels, in their order."""
 
 
 class Overlay(Protocol):
@@ -88,6 +87,7 @@ class FrameView(QWidget):
         self._captions: tuple[str, ...] = ()
         self._sides: tuple[str, ...] = ()
         self._effects: tuple[Effect, ...] = ()
+        self._event: EventMark | None = None
         self._pinned_pixels: tuple[tuple[int, int], ...] = ()
         self._selected: tuple[int, int] | None = None
         self._cache: tuple[tuple[object, ...], tuple[Frame, Frame], QImage] | None = None
@@ -153,6 +153,17 @@ class FrameView(QWidget):
             self._effects = effects
             self.update()
 
+    @property
+    def event_text(self) -> str:
+        """What is written at the event that is marked; empty if none is."""
+        return "" if self._event is None else self._event.text
+
+    def show_event(self, mark: EventMark | None) -> None:
+        """Mark where an event takes place."""
+        if mark != self._event:
+            self._event = mark
+            self.update()
+
     def show_pinned_pixels(self, pixels: tuple[tuple[int, int], ...], selected: tuple[int, int] | None) -> None:
         """Mark pixels (row, column)."""
         if (pixels, selected) != (self._pinned_pixels, self._selected):
@@ -207,7 +218,9 @@ class FrameView(QWidget):
             self._paint_hint(painter)
         else:
             self._paint_image(painter, self._image)
-            self._paint_pinned_pixels(painter)
+            if self._event is not None:
+                paint_event(painter, self.to_pane, self._image.shape[1], self._image.shape[0], self._event)
+            paint_pixels(painter, self.to_pane, self._pinned_pixels, self._selected)
             if self.overlay is not None:
                 self.overlay.paint(painter, self.to_pane)
             legends = Legends(self._pane, self.viewport.zoom, self._captions, self._sides, self._effects)
@@ -246,20 +259,6 @@ class FrameView(QWidget):
             return
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, 1 < scale < _SHARP_FROM)
         painter.drawImage(target, self._cache[2])
-
-    def _paint_pinned_pixels(self, painter: QPainter) -> None:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for number, (row, column) in enumerate(self._pinned_pixels):
-            at = self.to_pane(QPointF(column + 0.5, row + 0.5))
-            chosen = (row, column) == self._selected
-            for colour, width in ((QColor("black"), 4.0), (QColor(PIXEL_COLOURS[number % len(PIXEL_COLOURS)]), 2.0)):
-                painter.setPen(QPen(colour, width))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                radius = 9 if chosen else 6
-                painter.drawEllipse(at, radius, radius)
-                if chosen:
-                    for x, y in ((-1, 0), (1, 0), (0, -1), (0, 1)):
-                        painter.drawLine(at + QPointF(x * 9, y * 9), at + QPointF(x * 14, y * 14))
 
     def _paint_hint(self, painter: QPainter) -> None:
         dark = self._canvas.lightness() < 128

@@ -10,6 +10,7 @@ from bgsub.detectors.base import Detector
 from bgsub.gui.messages import View
 from bgsub.gui.panes import BACKGROUND, MASK, OVERLAY, SCORE, Needs, Pane, Side, all_panes, find_pane, stage_panes
 from bgsub.gui.widgets.images.frame_view import FrameView, Overlay
+from bgsub.gui.widgets.images.marks import EventMark
 from bgsub.gui.widgets.images.viewport import Viewport
 from bgsub.gui.widgets.theme import Theme
 
@@ -211,6 +212,11 @@ class PaneGrid(QWidget):
         if image is not None and image.shape[1] / image.shape[0] != self._aspect:
             self._aspect = image.shape[1] / image.shape[0]
             self._choose_stacking()
+
+    def show_event(self, mark: EventMark | None) -> None:
+        """Mark where an event takes place; nothing if None."""
+        for slot in self._shown:
+            slot.view.show_event(mark)
 
     def _name_panes(self, names: tuple[str, ...]) -> None:
         """Call panes after their detectors while two are compared."""
