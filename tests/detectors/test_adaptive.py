@@ -16,7 +16,7 @@ from bgsub.detectors.adaptive.block_images import as_image
 from bgsub.detectors.adaptive.final_mask import find_outlines, scaled_side
 from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
-from bgsub.detectors.adaptive.shadows import find_shadows
+from bgsub.detectors.adaptive.shadows import mark_shadows
 from bgsub.postprocess import median
 from tests.detectors.reference import SMALL, noisy_video
 
@@ -357,10 +357,8 @@ def test_an_object_beside_its_ghost_stays():
     now[20:60, 40:70] = (200, 60, 60)
     mask = np.zeros((80, 100), np.uint8)
     mask[20:60, 20:70] = 255
-    poffsets = [
-        np.ascontiguousarray(picture.astype(np.uint8).transpose(2, 0, 1)).reshape(3, -1) for picture in (now, learned)
-    ]
-    ghosts = find_ghosts(mask, find_outlines(mask), poffsets[0], young(poffsets[1], mask), 255.0, 25)
+    planes = planes_of(now, learned)
+    ghosts = find_ghosts(mask, find_outlines(mask), planes[0], young(planes[1], mask), 255.0, 25)
     assert (ghosts[23:57, 23:37] == 255).all()
     assert not ghosts[23:57, 43:].any()
 
@@ -373,18 +371,19 @@ def test_shadows_are_darkened_background_and_dark_objects_are_none():
     now[10:30, 50:70] = generator.integers(20, 90, (20, 20, 3))
     mask = np.zeros((60, 80), np.uint8)
     mask[10:30, 10:30] = mask[10:30, 50:70] = 255
-    poffsets = [
-        np.ascontiguousarray(picture.astype(np.uint8).transpose(2, 0, 1)).reshape(3, -1) for picture in (now, learned)
-    ]
-    shadows = find_shadows(mask, *poffsets, 255.0, 1) != 0
+    left = mask.copy()
+    mark_shadows(left, mask, *planes_of(now, learned), 255.0, 1, 0)
+    shadows = left != mask
     assert shadows[12:28, 12:28].mean() > 0.9
     assert shadows[10:30, 50:70].mean() < 0.05
     assert not shadows[mask == 0].any()
-    assert not find_shadows(np.zeros_like(mask), *poffsets, 255.0, 1).any()
+    none = np.zeros_like(mask)
+    mark_shadows(none, none, *planes_of(now, learned), 255.0, 1, 127)
+    assert not none.any()
 
 
-def poffsets_of(*pictures):
-    """Return pictures, (H, W, 3), as poffsets (3, H * W)."""
+def planes_of(*pictures):
+    """Return pictures, (H, W, 3), as planes, (3, H * W) each."""
     return [np.ascontiguousarray(picture.astype(np.uint8).transpose(2, 0, 1)).reshape(3, -1) for picture in pictures]
 
 
@@ -399,8 +398,8 @@ def test_a_shadow_that_reaches_another_is_no_ghost(seed):
     now[20:60, 30:80] -= 0.6 * road[20:60, 30:80]
     mask = np.zeros((80, 100), np.uint8)
     mask[18:62, 30:82] = 255  # medians make it larger than the shadow
-    poffsets = poffsets_of(np.clip(now, 0, 255), np.clip(learned, 0, 255))
-    assert find_ghosts(mask, find_outlines(mask), poffsets[0], young(poffsets[1], mask), 255.0, 25) is None
+    planes = planes_of(np.clip(now, 0, 255), np.clip(learned, 0, 255))
+    assert find_ghosts(mask, find_outlines(mask), planes[0], young(planes[1], mask), 255.0, 25) is None
 
 
 @pytest.mark.parametrize("light", [0.5, 1.5])
@@ -412,11 +411,11 @@ def test_a_relit_region_has_the_texture_of_the_background(light):
     relit, replaced = learned.copy(), learned.copy()
     relit[10:50, 20:60] *= light
     replaced[10:50, 20:60] = np.roll(learned, 31, 1)[10:50, 20:60] * light
-    assert (find_relit(mask, find_outlines(mask), *poffsets_of(relit, learned), 255.0) == mask).all()
-    assert find_relit(mask, find_outlines(mask), *poffsets_of(replaced, learned), 255.0) is None
+    assert (find_relit(mask, find_outlines(mask), *planes_of(relit, learned), 255.0) == mask).all()
+    assert find_relit(mask, find_outlines(mask), *planes_of(replaced, learned), 255.0) is None
     small = np.zeros_like(mask)
     small[20:28, 30:38] = 255
-    assert find_relit(small, find_outlines(small), *poffsets_of(relit, learned), 255.0) is None
+    assert find_relit(small, find_outlines(small), *planes_of(relit, learned), 255.0) is None
 
 
 def test_a_plain_object_before_a_plain_wall_is_not_taken_for_light():
@@ -424,7 +423,7 @@ def test_a_plain_object_before_a_plain_wall_is_not_taken_for_light():
     wall, object_seen = (generator.normal(level, 2, (60, 80, 3)) for level in (100, 160))
     mask = np.zeros((60, 80), np.uint8)
     mask[10:50, 20:60] = 255
-    assert find_relit(mask, find_outlines(mask), *poffsets_of(object_seen, wall), 255.0) is None
+    assert find_relit(mask, find_outlines(mask), *planes_of(object_seen, wall), 255.0) is None
 
 
 @needs_compiler

@@ -9,11 +9,11 @@ from bgsub._opencv import cv2
 from bgsub.detectors import create, load
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 from bgsub.detectors.adaptive._jit.dynamics import count_onsets
-from bgsub.detectors.adaptive._jit.shadows import REACH, SEGMENT, Darkening, Images, find_darkened
+from bgsub.detectors.adaptive._jit.shadows import REACH, Darkening, Images, find_darkened, sum_regions, write_enlarged
 from bgsub.detectors.adaptive.exposure import change_light, make_sample, measure
-from bgsub.detectors.adaptive.shadows import find_shadows
+from bgsub.detectors.adaptive.shadows import mark_shadows
 from tests.detectors.reference import SMALL
-from tests.detectors.test_adaptive import SIZE, filmed, poffsets_of, street, with_square
+from tests.detectors.test_adaptive import SIZE, filmed, planes_of, street, with_square
 
 needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
 
@@ -107,10 +107,9 @@ def test_darkened_background_equals_plain_numpy(channels):
     mask[:, 64:66] = 0
     rule = Darkening(*(np.float32(value) for value in (0.25, 0.97, 0.09, 64.0, 6.25)))
     images = Images(mask, frame.reshape(channels, -1), background.reshape(channels, -1), np.float32(1))
-    occupied = np.maximum.reduceat(mask, np.arange(0, width, SEGMENT), axis=1)
     found = np.full_like(mask, 7)
     for first, last in ((0, height // 3), (height // 3, height)):
-        find_darkened(first, last, images, rule, occupied, found)
+        find_darkened(first, last, images, rule, found)
 
     now, learned = frame.astype(np.float64) + 1, background.astype(np.float64) + 1
     f, b = now.mean(0), learned.mean(0)
@@ -130,6 +129,51 @@ def test_darkened_background_equals_plain_numpy(channels):
         sure[y, x] = abs(unexplained - 64) > 0.5
     assert 0.05 < expected.mean() < 0.9
     assert (found[sure] == np.where(expected, 255, 0)[sure]).all()
+
+
+def test_sums_of_regions_equal_plain_numpy():
+    random, size = np.random.default_rng(0), (12, 80)
+    mask = np.where(random.random(size) < 0.4, np.uint8(255), np.uint8(0))
+    mask[:6, 10:] = 0
+    shadows = np.where(random.random(size) < 0.5, mask, np.uint8(0))
+    frame, background = (random.integers(0, 256, (3, size[0] * size[1]), np.uint8) for _ in range(2))
+    left, top = 3, 2
+    box = slice(top, 11), slice(left, 79)
+    count, labels = cv2.connectedComponents(np.ascontiguousarray(mask[box]), connectivity=8)
+    sums = np.full((count, 4), np.nan, np.float32)
+    images = Images(mask, frame, background, np.float32(1))
+    sum_regions(images, left, top, labels, np.ascontiguousarray(shadows[box]), sums)
+    for region in range(1, count):
+        inside = labels == region
+        shaded = inside & (shadows[box] != 0)
+        light, learned = (
+            planes.reshape(3, *size)[:, *box][:, shaded].sum(dtype=float) for planes in (frame, background)
+        )
+        assert sums[region].tolist() == [inside.sum(), shaded.sum(), light, learned]
+    assert count > 5
+
+
+@pytest.mark.parametrize(("size", "step"), [((7, 9), 1), ((31, 50), 3), ((33, 131), 4)])
+def test_an_enlarged_mask_is_written_into_the_foreground_only(size, step):
+    random = np.random.default_rng(0)
+    found = np.zeros(size, np.uint8)[step // 2 :: step, step // 2 :: step].copy()
+    found[random.random(found.shape) < 0.3] = 255
+    final = np.where(random.random(size) < 0.7, np.uint8(255), np.uint8(0))
+    mask = np.full(size, 9, np.uint8)
+    for first, last in ((0, 3), (3, size[0])):
+        write_enlarged(first, last, found, step, final, 127, mask)
+    rows, columns = (np.minimum(np.arange(n) // step, m - 1) for n, m in zip(size, found.shape, strict=True))
+    expected = np.where((found[rows][:, columns] != 0) & (final != 0), 127, 9)
+    np.testing.assert_array_equal(mask, expected)
+    assert (mask == 127).any()
+
+
+def find_shadows(mask, now, learned):
+    """Return a mask of the shadows in another, given pictures (H, W, 3)."""
+    left = mask.copy()
+    mark_shadows(left, mask, *planes_of(now, learned), 255.0, 1, 127)
+    assert set(np.unique(left)) <= {0, 127, 255}
+    return np.where(left == 127, np.uint8(255), np.uint8(0))
 
 
 def shaded_street(factor):
@@ -161,7 +205,7 @@ def test_a_lone_dark_thing_is_an_object_and_a_lone_mild_shade_a_shadow():
     for factor, shadow in ((0.4, False), (0.85, True)):
         now = learned.copy()
         now[20:40, 30:50] *= factor
-        found = find_shadows(mask, *poffsets_of(now, learned), 255.0, 1)
+        found = find_shadows(mask, now, learned)
         assert (found == (mask if shadow else 0)).all()
 
 
@@ -173,7 +217,7 @@ def test_shadows_of_any_size_of_frame_lie_inside_the_mask(size):
     rows, columns = slice(size[0] // 4, size[0] // 2 + 1), slice(size[1] // 4, 3 * size[1] // 4 + 2)
     mask[rows, columns] = 255
     now = np.where(mask[..., None] != 0, learned * 0.8, learned)
-    found = find_shadows(mask, *poffsets_of(now, learned), 255.0, 1)
+    found = find_shadows(mask, now, learned)
     assert not found[mask == 0].any()
     assert (found[mask != 0] != 0).mean() > 0.9
 

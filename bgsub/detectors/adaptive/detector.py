@@ -28,7 +28,7 @@ from bgsub.detectors.adaptive.final_mask import (
 from bgsub.detectors.adaptive.forgetting import forget
 from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
-from bgsub.detectors.adaptive.shadows import find_shadows
+from bgsub.detectors.adaptive.shadows import mark_shadows
 from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT, MAJORITY, STAGES
 from bgsub.detectors.adaptive.state import SPANS, make_arrays, make_observation
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank, aligned_zeros
@@ -50,7 +50,7 @@ _NEW_BASE = 0.02  # relative change of the least width factor that is worth goin
 _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise and light,
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background
 _STATIC_INTERVAL = 8  # between two searches for static background,
-_GHOST_INTERVAL = 2  # between two searches for ghosts,
+_GHOST_INTERVAL = 4  # between two searches for ghosts,
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240,
 _OLD = 0.2  # and the share of `memory_s` after which a background is not easily given up for one,
 _LIGHT_INTERVAL = 10  # and for changes of light
@@ -241,15 +241,12 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             mask[:] = raw if self._parameters["raw"] else final
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
             if marks or not (raw_wanted or self._parameters["shadows"]):
-                self._mark_shadows(mask, final, _SHADOW if marks else 0)
+                # Compared with the background as it is now known.
+                white, threads = self._white(frame.dtype), self._parameters["threads"]
+                mark_shadows(mask, final, *self._planes(), white, threads, _SHADOW if marks else 0)
                 self._keep_stage(SHADOWS, mask)
             if raw_wanted and self.trace is not None:
                 self.trace.clear()  # none of these stages made this mask
-
-    def _mark_shadows(self, mask: Mask, final: Mask, value: int) -> None:
-        """Write a value where the final mask is shadow, compared with the background as it is now known."""
-        white = self._white(self._seen.planes.dtype)
-        mask[find_shadows(final, *self._planes(), white, self._parameters["threads"]) != 0] = value
 
     def _follow_exposure(self, frame: Frame, where: Mask | None) -> None:
         """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise."""

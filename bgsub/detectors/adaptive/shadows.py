@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.shadows import SEGMENT, Darkening, Images, find_darkened
+from bgsub.detectors.adaptive._jit.shadows import Darkening, Images, find_darkened, sum_regions, write_enlarged
 from bgsub.detectors.adaptive.final_mask import scaled_side
 from bgsub.frames import Mask
 
-__all__ = ["find_shadows"]
+__all__ = ["mark_shadows"]
 
 _RULE = Darkening(
     darkest=np.float32(0.25),
@@ -24,11 +24,14 @@ _RULE = Darkening(
 _ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
 _DARK = 0.7  # and share of the background's brightness below which it is then an object
 _SIDE_PX = 15  # side of the square in which the majority decides, on the grid; less for frames smaller than 320x240
+_LIGHT = 12  # writing costs so many times less per pixel than most compiled functions
 _GRID_PX = 320 * 240  # larger frames are looked at on a grid of about so many pixels
 
 
-def find_shadows(mask: Mask, frame: NDArray[Any], background: NDArray[Any], white: float, threads: int) -> Mask:
-    """Find foreground whose colour and texture are those of the background, darkened by one factor.
+def mark_shadows(
+    mask: Mask, final: Mask, frame: NDArray[Any], background: NDArray[Any], white: float, threads: int, value: int
+) -> None:
+    """Write a value where the foreground has colour and texture of the background, darkened by one factor.
 
     A pixel may be in shadow where brightness fell to between 25 and 97 % and chromaticity stayed, and where the
     brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 8 grey
@@ -40,69 +43,74 @@ def find_shadows(mask: Mask, frame: NDArray[Any], background: NDArray[Any], whit
     Parameters
     ----------
     mask : (H, W) uint8 array
-        Final mask, 0 and 255.
+        Written.
+    final : (H, W) uint8 array
+        Final mask, 0 and 255; may be `mask` itself.
     frame, background : (D, at least H * W) array
         Planes of the frame and of the learned background.
     white : float
         Value of white.
     threads : int
         Threads to use, 0 for one per CPU.
-
-    Returns
-    -------
-    (H, W) uint8 array
-        255 in shadows, which are a part of the mask.
+    value : int
+        For shadows.
     """
-    shadows = np.zeros_like(mask)
-    left, top, width, height = cv2.boundingRect(mask)
-    if width == 0:
-        return shadows
-    step = max(1, round(math.sqrt(mask.size / _GRID_PX)))
-    box = slice(top, top + height), slice(left, left + width)
-    grid = slice(top + step // 2, top + height, step), slice(left + step // 2, left + width, step)
-    thin = np.ascontiguousarray(mask[grid])
-    if thin.size == 0:
-        return shadows
-    now, learned = (
-        np.ascontiguousarray(planes[:, : mask.size].reshape(-1, *mask.shape)[:, *grid]).reshape(len(planes), -1)
-        for planes in (frame, background)
-    )
-    side = min(_SIDE_PX, scaled_side(_SIDE_PX, (mask.shape[0], mask.shape[1])))
-    found = _find_on_grid(thin, now, learned, white, side, threads)
-    if found.any():
-        whole = found if step == 1 else cv2.resize(found, (width, height), interpolation=cv2.INTER_NEAREST)
-        np.bitwise_and(np.asarray(whole, np.uint8), mask[box], out=shadows[box])
-    return shadows
+    step = max(1, round(math.sqrt(final.size / _GRID_PX)))
+    side = min(_SIDE_PX, scaled_side(_SIDE_PX, (final.shape[0], final.shape[1])))
+    unit = np.float32(255.0 / white)
+    if step == 1:
+        found = _find(Images(final, frame, background, unit), side, threads)
+    else:
+        every = slice(step // 2, None, step)
+        few = np.ascontiguousarray(final[every, every])
+        left, top, width, height = cv2.boundingRect(few)
+        box = slice(top, top + height), slice(left, left + width)
+
+        def thin(planes: NDArray[Any]) -> NDArray[Any]:
+            grid = planes[:, : final.size].reshape(-1, *final.shape)[:, every, every][:, *box]
+            return np.ascontiguousarray(grid).reshape(len(planes), -1)
+
+        inside = np.ascontiguousarray(few[box])
+        found = _find(Images(inside, thin(frame), thin(background), unit), side, threads) if width > 0 else None
+        if found is not None:
+            few[:] = 0
+            few[box] = found
+            found = few
+    if found is not None:
+        run_bands(write_enlarged, mask.shape, threads, found, step, final, value, mask, light=_LIGHT)
 
 
-def _find_on_grid(
-    mask: Mask, frame: NDArray[Any], background: NDArray[Any], white: float, side: int, threads: int
-) -> Mask:
-    """Find shadows in all of a small image; see `find_shadows`."""
-    darkened = np.empty_like(mask)
-    images = Images(mask, frame, background, np.float32(255.0 / white))
-    occupied = np.maximum.reduceat(mask, np.arange(0, mask.shape[1], SEGMENT), axis=1)
-    run_bands(find_darkened, (mask.shape[0], mask.shape[1]), threads, images, _RULE, occupied, darkened)
-    if not darkened.any():
-        return darkened
+def _find(images: Images, side: int, threads: int) -> Mask | None:
+    """Return where shadows are, if there are any; see `mark_shadows`."""
+    left, top, width, height = cv2.boundingRect(images.mask)
+    rows, columns = slice(top, top + height), slice(left, left + width)
+    shadows: Mask = np.empty_like(images.mask)
+    run_bands(find_darkened, shadows.shape, threads, images, _RULE, shadows)
+    if not cv2.hasNonZero(shadows):
+        return None
+    darkened: Mask = shadows[rows, columns]
+    mask: Mask = images.mask[rows, columns]
     # Outside nothing is foreground: a border that repeats or mirrors the mask would vote twice.
-    share, whole = (cv2.blur(image, (side, side), borderType=cv2.BORDER_CONSTANT) for image in (darkened, mask))
+    border = cv2.BORDER_CONSTANT | cv2.BORDER_ISOLATED
+    share, whole = (cv2.blur(image, (side, side), borderType=border) for image in (darkened, mask))
     voted = cv2.bitwise_and(mask, cv2.compare(share, cv2.subtract(whole, share), cv2.CMP_GT))
     solid = np.asarray(cv2.bitwise_and(mask, cv2.bitwise_not(voted)), np.uint8)
     outlines = cv2.findContours(solid, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]
     cv2.drawContours(solid, outlines, -1, 255, cv2.FILLED)
-    found = np.asarray(cv2.bitwise_and(voted, cv2.bitwise_not(solid)), np.uint8)
-    return _leave_objects(found, mask, frame.sum(0, dtype=np.float32), background.sum(0, dtype=np.float32))
+    darkened[:] = cv2.bitwise_and(voted, cv2.bitwise_not(solid))
+    if not cv2.hasNonZero(shadows):
+        return None
+    _leave_objects(darkened, images, mask, (left, top))
+    return shadows
 
 
-def _leave_objects(shadows: Mask, mask: Mask, brightness: NDArray[np.float32], learned: NDArray[np.float32]) -> Mask:
+def _leave_objects(shadows: Mask, images: Images, mask: Mask, origin: tuple[int, int]) -> None:
     """Leave out regions of the mask that are shadow as a whole, but far too dark for a cloud: nothing casts them."""
-    if not shadows.any():
-        return shadows
     count, labels = cv2.connectedComponents(mask, connectivity=8)
-    flat = np.asarray(labels).ravel()
-    area, shaded = np.bincount(flat, minlength=count), np.bincount(flat[shadows.ravel() != 0], minlength=count)
-    light = np.bincount(flat, brightness, count) / np.maximum(np.bincount(flat, learned, count), 1e-6)
-    objects = (shaded > _ALONE * area) & (light < _DARK)
-    objects[0] = False
-    return np.where(objects[labels], np.uint8(0), shadows)
+    sums = np.empty((count, 4), np.float32)
+    measure: Any = sum_regions
+    measure(images, origin[0], origin[1], labels, shadows, sums)
+    area, shaded, light, learned = sums.T
+    objects = np.flatnonzero((shaded > _ALONE * area) & (light < _DARK * learned))
+    if objects.size > 0:
+        shadows[np.isin(labels, objects)] = 0

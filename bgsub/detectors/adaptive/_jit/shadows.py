@@ -6,7 +6,7 @@ import numpy as np
 
 from bgsub._numba import compiled, inlined, part
 
-__all__ = ["REACH", "SEGMENT", "Darkening", "Images", "find_darkened"]
+__all__ = ["REACH", "SEGMENT", "Darkening", "Images", "find_darkened", "sum_regions", "write_enlarged"]
 
 REACH = 2
 """Pixels from the middle to a side of the square in which textures are compared."""
@@ -58,6 +58,15 @@ class _Scratch(NamedTuple):
     """(_MOMENTS, SEGMENT + 2 * REACH): moments summed over the rows in reach"""
     square: Any
     """(_MOMENTS, SEGMENT): and over the columns"""
+
+
+@inlined
+def _has_any(values):
+    """Return whether one of some bytes is not 0."""
+    bits = np.uint8(0)
+    for x in range(values.shape[0]):
+        bits |= values[x]
+    return bits != 0
 
 
 @inlined
@@ -147,7 +156,7 @@ def _judge(moments, middle, begin, end, rule, scratch, found):
 
 
 @compiled
-def find_darkened(first_row, last_row, images, rule, occupied, found):
+def find_darkened(first_row, last_row, images, rule, found):
     """Find the foreground whose colour and texture are those of the background, darkened by one factor.
 
     Least squares in a square of candidates around each pixel; its edges do not matter, since others have no weight.
@@ -156,13 +165,11 @@ def find_darkened(first_row, last_row, images, rule, occupied, found):
     ----------
     images : Images
     rule : Darkening
-    occupied : (H, ceil(W / SEGMENT)) u1
-        Not 0 for segments of rows with foreground.
     found : (H, W) u1
         Written: 255 for darkened background, else 0.
     """
     height, width = images.mask.shape
-    segments = occupied.shape[1]
+    segments = -(-width // SEGMENT)
     moments = np.zeros((_ROWS, _MOMENTS, segments * SEGMENT + 2 * _MARGIN), np.float32)
     scratch = _Scratch(
         np.empty(SEGMENT, np.float32),
@@ -180,7 +187,7 @@ def find_darkened(first_row, last_row, images, rule, occupied, found):
                 for m in range(_MOMENTS):
                     moments[slot, m, begin + _MARGIN : end + _MARGIN] = np.float32(0.0)
                 dirty[slot, segment] = 0
-            if 0 <= row < height and occupied[row, segment] != 0:
+            if 0 <= row < height and _has_any(images.mask[row, begin:end]):
                 dirty[slot, segment] = _fill_moments(images, rule, row, begin, end, moments[slot], scratch)
         y = row - REACH
         if y < first_row:
@@ -191,3 +198,72 @@ def find_darkened(first_row, last_row, images, rule, occupied, found):
                 found[y, begin:end] = np.uint8(0)
             else:
                 _judge(moments, y % _ROWS, begin, end, rule, scratch, found[y])
+
+
+@compiled
+def sum_regions(images, left, top, labels, shadows, sums):
+    """Measure how much of each region is in shadow, and how dark that is.
+
+    Parameters
+    ----------
+    images : Images
+    left, top : i8
+        Where the labels begin in them.
+    labels : (h, w) i4
+        Of the R - 1 regions of the mask, from 1 on.
+    shadows : (h, w) u1
+        Not 0 in shadows.
+    sums : (R, 4) f4
+        Written: pixels, pixels in shadow, and in these the sums of the frame and of the background.
+    """
+    channels, width, zero = images.frame.shape[0], images.mask.shape[1], np.float32(0.0)
+    sums[:] = zero
+    for y in range(labels.shape[0]):
+        row, start = labels[y], (top + y) * width + left
+        for begin in range(0, labels.shape[1], SEGMENT):
+            end = min(begin + SEGMENT, labels.shape[1])
+            if not _has_any(images.mask[top + y, left + begin : left + end]):
+                continue
+            for x in range(begin, end):
+                region = row[x]
+                if region == 0:
+                    continue
+                sums[region, 0] += np.float32(1.0)
+                if shadows[y, x] != 0:
+                    light, learned = zero, zero
+                    for c in range(channels):
+                        light += np.float32(images.frame[c, start + x])
+                        learned += np.float32(images.background[c, start + x])
+                    sums[region, 1] += np.float32(1.0)
+                    sums[region, 2] += light
+                    sums[region, 3] += learned
+
+
+@compiled
+def write_enlarged(first_row, last_row, found, step, final, value, mask):
+    """Write a value into the foreground below a mask of every step-th row and column.
+
+    Parameters
+    ----------
+    found : (h, w) u1
+        Not 0 where the value goes; each pixel stands for `step` rows and columns, the last ones for all that remain.
+    step : i8
+    final : (H, W) u1
+        Not 0 for foreground.
+    value : u1
+    mask : (H, W) u1
+        Written.
+    """
+    height, width = found.shape
+    for y in range(first_row, last_row):
+        row = found[min(y // step, height - 1)]
+        for begin in range(0, width, SEGMENT):
+            end = min(begin + SEGMENT, width)
+            if not _has_any(row[begin:end]):
+                continue
+            for x in range(begin, end):
+                if row[x] != 0:
+                    last = (x + 1) * step if x + 1 < width else mask.shape[1]
+                    for column in range(x * step, last):
+                        if final[y, column] != 0:
+                            mask[y, column] = np.uint8(value)
