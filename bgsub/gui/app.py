@@ -88,8 +88,9 @@ def run_viewer(
     from PyQt6.QtCore import QEvent, QSettings
     from PyQt6.QtWidgets import QApplication
 
+    from bgsub.gui.engine.opening import open_for_viewer
     from bgsub.gui.messages import Settings
-    from bgsub.gui.session import Session, open_for_viewer
+    from bgsub.gui.session import Session
     from bgsub.gui.widgets.theme import Theme
     from bgsub.gui.window.main_window import MainWindow
 

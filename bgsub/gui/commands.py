@@ -76,6 +76,7 @@ class CommandId(enum.StrEnum):
     DRAW_REGION = "draw-region"
     UNDO_REGION = "undo-region"
     REDO_REGION = "redo-region"
+    PAINT = "paint"
     UNPIN_ALL = "unpin-all"
     LEARNERS = "learners"
     KEYS = "keys"
@@ -201,8 +202,9 @@ _TOOLS = Menu(
         Command(CommandId.COMPARE, "&Compare two detectors", "C", checkable=True),
         Command(CommandId.DIFFERENCE, "&Difference of both", "D"),
         Command(CommandId.DRAW_REGION, "Draw a re&gion", "E"),
-        Command(CommandId.UNDO_REGION, "Undo in the region", "Ctrl+Z"),
+        Command(CommandId.UNDO_REGION, "Undo in the region or of the brush", "Ctrl+Z"),
         Command(CommandId.REDO_REGION, "Redo in the region", "Ctrl+Shift+Z"),
+        Command(CommandId.PAINT, "Paint &labels and suggest settings", "B"),
         Command(CommandId.UNPIN_ALL, "Unpin all &pixels", "Shift+P"),
         Command(CommandId.LEARNERS, "&Learners…", "Ctrl+K"),
     ),

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from bgsub.config import Config
 from bgsub.detectors.pixel_state import PixelState
-from bgsub.evaluation import Counts, GroundTruth
-from bgsub.frames import Frame, Result, VideoInfo
+from bgsub.evaluation import Counts
+from bgsub.frames import Frame, Mask, Result, VideoInfo
+from bgsub.gui.painted_truth import Truth
 from bgsub.gui.panes import INPUT, MASK, Effect, Pane
 from bgsub.roi import Region
 from bgsub.stages import Stage
@@ -55,7 +56,7 @@ class Settings:
     overlay_style: Style = "contour"
     pinned_pixels: tuple[tuple[int, int], ...] = ()
     """Pinned pixels as (row, column), in the order they were pinned."""
-    truth: GroundTruth | None = None
+    truth: Truth | None = None
 
 
 class Level(enum.Enum):
@@ -117,6 +118,8 @@ class DetectorRunView:
     """Right and wrong pixels so far; None without ground truth."""
     scored: int = 0
     """Frames in these counts."""
+    frame_counts: Counts | None = None
+    """Right and wrong pixels of this frame; None if it has no labels."""
     effects: tuple[Effect, ...] = ()
     """What the stages of the mask did, if they were followed."""
 
@@ -151,6 +154,8 @@ class View:
     """Empty before the first frame; then the main detector and, if there is one, the detector compared with it."""
     images: Mapping[Pane, Frame] = field(default_factory=dict)
     """(H, W, 3) BGR or (H, W) grey uint8 images, never written to again."""
+    labels: Mask | None = None
+    """Ground truth of the frame, (H, W) uint8, if there is any."""
     pinned_pixels: tuple[PinnedPixelView, ...] = ()
     position: int = 0
     """0-based index of the frame in the source."""

@@ -14,30 +14,19 @@ from bgsub.detectors import detector_class
 from bgsub.errors import BgsubError
 from bgsub.frames import Frame, VideoInfo
 from bgsub.gui.engine.history import History
-from bgsub.gui.engine.opening import Opener
+from bgsub.gui.engine.opening import Opener, open_for_viewer
 from bgsub.gui.engine.recorder import Outputs
 from bgsub.gui.engine.worker import Worker
 from bgsub.gui.mailbox import Mailbox
 from bgsub.gui.messages import DEFAULT_RATE_HZ, Configured, Level, Notice, Opened, RecordingChanged, Settings, View
+from bgsub.gui.painted_truth import PaintedTruth
 from bgsub.gui.workspace import Workspace, public_source
 from bgsub.roi import Region
-from bgsub.video._credentials import SCHEMES as AUTH_SCHEMES
-from bgsub.video.sources import FrameSource, Position, open_source
+from bgsub.video.sources import Position
 
-__all__ = ["Session", "open_for_viewer"]
+__all__ = ["Session"]
 
 _UNDO_STEPS = 100
-_UNLIMITED = 1_000_000
-"""Attempts to reconnect to a lost camera: the user decides when to stop."""
-
-
-def open_for_viewer(text: str, /, *, start: float | None, auth: str | None = None, scale: float = 1.0) -> FrameSource:
-    """Open a source as `open_source` does; a lost camera is opened again until the user stops it.
-
-    `auth` is for the addresses that may have credentials.
-    """
-    own = auth is not None and text.partition("://")[0].lower() in AUTH_SCHEMES
-    return open_source(text, start=start, scale=scale, reconnects=_UNLIMITED, auth=auth if own else None)
 
 
 class Session(QObject):
@@ -164,10 +153,11 @@ class Session(QObject):
         self._worker.apply(settings)
         self.changed.emit()
 
-    def configure(self, config: Config) -> None:
-        """Use the settings of a file for the detector, including region and learning rate."""
+    def configure(self, config: Config, *, saved: bool = True) -> None:
+        """Use other settings for the detector, including the learning rate; `saved` if they are those of a file."""
         self.change(config=replace(config, roi=""))
-        self._saved = self._settings.config, self._saved[1]
+        if saved:
+            self._saved = self._settings.config, self._saved[1]
         self.configured.emit()
 
     def undo_settings(self) -> None:
@@ -255,7 +245,10 @@ class Session(QObject):
 
     @property
     def has_unsaved_tuning(self) -> bool:
-        """Whether detector or region were changed since they were saved or loaded."""
+        """Whether detector or region were changed, or labels painted, since they were saved or loaded."""
+        truth = self._settings.truth
+        if isinstance(truth, PaintedTruth) and truth.frames and not truth.is_saved:
+            return True
         return (self._settings.config, self._settings.region) != self._saved
 
     def mark_saved(self) -> None:

@@ -15,6 +15,7 @@ from bgsub.detectors import detector_class
 from bgsub.errors import BgsubError, ConfigError
 from bgsub.evaluation import GroundTruth
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
+from bgsub.gui.painted_truth import PaintedTruth
 from bgsub.gui.panes import Side, find_pane, stage_panes
 from bgsub.roi import Region
 from bgsub.video.sources import public_name
@@ -42,7 +43,7 @@ def describe_workspace(workspace: Workspace) -> dict[str, Any]:
     """Return a session as nested tables of plain values."""
     settings = workspace.settings
     values: dict[str, Any] = {"version": _VERSION, "source": workspace.source, "position": workspace.position}
-    if settings.truth is not None:
+    if settings.truth is not None and not (isinstance(settings.truth, PaintedTruth) and not settings.truth.is_saved):
         values["truth"] = str(settings.truth.folder.resolve())
     speed = "max" if math.isinf(settings.speed) else settings.speed
     values["play"] = {"speed": speed, "loop": settings.loop, "keep_model": settings.keep_model}

@@ -11,9 +11,9 @@ from PyQt6.QtCore import QPoint, Qt
 from bgsub.config import Config
 from bgsub.gui.engine.happenings.ahead import BINS, Ahead, Happenings, Task
 from bgsub.gui.engine.happenings.export import Export
+from bgsub.gui.engine.opening import open_for_viewer
 from bgsub.gui.lookout import Lookout
 from bgsub.gui.messages import Level
-from bgsub.gui.session import open_for_viewer
 from bgsub.gui.window.main_window import MainWindow, PanelId
 from bgsub.roi import Region
 from bgsub.scanning import ScanSettings, scan

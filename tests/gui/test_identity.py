@@ -194,3 +194,8 @@ def test_number_keys_go_to_the_panes_that_can_always_be_shown(registry):
     assert list(keys) == list("123456789")
     assert list(keys.values())[:5] == ["input", "mask", "overlay", "background", "score"]
     assert "more-0" in keys.values()
+
+
+def test_no_two_commands_have_the_same_key():
+    keys = [command.keys for command in all_commands(main_menus()) if command.keys]
+    assert len(keys) == len(set(keys))

@@ -8,8 +8,8 @@ import pytest
 from bgsub.config import Config
 from bgsub.frames import Packet, Result, Timings
 from bgsub.gui import panes
-from bgsub.gui.engine.detector_run import needs_new_model
 from bgsub.gui.engine.history import History
+from bgsub.gui.engine.processing.detector_run import needs_new_model
 from bgsub.gui.engine.recorder import Outputs, Recording
 from bgsub.gui.learners_page.race import METHODS, LearningThread, Method, Race, Setup
 from bgsub.gui.learners_page.streams import STREAMS, Kind

@@ -225,7 +225,7 @@ class TestViewer:
         self, video: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         pytest.importorskip("PyQt6.QtCore")
-        from bgsub.gui.session import open_for_viewer
+        from bgsub.gui.engine.opening import open_for_viewer
 
         path = video("v.mkv", count=12)
         with guarded(path.read_bytes()) as (url, received):

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from bgsub.errors import BgsubError
 from bgsub.frames import Frame
-from bgsub.gui.engine.detector_run import DetectorRuns
 from bgsub.gui.engine.history import History
 from bgsub.gui.engine.notices import Notices, describe
 from bgsub.gui.engine.opening import Opener
 from bgsub.gui.engine.player import Arrival, PlayedFrame, Player
+from bgsub.gui.engine.processing.detector_runs import DetectorRuns
 from bgsub.gui.engine.processing.frame_processor import Budget, FrameProcessor
 from bgsub.gui.engine.publisher import Progress, ViewPublisher
 from bgsub.gui.engine.recorder import Outputs, Recorder
@@ -110,6 +110,8 @@ class Engine:
         if before.truth is not settings.truth:
             self.restart_counts()
             self._work.show_truth(settings)
+            if not self._player.playing:
+                self._work.count_shown()
         is_held = not self._player.playing and not self._player.opening
         if self.progress.results and (is_held or self._rerun_to is not None):
             if _changes_masks(before, settings):

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.frames import Frame, Result
-from bgsub.gui.engine.detector_run import DetectorRun
 from bgsub.gui.engine.history import PIXEL_COLUMNS, History
+from bgsub.gui.engine.processing.detector_run import DetectorRun
 from bgsub.gui.messages import PinnedPixelView
 
 __all__ = ["PinnedPixels"]

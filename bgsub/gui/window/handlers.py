@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bgsub.gui.commands import CommandId, pane_command_id, theme_command_id
+from bgsub.gui.panels.docks import PanelId
 from bgsub.gui.panes import all_panes
 from bgsub.gui.widgets.open_source import ask_source_address, ask_source_file, ask_source_folder
 from bgsub.gui.widgets.theme import ThemeChoice
@@ -86,7 +87,8 @@ def _tool_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
         CommandId.COMPARE: window.toggle_comparison,
         CommandId.DIFFERENCE: window.compare.show_difference,
         CommandId.DRAW_REGION: window.toggle_region_editing,
-        CommandId.UNDO_REGION: window.roi.undo,
+        CommandId.UNDO_REGION: window.undo_drawing,
+        CommandId.PAINT: lambda: window.show_panel(PanelId.TRUTH),
         CommandId.REDO_REGION: window.roi.redo,
         CommandId.UNPIN_ALL: lambda: window.session.change(pinned_pixels=()),
         CommandId.LEARNERS: window.show_learners,

@@ -20,6 +20,7 @@ from bgsub.gui.panels.status_bar import StatusBar
 from bgsub.gui.panels.timeline.events import EventsPanel
 from bgsub.gui.panels.timeline.plots import PlotsPanel
 from bgsub.gui.panels.timeline.transport import TransportBar
+from bgsub.gui.panels.truth.panel import TruthPanel
 from bgsub.gui.panes import Pane
 from bgsub.gui.qt_process import GarbageCollector
 from bgsub.gui.session import Session
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PANEL_LABELS", "MainWindow", "PanelId"]
 
-_TABS_ON_TOP = QTabWidget.TabPosition.North
+_TABS_BESIDE = QTabWidget.TabPosition.East  # in one line above the panels their names would be cut
 _SKIP_S = 10
 _SIZE, _FRAME = QSize(1360, 860), QSize(8, 36)  # of the first window, and of what a window manager adds
 
@@ -87,6 +88,7 @@ class MainWindow(QMainWindow):
         self.roi = RoiPanel(session)
         self.plots = PlotsPanel(session, theme)
         self.events = EventsPanel(session, self.lookout)
+        self.truth = TruthPanel(session)
         self.learners: LearnersWindow | None = None
         panels = {
             PanelId.DETECTOR: self.detector,
@@ -94,6 +96,7 @@ class MainWindow(QMainWindow):
             PanelId.INSPECTOR: self.inspector,
             PanelId.REGION: self.roi,
             PanelId.EVENTS: self.events,
+            PanelId.TRUTH: self.truth,
             PanelId.PLOTS: self.plots,
         }
         self.docks = make_docks(self, panels)
@@ -238,6 +241,8 @@ class MainWindow(QMainWindow):
             if self.roi.draft.drawing is not None:
                 self.roi.draft.cancel()
                 self.grid.refresh()
+            elif self.truth.is_painting:
+                self.truth.put_away()
             else:
                 self.notices.dismiss()
         elif a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -246,9 +251,29 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(a0)
 
     def _show_editing(self, on: bool) -> None:
+        if on:
+            self.truth.put_away()
+        if self.truth.is_painting:
+            return
         self.roi.editor.is_active = on
         shown = on or self.session.settings.region is not None
         self.grid.set_overlay(self.roi.editor if shown else None, crosshair=on)
+
+    def _show_painting(self, on: bool) -> None:
+        if on and self.roi.is_editing:
+            self.roi.toggle_editing()
+        if on:
+            self.grid.set_overlay(self.truth.brush, crosshair=True)
+        else:
+            self._show_editing(self.roi.is_editing)
+        self.grid.refresh()
+
+    def undo_drawing(self) -> None:
+        """Undo the last stroke of the brush, if it is out; else the last change of the region."""
+        if self.truth.is_painting:
+            self.truth.undo()
+        else:
+            self.roi.undo()
 
     def _show_region(self) -> None:
         self._show_editing(self.roi.is_editing)
@@ -282,7 +307,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(centre)
         self.setStatusBar(self.status)
         self.setDockNestingEnabled(True)
-        self.setTabPosition(Qt.DockWidgetArea.RightDockWidgetArea, _TABS_ON_TOP)
+        self.setTabPosition(Qt.DockWidgetArea.RightDockWidgetArea, _TABS_BESIDE)
 
     def _make_menus(self, panel_toggles: list[QAction]) -> Menus:
         handlers = command_handlers(self) | {CommandId.RECORD: self.record}
@@ -306,6 +331,8 @@ class MainWindow(QMainWindow):
         self.inspector.selected.connect(self._show_selected)
         self.roi.editing.connect(self._show_editing)
         self.roi.redrawn.connect(self._show_region)
+        self.truth.painting.connect(self._show_painting)
+        self.truth.redrawn.connect(self.grid.refresh)
         self._use_panes()
 
     def _use_panes(self) -> None:
@@ -361,6 +388,7 @@ class MainWindow(QMainWindow):
             self.learners.deleteLater()
         self.menus.cameras.finish()
         self.lookout.close()
+        self.truth.suggestions.finish()
         self.session.close()
         self.garbage.stop()
         super().closeEvent(a0)
