@@ -29,6 +29,7 @@ from bgsub.detectors.adaptive.forgetting import forget
 from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.shadows import Colours, mark_shadows
+from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT, MAJORITY, STAGES
 from bgsub.detectors.adaptive.state import SPANS, make_arrays, make_observation
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank, aligned_zeros
 from bgsub.detectors.learning import Learning
@@ -36,6 +37,7 @@ from bgsub.detectors.model_file import Span
 from bgsub.detectors.opencv.names import FixedShadowValue, FrameMemory
 from bgsub.detectors.parameters import param
 from bgsub.frames import Frame, Mask, Score
+from bgsub.stages import FILL_HOLES, RAW, REGION, SHADOWS, Stage
 
 __all__ = ["Adaptive"]
 
@@ -114,6 +116,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
     name = "adaptive"
     own_postprocess = True
     SHADOW_VALUE = _SHADOW
+    STAGES = STAGES
     OPENCV_NAMES = {"DetectShadows": "detect_shadows"}  # noqa: RUF012 - nobody writes to it
     slots: int = SLOTS(3)
     width: float = WIDTH(30.0)
@@ -228,17 +231,22 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         raw = self._score_frame(frame, score)
         if mask is None and learning is None:
             return
+        self._keep_stage(RAW, raw)
         final, outlines = self._final_mask(raw)
         if learning is not None:
             # Ghosts and regions under another light are background, in this mask and for learning.
-            for forgotten, factor in self._find_forgotten(final, outlines):
+            for forgotten, factor, stage in self._find_forgotten(final, outlines):
                 self._forget_pixels(forgotten, factor, learning.where, final)
+                self._keep_stage(stage, final)
             self._update(learning, final)
         if mask is not None:
             mask[:] = raw if self._parameters["raw"] else final
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
             if marks or not (raw_wanted or self._parameters["shadows"]):
                 self._mark_shadows(mask, final, _SHADOW if marks else 0, learning is not None)
+                self._keep_stage(SHADOWS, mask)
+            if raw_wanted and self.trace is not None:
+                self.trace.clear()  # none of these stages made this mask
 
     def _mark_shadows(self, mask: Mask, final: Mask, value: int, learn: bool) -> None:
         """Write a value where the final mask is shadow, compared with the background as it is now known."""
@@ -298,22 +306,27 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         side, fine = scaled_side(parameters["smoothing"], self._size), scaled_side(FINE_PX, self._size)
         fill, threads, rows = parameters["fill"], parameters["threads"], self._occupied_rows
         static = self._arrays["static"]
+        if self.trace is not None and fill:
+            clean(raw, static, side, fine, False, threads, final, rows, self._cells, self._votes)
+            self.trace.keep(MAJORITY, final)
         outlines = clean(raw, static, side, fine, fill, threads, final, rows, self._cells, self._votes)
+        self._keep_stage(FILL_HOLES if fill else MAJORITY, final)
         if self._roi is not None:  # a majority or a filled hole may cross the border
             self._confine(final, None)
+            self._keep_stage(REGION, final)
             outlines = find_outlines(final, rows)
         return final, outlines
 
-    def _find_forgotten(self, final: Mask, outlines: Outlines) -> Iterator[tuple[Mask, int]]:
+    def _find_forgotten(self, final: Mask, outlines: Outlines) -> Iterator[tuple[Mask, int, Stage]]:
         """Find foreground to be learned at once: everything, ghosts, or regions under another light.
 
-        Each comes with the width factor that it begins with. The caller makes each mask background in `final` before
-        it asks for the next.
+        Each comes with the width factor that it begins with, and its stage. The caller makes each mask background in
+        `final` before it asks for the next.
         """
         frames, white = self._scalars["frames"], self._white(self._seen.planes.dtype)
         if self._is_flooded(final):
             # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
-            yield np.full(final.shape, 255, np.uint8), int(WIDEST) * _ONE
+            yield np.full(final.shape, 255, np.uint8), int(WIDEST) * _ONE, LIGHT
             return
         if self._parameters["ghosts"] and frames % _GHOST_INTERVAL == 0 and outlines:
             least = scaled_side(_GHOST_PX, self._size) ** 2
@@ -322,11 +335,11 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             learned = Learned(background, as_image(self._arrays["coefficients"][0], self._size), old)
             ghosts = find_ghosts(final, outlines, planes, learned, white, least)
             if ghosts is not None:
-                yield ghosts, _ONE
+                yield ghosts, _ONE, GHOSTS
         if frames % _LIGHT_INTERVAL == 0:
             relit = find_relit(final, outlines, *self._planes(), white)
             if relit is not None:
-                yield relit, _ONE
+                yield relit, _ONE, LIGHT
 
     def _is_flooded(self, final: Mask) -> bool:
         """Return whether so much has been foreground for so long that the scene must have changed."""
