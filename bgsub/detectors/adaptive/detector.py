@@ -14,6 +14,7 @@ from bgsub.detectors.adaptive._jit.feedback import WIDEST
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image
+from bgsub.detectors.adaptive.camera import find_shift, is_sudden, move
 from bgsub.detectors.adaptive.exposure import change_light, follow_noise, least_width_factor, make_sample, measure
 from bgsub.detectors.adaptive.final_mask import (
     FINE_PX,
@@ -47,7 +48,8 @@ _EARLY = 19.0  # width factors grow so many times faster at the start,
 _EARLY_FRAMES = 200.0  # fading with this time constant
 _ONE = int(FACTOR_ONE)
 _NEW_BASE = 0.02  # relative change of the least width factor that is worth going through all pixels for
-_EXPOSURE_INTERVAL = 2  # frames between two measurements of noise and light,
+_SHARE_RATE = 0.02  # of the running mean of the share of foreground
+_EXPOSURE_INTERVAL = 2  # frames between two measurements of noise, light and camera,
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background;
 _FLICKER_FRAMES, _FLICKER_SHARE = 10, 4  # at first after so many frames and a fourth of all before
 _STATIC_INTERVAL = 8  # between two searches for static background,
@@ -170,6 +172,8 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
         self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
         self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
+        self._scalars |= {"share": 0.0}  # running mean of that of the foreground
+        self._unseen: Mask | None = None  # what came into view when the camera was turned
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
         self._seen = make_observation(size, channels, frame.dtype)
@@ -227,6 +231,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             frame = np.clip(frame, -_FAR, _FAR)
         frames = self._scalars["frames"]
         if learning is not None and frames > 0 and frames % _EXPOSURE_INTERVAL == 0:
+            self._follow_camera(frame, learning.where)
             self._follow_exposure(frame, learning.where)
         raw = self._score_frame(frame, score)
         if mask is None and learning is None:
@@ -255,6 +260,18 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         seen = mark_shadows(mask, final, *self._planes(), white, threads, value, colours)
         if learn:
             self._scalars["brighter"], self._scalars["brighter_alike"] = colours.add(seen)
+
+    def _follow_camera(self, frame: Frame, where: Mask | None) -> None:
+        """Move the model where the camera was turned: foreground that suddenly covers much may be old background."""
+        arrays, scalars = self._arrays, self._scalars
+        share = cv2.countNonZero(as_image(arrays["previous_mask"], self._size)) / self._votes.size
+        sudden = is_sudden(share, scalars["share"])
+        scalars["share"] += _SHARE_RATE * (share - scalars["share"])
+        if sudden and where is None and self._roi is None:
+            shift = find_shift(frame, self._planes()[1], self._white(frame.dtype), self._half_box() * 255)
+            if shift is not None:
+                self._unseen = move(arrays, self._size, shift)
+                arrays["previous_mask"][:], arrays["dominant"][:], self._converged[:] = 0, 0, 0
 
     def _follow_exposure(self, frame: Frame, where: Mask | None) -> None:
         """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise."""
@@ -324,6 +341,9 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         `final` before it asks for the next.
         """
         frames, white = self._scalars["frames"], self._white(self._seen.planes.dtype)
+        if self._unseen is not None:
+            unseen, self._unseen = self._unseen, None
+            yield unseen, _ONE, LIGHT
         if self._is_flooded(final):
             # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
             yield np.full(final.shape, 255, np.uint8), int(WIDEST) * _ONE, LIGHT
