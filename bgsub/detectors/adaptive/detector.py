@@ -51,7 +51,7 @@ _NEW_BASE = 0.02  # relative change of the least width factor that is worth goin
 _SHARE_RATE = 0.02  # of the running mean of the share of foreground
 _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise, light and camera,
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background;
-_FLICKER_FRAMES, _FLICKER_SHARE = 10, 4  # at first after so many frames and a fourth of all before
+_FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, and the square of all before over this
 _STATIC_INTERVAL = 8  # between two searches for static background,
 _GHOST_INTERVAL = 4  # between two searches for ghosts,
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240,
@@ -81,8 +81,8 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
        the raw mask away from foreground (+1, else -0.1, at least 0.1); with the running mean d of clip(1 - g /
        threshold, 0, 1), R in [R0, 3] grows by 0.02 (v - 1), if positive, while R < R0 (1 + 4 d)^2 and else shrinks
        by 0.01 / v. The 1 is for what passes once. R grows up to twenty times faster in the first ten seconds. Moving
-       leaves and water become background. In foreground blinks count after six seconds, or after ten frames and a
-       quarter of all so far if that is less. R0 = clip(6 sigma / width, 1/2, 1) follows the noise sigma of the camera.
+       leaves and water become background. In foreground blinks count when it has stayed for six seconds, in frame n
+       for 10 + n^2 / 160 frames if that is less. R0 = clip(6 sigma / width, 1/2, 1) follows the camera's noise sigma.
     3. *Final mask*: the majority of the raw mask in a large square, and in a small one where small squares seldom
        begin to have a majority away from large ones (below 0.01 per cell of 4x4 pixels and frame); enclosed holes
        are filled. Sides grow with the frame's area to the power 0.35.
@@ -398,7 +398,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             gain=self._gain(self._seen.planes.dtype),
             base=np.float32(round(scalars["base"] * _ONE)),
             factor_rate=np.float32(_FACTOR_RATE * (1.0 + _EARLY * math.exp(-frames / _EARLY_FRAMES))),
-            flicker=np.int32(min(int(self._in_frames(_FLICKER_S)), _FLICKER_FRAMES + int(frames) // _FLICKER_SHARE)),
+            flicker=np.int32(min(int(self._in_frames(_FLICKER_S)), int(_FLICKER_FRAMES + frames**2 / _FLICKER_SLOW))),
             absorb=self._in_frames(parameters["absorb_s"]),
             share=np.float32(parameters["threshold"] / _TAU),
             one_new=np.float32(1.0 / scalars["scale"]),
