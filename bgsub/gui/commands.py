@@ -71,6 +71,8 @@ class CommandId(enum.StrEnum):
     OVERLAY_STYLE = "overlay-style"
     FIT_IMAGE = "fit-image"
     FULL_SCREEN = "full-screen"
+    ONLY_IMAGES = "only-images"
+    POP_OUT = "pop-out"
     COMPARE = "compare"
     DIFFERENCE = "difference"
     DRAW_REGION = "draw-region"
@@ -80,6 +82,9 @@ class CommandId(enum.StrEnum):
     UNPIN_ALL = "unpin-all"
     LEARNERS = "learners"
     KEYS = "keys"
+    GUIDE = "guide"
+    WHATS_THIS = "whats-this"
+    ABOUT = "about"
 
 
 class Insert(enum.Enum):
@@ -209,7 +214,16 @@ _TOOLS = Menu(
         Command(CommandId.LEARNERS, "&Learners…", "Ctrl+K"),
     ),
 )
-_HELP = Menu("help", "&Help", (Command(CommandId.KEYS, "&Keyboard and mouse", "F1"),))
+_HELP = Menu(
+    "help",
+    "&Help",
+    (
+        Command(CommandId.GUIDE, "How to &tune", "Ctrl+F1"),
+        Command(CommandId.KEYS, "&Keyboard and mouse", "F1"),
+        Command(CommandId.WHATS_THIS, "&What is this?", "Shift+F1"),
+        Command(CommandId.ABOUT, "&About bgsub"),
+    ),
+)
 
 
 def _view_menu() -> Menu:
@@ -228,7 +242,9 @@ def _view_menu() -> Menu:
             ),
             Command(CommandId.OVERLAY_STYLE, "Outlines or t&int", "T"),
             Command(CommandId.FIT_IMAGE, "&Whole image", "0"),
+            Command(CommandId.ONLY_IMAGES, "&Only the images", "F9"),
             Command(CommandId.FULL_SCREEN, "Full &screen", "F11"),
+            Command(CommandId.POP_OUT, "This pane in a &window of its own", "Ctrl+Shift+W"),
             Insert.PANELS,
             Insert.SEPARATOR,
             *(

@@ -161,7 +161,8 @@ class Menus:
             shown.addActions(self._panels)
 
     def _make_toolbar(self) -> None:
-        toolbar = QToolBar("Tools", self._window)
+        toolbar = self.toolbar = QToolBar("Tools", self._window)
+        """The tool bar."""
         toolbar.setObjectName("tools")
         toolbar.setMovable(False)
         toolbar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
@@ -204,6 +205,7 @@ class HelpDialog(QDialog):
 
     def __init__(self, menus: tuple[Menu, ...], parent: QWidget) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Keyboard and mouse")
         rows = []
         for menu in menus:
