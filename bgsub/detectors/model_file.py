@@ -295,7 +295,7 @@ class Stateful(Exclusive, Parametrized):
     @exclusive
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Copy as pickling would, but without the checks that a file needs."""
-        if not self.can_save:
+        if self._shape is not None and not self.can_save:
             self.snapshot()  # raises
         copied = type(self)(**self._parameters)
         copied._roi = None if self._roi is None else self._roi.copy()

@@ -69,6 +69,8 @@ class CommandId(enum.StrEnum):
     TWO_PANES = "two-panes"
     FOUR_PANES = "four-panes"
     OVERLAY_STYLE = "overlay-style"
+    ZOOM_IN = "zoom-in"
+    ZOOM_OUT = "zoom-out"
     FIT_IMAGE = "fit-image"
     FULL_SCREEN = "full-screen"
     ONLY_IMAGES = "only-images"
@@ -241,6 +243,8 @@ def _view_menu() -> Menu:
                 for key, pane in first_pane_keys()
             ),
             Command(CommandId.OVERLAY_STYLE, "Outlines or t&int", "T"),
+            Command(CommandId.ZOOM_IN, "&Larger", "Ctrl++"),
+            Command(CommandId.ZOOM_OUT, "S&maller", "Ctrl+-"),
             Command(CommandId.FIT_IMAGE, "&Whole image", "0"),
             Command(CommandId.ONLY_IMAGES, "&Only the images", "F9"),
             Command(CommandId.FULL_SCREEN, "Full &screen", "F11"),

@@ -2,6 +2,7 @@
 
 import shlex
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -249,6 +250,17 @@ class DetectorPanel(QScrollArea):
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(inside.minimumSizeHint().width() + 24)
+        self.editor.form.rebuilt.connect(self._order_focus)
+        self._order_focus()
+
+    def _order_focus(self) -> None:
+        """Let Tab follow what is seen."""
+        editor = self.editor
+        order = [editor.detector, editor.defaults, self.freeze, self.reset, self.automatic_rate, self.rate]
+        order += [self.back, self.back_s, *editor.form.fields, editor.median, editor.fill_holes, editor.min_area]
+        order += [self.load, self.save, self.copy, self.keep]
+        for first, second in pairwise(order):
+            QWidget.setTabOrder(first, second)
 
     def _set_rate(self) -> None:
         rate = -1.0 if self.automatic_rate.isChecked() else self.rate.value()

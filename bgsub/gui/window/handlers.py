@@ -79,6 +79,8 @@ def _view_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
         CommandId.TWO_PANES: lambda: window.grid.arrange(2),
         CommandId.FOUR_PANES: lambda: window.grid.arrange(4),
         CommandId.OVERLAY_STYLE: window.toggle_overlay_style,
+        CommandId.ZOOM_IN: lambda: window.grid.focused.zoom(1.5),
+        CommandId.ZOOM_OUT: lambda: window.grid.focused.zoom(1 / 1.5),
         CommandId.FIT_IMAGE: window.grid.viewport.fit,
         CommandId.FULL_SCREEN: window.arrangement.toggle_full_screen,
         CommandId.ONLY_IMAGES: window.arrangement.toggle_panels,

@@ -222,6 +222,8 @@ class ParameterForm(QWidget):
 
     changed = pyqtSignal(str, object)
     """The user set a parameter: name and value."""
+    rebuilt = pyqtSignal()
+    """There are other fields now."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -257,6 +259,16 @@ class ParameterForm(QWidget):
         for parameter in kind.PARAMETERS:
             if parameter.group == "expert":
                 self._add(parameter, shown[parameter.name])
+        tame_fields(self)
+        self.rebuilt.emit()
+
+    @property
+    def fields(self) -> list[QWidget]:
+        """All that takes the focus, from top to bottom."""
+        parts = [
+            part for entry in self.inputs.values() for part in (entry.is_set, entry.editor, entry.slider, entry.default)
+        ]
+        return [part for part in parts if part is not None]
 
     def _add(self, parameter: Parameter, value: Any) -> None:
         words = words_of("" if self._kind is None else self._kind.name, parameter)

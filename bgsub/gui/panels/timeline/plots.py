@@ -44,6 +44,7 @@ class PlotsPanel(QWidget):
             plot.clicked.connect(self._seek)
             plot.setToolTip("Click to go there")
         self.span = QComboBox()
+        self.span.setToolTip("How many of the last frames the curves show")
         for frames in _FRAMES:
             self.span.addItem(f"{frames} frames", frames)
         self.span.setCurrentIndex(1)

@@ -129,6 +129,11 @@ class PaneGrid(QWidget):
         return [slot.view for slot in self._shown]
 
     @property
+    def focused(self) -> FrameView:
+        """The pane with the focus, else the first one."""
+        return next((view for view in (*self.views, *self.popped) if view.hasFocus()), self.views[0])
+
+    @property
     def popped(self) -> list[FrameView]:
         """The panes in windows of their own."""
         return [slot.view for slot in self._popped]
