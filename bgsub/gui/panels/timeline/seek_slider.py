@@ -48,7 +48,7 @@ class SeekSlider(QSlider):
         self.setMinimumHeight(_HEIGHT_PX)
         self.setAccessibleName("Position in the source")
         self.setWhatsThis(
-            "Goes to another position. Behind it: how much was foreground, events (orange), and changes of the scene (red)."
+            "Goes to another position. Behind it: how much was foreground, events (orange), changes of the scene (red)."
         )
         theme.changed.connect(self.update)
         self.rate_hz = DEFAULT_RATE_HZ

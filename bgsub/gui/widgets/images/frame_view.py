@@ -5,7 +5,18 @@ from typing import Protocol
 
 import numpy as np
 from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, pyqtSignal
-from PyQt6.QtGui import QColor, QCursor, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PyQt6.QtGui import (
+    QColor,
+    QCursor,
+    QFocusEvent,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QWheelEvent,
+)
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from bgsub._opencv import cv2
@@ -102,6 +113,7 @@ class FrameView(QWidget):
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._cursor: KeyboardCursor | None = None
+        self._is_ringed = False
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(QSize(120, 90))
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -231,7 +243,7 @@ class FrameView(QWidget):
                 self._cursor.paint(painter, self.to_pane)
             legends = Legends(self._pane, self.viewport.zoom, self._captions, self._sides, self._effects)
             legends.paint(painter, self.rect())
-        if self.hasFocus():
+        if self._is_ringed:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(self.palette().highlight().color(), 2))
             painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
@@ -323,10 +335,13 @@ class FrameView(QWidget):
         elif button == Qt.MouseButton.LeftButton:
             self.clicked.emit(cursor.row, cursor.column)
 
-    def focusInEvent(self, a0: object) -> None:
+    def focusInEvent(self, a0: QFocusEvent | None) -> None:
+        reasons = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+        self._is_ringed = a0 is not None and a0.reason() in reasons
         self.update()
 
-    def focusOutEvent(self, a0: object) -> None:
+    def focusOutEvent(self, a0: QFocusEvent | None) -> None:
+        self._is_ringed = False
         self.update()
 
     # Mouse
