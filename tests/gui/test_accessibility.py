@@ -61,7 +61,7 @@ def test_a_pixel_is_pinned_by_the_keyboard(played, qtbot):
 
 
 def test_a_polygon_is_drawn_by_the_keyboard(played, qtbot):
-    played.toggle_region_editing()
+    played.drawing.toggle_region()
     played.grid.views[0].setFocus()
     press(played, qtbot, Qt.Key.Key_Return)
     press(played, qtbot, *[Qt.Key.Key_Right] * 12, Qt.Key.Key_Return)

@@ -303,6 +303,7 @@ def command_line(session: Session) -> str:
     arguments = settings.config.to_arguments()
     if settings.frozen:
         arguments += ["--learning-rate", "0"]
+    arguments += settings.counting.to_arguments()
     region = settings.region
     if region is not None and region.image is None:
         if len(region.include) == 1 and not region.exclude:

@@ -94,8 +94,8 @@ def _tool_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
     return {
         CommandId.COMPARE: window.toggle_comparison,
         CommandId.DIFFERENCE: window.compare.show_difference,
-        CommandId.DRAW_REGION: window.toggle_region_editing,
-        CommandId.UNDO_REGION: window.undo_drawing,
+        CommandId.DRAW_REGION: window.drawing.toggle_region,
+        CommandId.UNDO_REGION: window.drawing.undo,
         CommandId.PAINT: lambda: window.show_panel(PanelId.TRUTH),
         CommandId.REDO_REGION: window.roi.redo,
         CommandId.UNPIN_ALL: lambda: window.session.change(pinned_pixels=()),

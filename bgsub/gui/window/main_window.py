@@ -12,6 +12,7 @@ from bgsub.gui.commands import CommandId, theme_command_id
 from bgsub.gui.lookout import Lookout
 from bgsub.gui.messages import DEFAULT_RATE_HZ, Level
 from bgsub.gui.panels.compare import ComparePanel
+from bgsub.gui.panels.counting import CountingPanel
 from bgsub.gui.panels.detector import DetectorPanel
 from bgsub.gui.panels.docks import PANEL_LABELS, PanelId, make_docks
 from bgsub.gui.panels.inspector import InspectorPanel
@@ -36,6 +37,7 @@ from bgsub.gui.widgets.open_source import (
 from bgsub.gui.widgets.start_page import StartPage
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
 from bgsub.gui.window.arrangement import Arrangement
+from bgsub.gui.window.drawing import Drawing
 from bgsub.gui.window.file_commands import FileCommands, source_title
 from bgsub.gui.window.handlers import command_handlers
 from bgsub.gui.window.menus import Menus
@@ -91,6 +93,7 @@ class MainWindow(QMainWindow):
         self.plots = PlotsPanel(session, theme)
         self.events = EventsPanel(session, self.lookout)
         self.truth = TruthPanel(session)
+        self.counting = CountingPanel(session)
         self.learners: LearnersWindow | None = None
         panels = {
             PanelId.DETECTOR: self.detector,
@@ -99,11 +102,12 @@ class MainWindow(QMainWindow):
             PanelId.REGION: self.roi,
             PanelId.EVENTS: self.events,
             PanelId.TRUTH: self.truth,
+            PanelId.COUNTING: self.counting,
             PanelId.PLOTS: self.plots,
         }
         self.docks = make_docks(self, panels)
         self._lay_out()
-        self.arrangement = Arrangement(self)
+        self.arrangement, self.drawing = Arrangement(self), Drawing(self)
         self.files = FileCommands(self, session, self.grid)
         self.session_files = SessionFiles(self, self._state)
         toggles = [action for dock in self.docks.values() if (action := dock.toggleViewAction()) is not None]
@@ -219,57 +223,19 @@ class MainWindow(QMainWindow):
         self.files.record()
         self._show_recording(self.session.is_recording)
 
-    def toggle_region_editing(self) -> None:
-        """Begin or stop drawing a region."""
-        self.show_panel(PanelId.REGION)
-        self.roi.toggle_editing()
-
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
         if a0 is not None and a0.key() == Qt.Key.Key_Escape:
-            if self.roi.draft.drawing is not None:
-                self.roi.draft.cancel()
-                self.grid.refresh()
-            elif self.truth.is_painting:
-                self.truth.put_away()
-            else:
+            if not self.drawing.cancel():
                 self.notices.dismiss()
         elif a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.roi.finish()
+            self.drawing.finish()
         else:
             super().keyPressEvent(a0)
-
-    def _show_editing(self, on: bool) -> None:
-        if on:
-            self.truth.put_away()
-        if self.truth.is_painting:
-            return
-        self.roi.editor.is_active = on
-        shown = on or self.session.settings.region is not None
-        self.grid.set_overlay(self.roi.editor if shown else None, crosshair=on)
-
-    def _show_painting(self, on: bool) -> None:
-        if on and self.roi.is_editing:
-            self.roi.toggle_editing()
-        if on:
-            self.grid.set_overlay(self.truth.brush, crosshair=True)
-        else:
-            self._show_editing(self.roi.is_editing)
-        self.grid.refresh()
-
-    def undo_drawing(self) -> None:
-        """Undo the last stroke of the brush, if it is out; else the last change of the region."""
-        if self.truth.is_painting:
-            self.truth.undo()
-        else:
-            self.roi.undo()
-
-    def _show_region(self) -> None:
-        self._show_editing(self.roi.is_editing)
-        self.grid.refresh()
 
     def _show_view(self) -> None:
         self.pages.setCurrentWidget(self.grid if self.session.source else self.start)
         self.grid.show_view(self.session.view, self._hint())
+        self.grid.show_counting(self.session.settings.counting, self.session.view.counted)
         found = self.lookout.happenings
         self.grid.show_event(None if found is None else mark_of(found, self.session.view.time_s))
 
@@ -329,10 +295,6 @@ class MainWindow(QMainWindow):
         self.grid.hovered.connect(self.status.hover)
         self.compare.panes_wanted.connect(self.grid.choose)
         self.inspector.selected.connect(self._show_selected)
-        self.roi.editing.connect(self._show_editing)
-        self.roi.redrawn.connect(self._show_region)
-        self.truth.painting.connect(self._show_painting)
-        self.truth.redrawn.connect(self.grid.refresh)
         self._use_panes()
 
     def _use_panes(self) -> None:

@@ -19,15 +19,17 @@ from PyQt6.QtGui import (
 )
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
-from bgsub._opencv import cv2
 from bgsub.frames import Frame
+from bgsub.gui.counting import Counted, Counting
 from bgsub.gui.panes import INPUT, Effect, Pane
+from bgsub.gui.widgets.images.counting_marks import paint_counting
 from bgsub.gui.widgets.images.keyboard import KeyboardCursor
 from bgsub.gui.widgets.images.legends import Legends
 from bgsub.gui.widgets.images.marks import EventMark, paint_event, paint_pixels
+from bgsub.gui.widgets.images.scaling import shrink, to_qimage
 from bgsub.gui.widgets.images.viewport import Viewport
 
-__all__ = ["FrameView", "Overlay", "shrink", "to_qimage"]
+__all__ = ["FrameView", "Overlay"]
 
 _CLICK_PX = 4  # a mouse that moves further drags
 _SHARP_FROM = 3.0  # device pixels per image pixel, from which on pixels are shown as squares
@@ -50,25 +52,6 @@ class Overlay(Protocol):
 
     def double_click(self, at: QPointF) -> bool:
         """Handle a double click; True if it is used."""
-
-
-def shrink(image: Frame, width: int, height: int) -> Frame:
-    """Return a smaller image without aliasing: halved by mean as often as possible, which is fast, then linearly."""
-    while image.shape[1] >= 2 * width and image.shape[0] >= 2 * height:
-        image = np.asarray(
-            cv2.resize(image, (image.shape[1] // 2, image.shape[0] // 2), interpolation=cv2.INTER_AREA), np.uint8
-        )
-    if image.shape[1] == width and image.shape[0] == height:
-        return image
-    return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_LINEAR), np.uint8)
-
-
-def to_qimage(image: Frame) -> QImage:
-    """Wrap (H, W, 3) BGR or (H, W) grey uint8 pixels; the array must outlive the image, which does not copy."""
-    height, width = image.shape[:2]
-    kind = QImage.Format.Format_Grayscale8 if image.ndim == 2 else QImage.Format.Format_BGR888
-    wrapped: QImage = QImage(image.data, width, height, image.strides[0], kind)  # type: ignore[call-overload]
-    return wrapped
 
 
 class FrameView(QWidget):
@@ -100,6 +83,7 @@ class FrameView(QWidget):
         self._sides: tuple[str, ...] = ()
         self._effects: tuple[Effect, ...] = ()
         self._event: EventMark | None = None
+        self._counting: tuple[Counting, Counted | None] = Counting(), None
         self._pinned_pixels: tuple[tuple[int, int], ...] = ()
         self._selected: tuple[int, int] | None = None
         self._cache: tuple[tuple[object, ...], tuple[Frame, Frame], QImage] | None = None
@@ -180,6 +164,12 @@ class FrameView(QWidget):
             self._event = mark
             self.update()
 
+    def show_counting(self, counting: Counting, counted: Counted | None) -> None:
+        """Show lines and zones, and the objects that were counted."""
+        if (counting, counted) != self._counting:
+            self._counting = counting, counted
+            self.update()
+
     def show_pinned_pixels(self, pixels: tuple[tuple[int, int], ...], selected: tuple[int, int] | None) -> None:
         """Mark pixels (row, column)."""
         if (pixels, selected) != (self._pinned_pixels, self._selected):
@@ -236,6 +226,7 @@ class FrameView(QWidget):
             self._paint_image(painter, self._image)
             if self._event is not None:
                 paint_event(painter, self.to_pane, self._image.shape[1], self._image.shape[0], self._event)
+            paint_counting(painter, self.to_pane, *self._counting)
             paint_pixels(painter, self.to_pane, self._pinned_pixels, self._selected)
             if self.overlay is not None:
                 self.overlay.paint(painter, self.to_pane)

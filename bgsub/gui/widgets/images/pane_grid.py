@@ -7,6 +7,7 @@ from PyQt6.QtGui import QAction, QCloseEvent, QResizeEvent
 from PyQt6.QtWidgets import QComboBox, QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from bgsub.detectors.base import Detector
+from bgsub.gui.counting import Counted, Counting
 from bgsub.gui.messages import View
 from bgsub.gui.panes import BACKGROUND, MASK, OVERLAY, SCORE, Needs, Pane, Side, all_panes, find_pane, stage_panes
 from bgsub.gui.widgets.images.frame_view import FrameView, Overlay
@@ -261,6 +262,11 @@ class PaneGrid(QWidget):
         """Mark where an event takes place; nothing if None."""
         for slot in (*self._shown, *self._popped):
             slot.view.show_event(mark)
+
+    def show_counting(self, counting: Counting, counted: Counted | None) -> None:
+        """Show lines and zones, and the objects that were counted."""
+        for slot in (*self._shown, *self._popped):
+            slot.view.show_counting(counting, counted)
 
     def _name_panes(self, names: tuple[str, ...]) -> None:
         """Call panes after their detectors while two are compared."""
