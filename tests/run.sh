@@ -32,17 +32,18 @@ if [ "${1:-}" = --all ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2
     dpkg -s $servers >/dev/null 2>&1 || need_packages $servers
 fi
 step() { say "== $1"; shift; "$@"; }
-pytest() { "$python" -m pytest -q -W error -n auto "$@"; }
+pytest() { "$python" -m pytest -q -W error -n auto --dist worksteal "$@"; }
 step "ruff" "$python" -m ruff check .
 step "ruff format" "$python" -m ruff format --check .
 step "mypy" "$python" -m mypy
 step "import-linter" "$root/.venv/bin/lint-imports" --no-logo
 step "tests" pytest -m "$tests"
 [ "${1:-}" = --all ] || exit 0
-# An index past the end reads rubbish silently in compiled code, and only plain Python counts its lines.
+# An index past the end reads rubbish silently in compiled code, and only plain Python counts its lines. What is slow
+# starts processes, or compiles what it looks at, which is the same either way.
 export NUMBA_BOUNDSCHECK=1
-step "compiled code with bounds checked" pytest tests/detectors tests/learners tests/objects -m compiled
+step "compiled code with bounds checked" pytest tests/detectors tests/learners tests/objects -m "compiled and not slow"
 unset NUMBA_BOUNDSCHECK
 export NUMBA_DISABLE_JIT=1
-step "compiled code as plain Python" pytest tests/detectors tests/learners tests/objects -m compiled \
+step "compiled code as plain Python" pytest tests/detectors tests/learners tests/objects -m "compiled and not slow" \
     --cov=bgsub.detectors --cov-report=term --cov-fail-under=90

@@ -275,6 +275,7 @@ def vote_twice(
     sums = Sums(np.zeros(width + 2 * large.reach, np.uint16), np.zeros(segments, np.int64))
     _vote(first_row, last_row, mask, counts, large, sums, votes)
     sums = Sums(np.zeros(width + 2 * small.reach, np.uint16), np.zeros(segments, np.int64))
-    fine = Votes(scratch, np.empty(height, np.uint8), votes.cells)
+    unused = np.empty((0, 0), np.uint8)  # the cells of both are written below
+    fine = Votes(scratch, np.empty(height, np.uint8), unused)
     _vote(first_row, last_row, mask, counts[large.reach - small.reach :], small, sums, fine)
     _merge(first, last, fine, where, votes)

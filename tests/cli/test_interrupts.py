@@ -1,5 +1,6 @@
 """Runs that end early: by signals, once and again, and without any warning. What they leave, and what they say."""
 
+import itertools
 import os
 import re
 import signal
@@ -143,24 +144,23 @@ def test_hang_up_is_ignored_under_nohup(tmp_path: Path, start: Start) -> None:
     wait_for(lambda: rows(tmp_path / "s.csv") > before + 50, process)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_second_signal_names_what_is_not_complete(tmp_path: Path, start: Start, number: signal.Signals) -> None:
+def test_second_signal_names_what_is_not_complete(tmp_path: Path, start: Start) -> None:
     process = start(
         "run", SCENE, "-o", "m.mkv", "--stats", "s.csv", "--save-model", "g.npz", code=SLOW_SAVE.format(seconds=30)
     )
     wait_for(lambda: rows(tmp_path / "s.csv") > 20, process)
-    process.send_signal(number)
+    process.send_signal(signal.SIGINT)
     wait_for((tmp_path / "saving").exists, process)
     time.sleep(1.2)
-    process.send_signal(number)
+    process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=20) == ("", "bgsub: interrupted; not complete: g.npz\n")
-    assert process.returncode == 128 + number
+    assert process.returncode == 128 + signal.SIGINT
     assert frames(tmp_path / "m.mkv") == rows(tmp_path / "s.csv")
     assert not (tmp_path / "g.npz").exists()
 
 
 def test_signals_in_quick_succession_are_one(tmp_path: Path, start: Start) -> None:
-    process = start("run", SCENE, "--stats", "s.csv", "--save-model", "g.npz", code=SLOW_SAVE.format(seconds=2))
+    process = start("run", SCENE, "--stats", "s.csv", "--save-model", "g.npz", code=SLOW_SAVE.format(seconds=1))
     wait_for(lambda: rows(tmp_path / "s.csv") > 20, process)
     for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGHUP):  # as the shell and `timeout` send them
         process.send_signal(number)
@@ -224,23 +224,27 @@ def test_model_is_saved_only_at_the_end_if_asked(tmp_path: Path, start: Start) -
 
 
 @pytest.mark.parametrize(
-    ("option", "name"),
-    [("-o", "m.mkv"), ("-o", "bins"), ("--stats", "s.csv"), ("--save-model", "g.npz"), ("--background", "b.png")],
+    "outputs",
+    [
+        {"-o": "m.mkv", "--save-model": "g.npz", "--background": "b.png", "--stats": "s.csv"},
+        {"-o": "bins", "--stats": "s.csv"},
+    ],
 )
 def test_second_run_on_an_output_is_refused(
-    tmp_path: Path, start: Start, capsys: pytest.CaptureFixture[str], option: str, name: str
+    tmp_path: Path, start: Start, capsys: pytest.CaptureFixture[str], outputs: dict[str, str]
 ) -> None:
-    output, short = tmp_path / name, SCENE.replace("1000000", "3")
-    first = start("run", SCENE, option, output, "--save-every", 0, "--json")
-    wait_for(lambda: any(tmp_path.glob("**/*.png")) or any(tmp_path.glob("*.csv")) or any(tmp_path.iterdir()), first)
-    if name == "bins":
-        wait_for(lambda: any(output.glob("*.png")), first)
-    for force in ([], ["--force"]):
-        assert bgsub("run", short, option, output, "-q", *force) == 1
-        assert re.fullmatch(rf"bgsub: error: .*{name}.*another run is writing it.*\n", capsys.readouterr().err)
+    short = SCENE.replace("1000000", "3")
+    paths = {option: tmp_path / name for option, name in outputs.items()}
+    first = start("run", SCENE, *itertools.chain(*paths.items()), "--save-every", 0, "--json")
+    wait_for(lambda: rows(tmp_path / "s.csv") > 2, first)  # each output is locked with the first result
+    for option, path in paths.items():
+        for force in ([], ["--force"]):
+            assert bgsub("run", short, option, path, "-q", *force) == 1
+            assert re.fullmatch(rf"bgsub: error: .*{path.name}.*another run is writing it.*\n", capsys.readouterr().err)
     first.kill()
     first.wait()
-    assert bgsub("run", short, option, output, "-q", "--force") == 0
+    for option, path in paths.items():
+        assert bgsub("run", short, option, path, "-q", "--force") == 0
     assert not [file for file in tmp_path.glob("**/.*") if file.is_file()]
 
 

@@ -12,11 +12,25 @@ import pytest
 from bgsub.video.sources import open_source
 from tests.command import bgsub
 from tests.video.moving_square import write_video
+from tests.watching.made import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="pipes have no names in folders")]
 
 COUNT = 20
 H264 = {"codec": "libx264", "pixels": "yuv420p"}
+
+NOTED = """
+import sys
+from pathlib import Path
+import bgsub.video.sources as sources
+open_source = sources.open_source
+def noting(*arguments, **options):
+    Path("opening").touch()
+    return open_source(*arguments, **options)
+sources.open_source = noting
+from bgsub.cli import main
+sys.exit(main())
+"""
 
 
 def run(*arguments: object, **settings: object) -> subprocess.CompletedProcess[bytes]:
@@ -29,8 +43,7 @@ def frames(path: Path) -> int:
         return len(list(source))
 
 
-@pytest.mark.parametrize("name", ["v.mkv", "v.ts"])
-@pytest.mark.parametrize("source", ["-", "/dev/stdin"])
+@pytest.mark.parametrize(("source", "name"), [("-", "v.mkv"), ("/dev/stdin", "v.ts")])
 def test_a_video_is_read_from_a_pipe(tmp_path: Path, name: str, source: str) -> None:
     data = write_video(tmp_path / name, COUNT, **H264).read_bytes()
     done = run("run", source, "-o", tmp_path / "m.mkv", "--start", 3, input=data)
@@ -113,12 +126,13 @@ def test_a_pipe_that_stays_silent_ends_by_a_signal(tmp_path: Path, writes: bool)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR) if writes else None
-    process = subprocess.Popen([sys.executable, "-m", "bgsub", "run", str(pipe), "-o", str(tmp_path / "m.mkv")])
+    process = subprocess.Popen([sys.executable, "-c", NOTED, "run", "pipe", "-o", "m.mkv"], cwd=tmp_path)
     try:
+        until((tmp_path / "opening").exists)  # before, nothing handles a signal
         with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(3)
+            process.wait(1)
         process.terminate()
-        assert process.wait(10) == 128 + signal.SIGTERM
+        assert process.wait(20) == 128 + signal.SIGTERM
     finally:
         process.kill()
         process.wait()

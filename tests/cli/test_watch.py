@@ -62,13 +62,13 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, capsys):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_closes_everything(tmp_path, number, archive, compiled):
     with receiving() as receiver:
         path = write_settings(tmp_path, f'[webhook]\nurl = "{receiver.url}"\n{ENDLESS}')
         process = start(path, "--metrics", "0")
         assert process.stdout.readline().startswith("http://127.0.0.1:")
-        until(lambda: receiver.ids, 20)
+        until(lambda: receiver.ids)
         process.send_signal(number)
         _, error = process.communicate(timeout=30)
         assert process.returncode == 128 + number
@@ -83,22 +83,22 @@ def test_a_signal_closes_everything(tmp_path, number, archive, compiled):
 def test_killed_again_and_again_every_event_arrives_once_or_with_the_same_id(tmp_path, archive, compiled):
     with receiving() as receiver:
         path = write_settings(tmp_path, f'[webhook]\nurl = "{receiver.url}"\n{ENDLESS}')
-        for i in range(5):
+        for i in range(3):
             process = start(path, "-q")
             before = len(receiver.requests)
-            until(lambda: len(receiver.requests) > before + 1, 20)  # noqa: B023
-            time.sleep(0.05 * i)
+            until(lambda: len(receiver.requests) > before + 1)  # noqa: B023
+            time.sleep(0.1 * i)
             process.kill()
             process.communicate()
         process = start(path, "-q")
-        until(lambda: set(receiver.ids) >= {one["id"] for one in events(tmp_path)}, 20)
+        until(lambda: set(receiver.ids) >= {one["id"] for one in events(tmp_path)})
         process.terminate()
         process.communicate(timeout=30)
         written = events(tmp_path)
         assert [one["sequence"] for one in written] == list(range(1, len(written) + 1))
         assert len({one["id"] for one in written}) == len(written)
         assert set(receiver.ids) == {one["id"] for one in written}
-        assert len(receiver.ids) - len(set(receiver.ids)) <= 5
+        assert len(receiver.ids) - len(set(receiver.ids)) <= 3
         by_id = {one["id"]: one for one in written}
         assert all(by_id[one["id"]] == one for one in receiver.acknowledged)
 

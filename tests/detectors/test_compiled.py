@@ -141,6 +141,7 @@ def test_background_image_equals_plain_numpy():
     assert (chosen[clear] == expected[clear]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT")
 def test_kernels_work_where_no_cache_can_be_written(tmp_path):
     program = (
@@ -154,6 +155,7 @@ def test_kernels_work_where_no_cache_can_be_written(tmp_path):
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=120, cwd=tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT")
 def test_the_inner_loop_is_vectorised_with_all_bits_of_a_register(tmp_path):
     from llvmlite import binding

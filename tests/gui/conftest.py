@@ -1,5 +1,6 @@
 """Fixtures of the viewer's tests: sessions and windows that are closed, with no thread left behind."""
 
+import functools
 import gc
 import os
 from collections.abc import Callable, Iterator
@@ -51,6 +52,14 @@ class Notices(list[Notice]):
 def nobody_is_asked_at_the_end(monkeypatch) -> None:
     """Windows close without a question, which nobody would answer."""
     monkeypatch.setattr(session_files, "ask_to_save", lambda *_: Answer.DISCARD)
+
+
+@pytest.fixture
+def qtbot(qtbot):
+    """Qt's robot, which waits for longer than its usual 5 s: other tests may keep the processors busy."""
+    qtbot.waitUntil = functools.partial(qtbot.waitUntil, timeout=30_000)
+    qtbot.waitSignal = functools.partial(qtbot.waitSignal, timeout=30_000)
+    return qtbot
 
 
 @pytest.fixture

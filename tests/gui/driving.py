@@ -62,7 +62,7 @@ class Driver:
         self.events: list[Event] = []
         self.engine = Engine(self.views.append, self.events.append, lambda: None, open_it, settings)
 
-    def until(self, done: Callable[[], object], timeout_s: float = 10.0) -> None:
+    def until(self, done: Callable[[], object], timeout_s: float = 30.0) -> None:
         """Turn until a condition holds."""
         deadline = time.monotonic() + timeout_s
         while not done():

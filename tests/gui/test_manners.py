@@ -291,8 +291,8 @@ class TestWindow:
         qtbot.waitUntil(lambda: session.view.looking_back)
         assert "looking back" in window.grid.views[0].captions[0]
         trigger(window, CommandId.REWIND)
-        qtbot.waitUntil(lambda: not session.view.looking_back)
-        assert (session.view.position, session.view.processed) == (34, 35)
+        qtbot.waitUntil(lambda: not session.view.looking_back and session.view.processed == 35)
+        assert session.view.position == 34
         window.detector.back_s.setValue(0.4)
         trigger(window, CommandId.RERUN)
         qtbot.waitUntil(lambda: not session.view.captions)

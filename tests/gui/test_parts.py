@@ -38,7 +38,7 @@ class TestMailbox:
         writer.start()
         seen = []
         while not seen or seen[-1] != 19_999:
-            assert event.wait(5)
+            assert event.wait(30)
             event.clear()
             if (item := box.take()) is not None:
                 seen.append(item)
@@ -205,7 +205,7 @@ class TestLearning:
                 arrived.clear()
                 if any(condition(view) for view in views[-3:]):
                     return
-                assert arrived.wait(5)
+                assert arrived.wait(30)
 
         thread = LearningThread(put, Setup(methods=("olk",), rate_hz=2000))
         try:

@@ -24,7 +24,7 @@ def player() -> Iterator[Player]:
 def play(player: Player, *, loop: bool = False, most: int = 100) -> list[PlayedFrame]:
     """Poll until there is nothing to do, or for a number of frames."""
     played: list[PlayedFrame] = []
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while len(played) < most:
         assert time.monotonic() < deadline, "the player never came to rest"
         polled = player.poll(AS_FAST_AS_POSSIBLE, loop)

@@ -45,8 +45,7 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize("dialog", [False, True])
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize(("name", "dialog"), [("SIGINT", True), ("SIGTERM", False), ("SIGHUP", True)])
 def test_signal_ends_the_viewer_properly(tmp_path, name, dialog):
     number = getattr(signal, name)
     environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}

@@ -51,10 +51,11 @@ class TestReconnector:
     def test_stop_ends_a_pause_at_once(self) -> None:
         stop = threading.Event()
         link = Reconnector("cam", lambda: "never", 3, stop)
+        link.FIRST_PAUSE_S = link.LONGEST_PAUSE_S = 60.0
         threading.Timer(0.05, stop.set).start()
         began = time.monotonic()
         assert link.reopen("lost") is None
-        assert time.monotonic() - began < 0.4
+        assert time.monotonic() - began < 30
 
 
 class TestCamera:
@@ -75,7 +76,7 @@ class TestCamera:
         packets = Prefetch(Camera(0, opener=lambda device: (captures or [FakeCapture(0, opened=False)]).pop()))
         began = time.monotonic()
         packets.close()
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 15  # the search takes half a minute
 
     def test_a_lost_camera_is_in_trouble_until_it_delivers_again(self) -> None:
         seen: list[str | None] = []
@@ -192,7 +193,7 @@ class TestStream:
             assert packets.read() is not None
         began = time.monotonic()
         packets.close()
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 10
 
 
 def test_refused_connection_keeps_the_secret() -> None:

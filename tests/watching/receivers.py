@@ -17,6 +17,8 @@ class Receiver:
         self.acknowledged: list[dict[str, Any]] = []
         """Events that were answered by 200."""
         self.requests: list[tuple[dict[str, str], dict[str, Any]]] = []
+        self.times_s: list[float] = []
+        """When they came."""
         self.mode = "ok"
         receiver = self
 
@@ -42,8 +44,9 @@ class Receiver:
 
     def receive(self, handler: http.server.BaseHTTPRequestHandler) -> None:
         body = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
+        mode = self.mode  # before the request can be seen, after which a test may change it
+        self.times_s.append(time.monotonic())
         self.requests.append((dict(handler.headers), body))
-        mode = self.mode
         if mode == "hang":
             self._gone.wait(60)
             return

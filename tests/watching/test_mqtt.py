@@ -97,7 +97,7 @@ def subscribed(port, topic="#", auth=None):
     client.on_subscribe = lambda *_: ready.put(True)
     client.connect("127.0.0.1", port)
     client.loop_start()
-    ready.get(timeout=10)
+    ready.get(timeout=30)
     try:
         yield found
     finally:
@@ -172,7 +172,8 @@ def test_events_arrive_once_through_restarts_of_broker_and_watch(broker, tmp_pat
             sending.add(*range(25, 30))
             broker.start()
             until(lambda: sending.delivery.pending == 0)
-        assert ids(drain(found, 3)) == [f"e{i}" for i in range(30)]
+        until(lambda: found.qsize() >= 30)
+        assert ids(drain(found)) == [f"e{i}" for i in range(30)]
 
 
 def test_a_broker_that_is_killed_gets_every_event_and_repeats_have_the_same_id(broker, tmp_path):
@@ -196,8 +197,7 @@ def test_states_are_retained_and_come_back_with_the_broker(broker, tmp_path):
         (tmp_path / "broker" / "mosquitto.db").unlink(missing_ok=True)  # it remembers nothing
         broker.start()
         until(lambda: retained(broker.port) == expected)
-    with subscribed(broker.port, "bgsub/available") as found:
-        assert drain(found) == [("bgsub/available", "offline", True)]
+    until(lambda: retained(broker.port).get("bgsub/available") == "offline")
 
 
 def test_a_watch_that_is_killed_is_offline_by_its_last_will(broker, tmp_path):
@@ -233,7 +233,7 @@ def test_a_broker_with_a_password(tmp_path, caplog):
             subscribed(broker.port, "bgsub/events", ("viewer", SECRET)) as found,
             Sending(tmp_path, broker.port, f"viewer:{SECRET}") as sending,
         ):
-            until(lambda: sending.delivery.pending == 0)
+            until(lambda: sending.delivery.pending == 0 and found.qsize())
             assert ids(drain(found)) == ["e0"]
     finally:
         broker.stop()

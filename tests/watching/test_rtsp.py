@@ -19,8 +19,8 @@ from tests.scanning.made import frame
 from tests.watching.made import events, until, watching, write_settings
 
 PYTHON = "/usr/bin/python3"
-RATE_HZ, LOOP, FIRST, LAST = 10, 120, 60, 95
-"""A square crosses the frame from the first to the last of these frames, in each round of twelve seconds."""
+RATE_HZ, LOOP, FIRST, LAST = 15, 120, 60, 95
+"""A square crosses the frame from the first to the last of these frames, in each round of eight seconds."""
 
 
 def has_server():

@@ -72,7 +72,7 @@ def test_a_camera_or_a_webhook_that_fails_is_not_well(tmp_path):
         text = f'[webhook]\nurl = "{receiver.url}"\n[cameras.door]\n{ENDLESS}[cameras.gone]\nsource = "gone.mkv"\n'
         with watching(write_settings(tmp_path, text), port=0, on_port=ports.append):
             until(lambda: ports)
-            until(lambda: json.loads(get(ports[0], "/healthz")[1])["cameras"]["gone"]["trouble"] or "", 10)
+            until(lambda: json.loads(get(ports[0], "/healthz")[1])["cameras"]["gone"]["trouble"])
             status, body = get(ports[0], "/healthz")
             assert status == 503
             assert "no such file" in json.loads(body)["cameras"]["gone"]["trouble"]
@@ -108,11 +108,11 @@ def test_clients_that_say_nothing_or_nonsense_do_no_harm():
                 client.sendall(b"\x00\xff" * 100 + b"\r\n\r\n")
         for client in clients:
             client.close()
-        until(lambda: _well(server.port), 15)
+        until(lambda: _well(server.port))
     finally:
         begin = time.monotonic()
         server.close()
-        assert time.monotonic() - begin < 3
+        assert time.monotonic() - begin < 8  # a client that says nothing is heard for 10 s
 
 
 def _well(port):

@@ -74,8 +74,8 @@ def test_a_receiver_that_never_answers_is_given_up_in_time(tmp_path, mode):
         receiver.mode = mode
         begin = time.monotonic()
         sending.add(0)
-        until(lambda: sending.delivery.failures >= 2, 5)
-        assert time.monotonic() - begin < 3
+        until(lambda: sending.delivery.failures >= 2)
+        assert time.monotonic() - begin < 20  # both go on for half a minute or longer
         receiver.mode = "ok"
         until(lambda: sending.delivery.delivered == 1)
         assert receiver.ids == ["e0"]
@@ -98,10 +98,10 @@ def test_a_receiver_that_asks_to_wait_is_given_time(tmp_path):
         receiver.mode = "429"
         sending.add(0)
         until(lambda: receiver.requests)
-        time.sleep(0.5)
-        assert len(receiver.requests) == 1
         receiver.mode = "ok"
         until(lambda: receiver.ids == ["e0"])
+        first_s, second_s = receiver.times_s
+        assert second_s - first_s >= 1  # as it asked; the first pause would be 0.02 s
 
 
 def test_restarts_of_both_sides_lose_and_repeat_nothing(tmp_path):
@@ -149,7 +149,7 @@ def test_the_end_waits_for_what_can_be_delivered_and_for_nothing_else(tmp_path):
         until(lambda: len(receiver.requests) == 31)
         begin = time.monotonic()
         sending.close(patience_s=0.2)
-        assert time.monotonic() - begin < 2
+        assert time.monotonic() - begin < 20
 
 
 def test_credentials_are_sent_and_never_shown(tmp_path, caplog):

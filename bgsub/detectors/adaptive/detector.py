@@ -28,7 +28,7 @@ from bgsub.detectors.adaptive.final_mask import (
 from bgsub.detectors.adaptive.forgetting import forget
 from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
-from bgsub.detectors.adaptive.shadows import mark_shadows
+from bgsub.detectors.adaptive.shadows import Colours, mark_shadows
 from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT, MAJORITY, STAGES
 from bgsub.detectors.adaptive.state import SPANS, make_arrays, make_observation
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank, aligned_zeros
@@ -48,7 +48,8 @@ _EARLY_FRAMES = 200.0  # fading with this time constant
 _ONE = int(FACTOR_ONE)
 _NEW_BASE = 0.02  # relative change of the least width factor that is worth going through all pixels for
 _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise and light,
-_FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background
+_FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background;
+_FLICKER_FRAMES, _FLICKER_SHARE = 10, 4  # at first after so many frames and a fourth of all before
 _STATIC_INTERVAL = 8  # between two searches for static background,
 _GHOST_INTERVAL = 4  # between two searches for ghosts,
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240,
@@ -78,8 +79,8 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
        the raw mask away from foreground (+1, else -0.1, at least 0.1); with the running mean d of clip(1 - g /
        threshold, 0, 1), R in [R0, 3] grows by 0.02 (v - 1), if positive, while R < R0 (1 + 4 d)^2 and else shrinks
        by 0.01 / v. The 1 is for what passes once. R grows up to twenty times faster in the first ten seconds. Moving
-       leaves and water become background. Foreground that blinks for more than six seconds counts as well. R0 = clip(6
-       sigma / width, 1/2, 1) follows the noise sigma of the camera.
+       leaves and water become background. In foreground blinks count after six seconds, or after ten frames and a
+       quarter of all so far if that is less. R0 = clip(6 sigma / width, 1/2, 1) follows the noise sigma of the camera.
     3. *Final mask*: the majority of the raw mask in a large square, and in a small one where small squares seldom
        begin to have a majority away from large ones (below 0.01 per cell of 4x4 pixels and frame); enclosed holes
        are filled. Sides grow with the frame's area to the power 0.35.
@@ -168,6 +169,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         self._arrays = make_arrays(size, channels, self._parameters["slots"], frame.dtype)
         self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
         self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
+        self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
         self._seen = make_observation(size, channels, frame.dtype)
@@ -241,12 +243,18 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             mask[:] = raw if self._parameters["raw"] else final
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
             if marks or not (raw_wanted or self._parameters["shadows"]):
-                # Compared with the background as it is now known.
-                white, threads = self._white(frame.dtype), self._parameters["threads"]
-                mark_shadows(mask, final, *self._planes(), white, threads, _SHADOW if marks else 0)
+                self._mark_shadows(mask, final, _SHADOW if marks else 0, learning is not None)
                 self._keep_stage(SHADOWS, mask)
             if raw_wanted and self.trace is not None:
                 self.trace.clear()  # none of these stages made this mask
+
+    def _mark_shadows(self, mask: Mask, final: Mask, value: int, learn: bool) -> None:
+        """Write a value where the final mask is shadow, compared with the background as it is now known."""
+        white, threads = self._white(self._seen.planes.dtype), self._parameters["threads"]
+        colours = Colours(self._scalars["brighter"], self._scalars["brighter_alike"])
+        seen = mark_shadows(mask, final, *self._planes(), white, threads, value, colours)
+        if learn:
+            self._scalars["brighter"], self._scalars["brighter_alike"] = colours.add(seen)
 
     def _follow_exposure(self, frame: Frame, where: Mask | None) -> None:
         """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise."""
@@ -370,7 +378,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             gain=self._gain(self._seen.planes.dtype),
             base=np.float32(round(scalars["base"] * _ONE)),
             factor_rate=np.float32(_FACTOR_RATE * (1.0 + _EARLY * math.exp(-frames / _EARLY_FRAMES))),
-            flicker=self._in_frames(_FLICKER_S),
+            flicker=np.int32(min(int(self._in_frames(_FLICKER_S)), _FLICKER_FRAMES + int(frames) // _FLICKER_SHARE)),
             absorb=self._in_frames(parameters["absorb_s"]),
             share=np.float32(parameters["threshold"] / _TAU),
             one_new=np.float32(1.0 / scalars["scale"]),

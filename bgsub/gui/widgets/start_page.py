@@ -1,7 +1,7 @@
 """What the window shows while nothing is open: where to begin."""
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 __all__ = ["StartPage"]
 
@@ -56,7 +56,11 @@ class StartPage(QWidget):
         column = QWidget()
         column.setLayout(inside)
         column.setMaximumWidth(620)
+        across = QHBoxLayout()  # not aligned, since only then a layout asks labels for their height
+        across.addStretch(1)
+        across.addWidget(column, 8)
+        across.addStretch(1)
         layout = QVBoxLayout(self)
         layout.addStretch(2)
-        layout.addWidget(column, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addLayout(across)
         layout.addStretch(3)
