@@ -422,3 +422,11 @@ def test_behind_real_time_and_recording_are_stated(make_session, qtbot, tmp_path
     qtbot.waitUntil(lambda: session.view.processed == 400 and not session.view.playing, timeout=20_000)
     assert any(text.startswith("behind real time") for text in seen)
     assert any(text.startswith("● recording") for text in seen)
+
+
+def test_two_settings_of_one_detector_are_called_by_what_differs(make_session, qtbot):
+    session = make_session(opener=opener(frames(10)))
+    session.change(config=Config("norma", {"threads": 1}), other=Config("norma", {"threads": 1, "nu": 0.25}))
+    session.open("any")
+    qtbot.waitUntil(lambda: session.view.processed == 10 and not session.view.playing)
+    assert [run.name for run in session.view.runs] == ["norma nu 0.5", "norma nu 0.25"]

@@ -237,7 +237,8 @@ class MainWindow(QMainWindow):
         self.grid.show_view(self.session.view, self._hint())
         self.grid.show_counting(self.session.settings.counting, self.session.view.counted)
         found = self.lookout.happenings
-        self.grid.show_event(None if found is None else mark_of(found, self.session.view.time_s))
+        is_marked = found is not None and self.events.marks.isChecked()
+        self.grid.show_event(mark_of(found, self.session.view.time_s) if found is not None and is_marked else None)
 
     def _hint(self) -> str:
         view = self.session.view
@@ -281,6 +282,7 @@ class MainWindow(QMainWindow):
         session.changed.connect(self._show_checks)
         session.recording.connect(self._show_recording)
         self.notices.retry.connect(session.retry)
+        self.lookout.changed.connect(self._show_view)
         self.grid.panes_changed.connect(self._use_panes)
         for button, command in (
             (self.start.open_file, CommandId.OPEN_FILE),

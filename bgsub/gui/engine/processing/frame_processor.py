@@ -361,6 +361,7 @@ class FrameProcessor:
             second.counts.f_measure if second and scored else math.nan,
             *_frame_scores(main.frame_counts),
             *_frame_scores(second.frame_counts if second else None),
+            foreground_share(results[1].mask) if second else math.nan,
         )
 
 

@@ -17,7 +17,7 @@ from PyQt6.QtGui import (
     QPen,
     QWheelEvent,
 )
-from PyQt6.QtWidgets import QSizePolicy, QWidget
+from PyQt6.QtWidgets import QComboBox, QSizePolicy, QWidget
 
 from bgsub.frames import Frame
 from bgsub.gui.counting import Counted, Counting
@@ -232,7 +232,9 @@ class FrameView(QWidget):
                 self.overlay.paint(painter, self.to_pane)
             if self.hasFocus() and self._cursor is not None:
                 self._cursor.paint(painter, self.to_pane)
-            legends = Legends(self._pane, self.viewport.zoom, self._captions, self._sides, self._effects)
+            boxes = [child.geometry().right() for child in self.findChildren(QComboBox) if child.isVisible()]
+            choice_px = max(boxes, default=0)
+            legends = Legends(self._pane, self.viewport.zoom, self._captions, self._sides, self._effects, choice_px)
             legends.paint(painter, self.rect())
         if self._is_ringed:
             painter.setBrush(Qt.BrushStyle.NoBrush)
