@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import cv2
-from PyQt6.QtCore import QElapsedTimer, QEvent, QSettings, QSize, QThread
+from PyQt6.QtCore import QElapsedTimer, QEvent, QSettings, QSize, Qt, QThread
 from PyQt6.QtGui import QImage
 from PyQt6.QtWidgets import QApplication, QWidget
 
@@ -24,6 +24,7 @@ from bgsub.gui.window.main_window import MainWindow, PanelId
 ROOT = Path(__file__).resolve().parents[2]
 CLIP = ROOT / "samples" / "walkers.mp4"
 GUIDE = ROOT / "bgsub" / "gui" / "help"
+_GUIDE_PX, _SMOOTH = 520, Qt.TransformationMode.SmoothTransformation
 SHOWN = 131  # 0-based frame
 INSPECTED = (135, 30)  # row and column of a pixel on the nearest walker
 
@@ -54,7 +55,7 @@ def make_guide(window: MainWindow, settle: Callable[[], None]) -> None:
     """Write the images of the guide to tuning: the steps of the mask, and labels on the image."""
     window.grid.choose((STEPS,))
     settle()
-    window.grid.views[0].grab().toImage().save(str(GUIDE / "steps.png"), "PNG", 0)
+    window.grid.views[0].grab().toImage().scaledToWidth(_GUIDE_PX, _SMOOTH).save(str(GUIDE / "steps.png"), "PNG", 0)
     window.grid.choose((STEPS, OVERLAY))
     window.truth.modes[0].setChecked(True)
     for points in ([(30.0, 120.0), (32.0, 150.0)], [(70.0, 226.0), (300.0, 228.0)]):
@@ -62,7 +63,9 @@ def make_guide(window: MainWindow, settle: Callable[[], None]) -> None:
         window.truth.modes[1].setChecked(True)
     settle()
     shown = window.grid.views[1]
-    shown.grab(shown.image_rect().toRect()).toImage().save(str(GUIDE / "labels.png"), "PNG", 0)
+    shown.grab(shown.image_rect().toRect()).toImage().scaledToWidth(_GUIDE_PX, _SMOOTH).save(
+        str(GUIDE / "labels.png"), "PNG", 0
+    )
     window.truth.put_away()
     window.session.change(truth=None)
 
