@@ -31,10 +31,10 @@ from PyQt6.QtCore import QSettings, QTimer
 from PyQt6.QtWidgets import QApplication
 
 from bgsub.frames import Packet, VideoInfo
-from bgsub.gui.main_window import MainWindow
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.theme import Theme
+from bgsub.gui.window.main_window import MainWindow
 from bgsub.video.sources import open_source
 from bgsub.video.sources.base import FrameSource
 from bgsub.video.sources.synthetic.scene import SyntheticScene

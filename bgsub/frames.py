@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bgsub.stages import StageTrace
+
 __all__ = [
     "FRAME_DTYPES",
     "RATE_INTERVAL",
@@ -93,6 +95,8 @@ class Result:
     mask: Mask
     score: Score | None = None
     timings: Timings = field(default_factory=Timings)
+    stages: StageTrace | None = None
+    """The masks on the way to the final one, if they were asked for."""
 
 
 def plausible_rate(rate_hz: float | None) -> float | None:

@@ -14,14 +14,15 @@ from bgsub._numba import startup_seconds
 from bgsub._opencv import cv2
 from bgsub.detectors.base import Detector
 from bgsub.errors import ModelFileError
-from bgsub.frames import Frame, Packet, Result, Timings
+from bgsub.frames import Frame, Mask, Packet, Result, Score, Timings
 from bgsub.postprocess import RAW, Postprocess
 from bgsub.roi import Region
+from bgsub.stages import FILL_HOLES, MEDIAN, MIN_AREA, REGION, SHADOWS, WARMUP, Stage, StageTrace
 from bgsub.video.prefetch import Prefetch
 from bgsub.video.sinks import Sink
 from bgsub.video.sources import FrameSource
 
-__all__ = ["Pipeline", "Summary", "default_postprocess", "run"]
+__all__ = ["STAGES", "Pipeline", "Summary", "default_postprocess", "run"]
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +30,10 @@ logger = logging.getLogger(__name__)
 def default_postprocess(detector: type[Detector]) -> Postprocess:
     """Return the default post-processing of a detector: none if it cleans its masks itself, else a median of 5."""
     return RAW if detector.own_postprocess else Postprocess()
+
+
+STAGES: tuple[Stage, ...] = (SHADOWS, MEDIAN, FILL_HOLES, MIN_AREA, REGION, WARMUP)
+"""The stages that a pipeline adds to those of its detector, in their order."""
 
 
 class Pipeline:
@@ -48,6 +53,8 @@ class Pipeline:
         First frames that are learned but reported as background, beyond the detector's own warm-up.
     want_score : bool
         Whether results carry the score.
+    want_stages : bool
+        Whether results carry the masks after each stage, which takes a copy of each.
     """
 
     def __init__(
@@ -59,6 +66,7 @@ class Pipeline:
         region: Region | None = None,
         warmup: int = 0,
         want_score: bool = False,
+        want_stages: bool = False,
     ) -> None:
         if isinstance(detector, str | type):
             raise ValueError(f"detector must be one that bgsub.create makes, got {detector!r}")
@@ -68,6 +76,7 @@ class Pipeline:
         self.region = region
         self.warmup = warmup
         self.want_score = want_score
+        self.want_stages = want_stages
         self._steps = 0
 
     def step(self, packet: Packet, wait_ms: float = 0.0) -> Result:
@@ -100,24 +109,41 @@ class Pipeline:
             if self.region is not None:
                 self.detector.roi = self.region.mask((frame.shape[0], frame.shape[1]))
         score = np.empty(frame.shape[:2], np.float32) if self.want_score else None
+        trace = StageTrace() if self.want_stages else None
         start, startup_s = time.perf_counter(), startup_seconds()
-        mask = self.detector.apply(frame, None, self.learning_rate, score=score)
+        mask = self._detect(frame, score, trace)
         if self.detector.reports_shadows:  # shadow is background in a result
             mask[mask != 255] = 0
+            _keep(trace, SHADOWS, mask)
         detected = time.perf_counter()
         detect_s = detected - start - (startup_seconds() - startup_s)
         startup_s = startup_seconds()
-        mask = self.postprocess(mask)
+        mask = self.postprocess(mask, trace)
         if self.detector.roi is not None:
             # The detector's mask is confined to the region, but a median or a filled hole may cross its border.
             mask = np.bitwise_and(mask, self.detector.roi)
+            _keep(trace, REGION, mask)
         if self._steps < self.warmup:
             mask = np.zeros_like(mask)
+            _keep(trace, WARMUP, mask)
         self._steps += 1
         finished = time.perf_counter()
         postprocess_s = finished - detected - (startup_seconds() - startup_s)
         timings = Timings(wait_ms, detect_s * 1e3, postprocess_s * 1e3)
-        return Result(packet, mask, score, timings)
+        return Result(packet, mask, score, timings, trace)
+
+    def _detect(self, frame: Frame, score: Score | None, trace: StageTrace | None) -> Mask:
+        """Let the detector process a frame and note its stages in the trace, if there is one."""
+        self.detector.trace = trace
+        try:
+            return self.detector.apply(frame, None, self.learning_rate, score=score)
+        finally:
+            self.detector.trace = None
+
+
+def _keep(trace: StageTrace | None, stage: Stage, mask: Mask) -> None:
+    if trace is not None:
+        trace.keep(stage, mask)
 
 
 @dataclass(frozen=True, slots=True)

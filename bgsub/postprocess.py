@@ -8,6 +8,7 @@ from bgsub._jit import majority
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.frames import Mask
+from bgsub.stages import FILL_HOLES, MEDIAN, MIN_AREA, Stage, StageTrace
 
 __all__ = ["RAW", "Postprocess", "fill_holes", "median", "remove_small"]
 
@@ -119,15 +120,26 @@ class Postprocess:
         if type(self.min_area) is not int or self.min_area < 0:
             raise ValueError(f"min_area must be a whole number of pixels, at least 0, got {self.min_area!r}")
 
-    def __call__(self, mask: Mask) -> Mask:
-        """Return the final mask; `mask`, (H, W) uint8 with only 0 and 255, is not written to."""
+    def __call__(self, mask: Mask, trace: StageTrace | None = None) -> Mask:
+        """Return the final mask; `mask`, (H, W) uint8 with only 0 and 255, is not written to.
+
+        The mask after each step is added to `trace`, if there is one.
+        """
         if self.median > 1:
             mask = median(mask, self.median)
+            _keep(trace, MEDIAN, mask)
         if self.fill_holes:
             mask = fill_holes(mask)
+            _keep(trace, FILL_HOLES, mask)
         if self.min_area > 1:
             mask = remove_small(mask, self.min_area)
+            _keep(trace, MIN_AREA, mask)
         return mask
+
+
+def _keep(trace: StageTrace | None, stage: Stage, mask: Mask) -> None:
+    if trace is not None:
+        trace.keep(stage, mask)
 
 
 RAW = Postprocess(median=1)

@@ -86,6 +86,7 @@ def _frames(dtype: np.dtype[Any]) -> Iterator[Frame]:
         else:
             left = 60 + index
             image[20:60, left : left + 30] = 0.1
+            image[40:60, left - 20 : left] *= 0.6  # its shadow
         if index >= _FRAMES - _DIM:
             image *= 0.5
         yield (image * white).astype(dtype)

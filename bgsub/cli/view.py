@@ -14,6 +14,16 @@ __all__ = ["view"]
 @click.argument("source", required=False)
 @detector_options
 @auth_option
+@click.option("--session", type=click.Path(path_type=Path), help="Continue a session file.")
+@click.option("--start", help="First frame of the part to play: a number, 12.5s or HH:MM:SS.mmm.")
+@click.option("--end", help="Last frame of the part to play, in the same form.")
+@click.option(
+    "--scale",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Shrink frames by this factor first.",
+)
 @click.option("--load-model", type=click.Path(path_type=Path), help="Start from a saved model.")
 def view(source: str | None, **options: Any) -> int:
     """Watch SOURCE in a window, see why a pixel is foreground, and tune the detector.
@@ -21,5 +31,16 @@ def view(source: str | None, **options: Any) -> int:
     SOURCE is given as to `bgsub run`; without one the window opens empty. Needs PyQt6: pip install 'bgsub[gui]'.
     """
     from bgsub.gui.app import run_viewer
+    from bgsub.video.sources import parse_position
 
-    return run_viewer(source, config=make_config(options), model=options["load_model"], auth=find_auth(options))
+    if options["session"] is not None and source is not None:
+        raise click.UsageError("a session names its own source; give SOURCE or --session")
+    return run_viewer(
+        source,
+        config=make_config(options),
+        model=options["load_model"],
+        workspace=options["session"],
+        part=(parse_position(options["start"], "start"), parse_position(options["end"], "end")),
+        scale=options["scale"],
+        auth=find_auth(options),
+    )

@@ -13,6 +13,7 @@ from bgsub.detectors.opencv.names import OpenCvNames
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.errors import UnsupportedError
 from bgsub.frames import Frame, Mask, Score, check_frame, check_mask, check_output
+from bgsub.stages import KNOWN, RAW, REGION, WARMUP, Stage, StageTrace
 
 __all__ = ["LOWEST_SCORE", "Detector"]
 
@@ -55,10 +56,14 @@ class Detector(model_file.Stateful, OpenCvNames, abc.ABC):
     """Whether the same frames give the same bits, whatever else runs."""
     own_postprocess: ClassVar[bool] = False
     """Whether masks are already post-processed, so that a pipeline need not do it."""
+    STAGES: ClassVar[tuple[Stage, ...]] = (RAW,)
+    """The stages that its masks go through, in their order; a frame need not go through all."""
 
     def __init__(self, **parameters: Any) -> None:
         if not isinstance(getattr(self, "name", None), str):
             raise TypeError(f"{type(self).__name__} must have a class attribute name, as it is called on command lines")
+        self.trace: StageTrace | None = None
+        """Receives the masks after the stages of each frame, which costs a copy of each; None for no trace."""
         super().__init__(**parameters)
 
     @property
@@ -176,6 +181,7 @@ class Detector(model_file.Stateful, OpenCvNames, abc.ABC):
             if score is not None:
                 score[known != 0] = 1
             self._confine(mask, score)
+            self._keep_stage(KNOWN, mask)
         return mask
 
     @exclusive
@@ -348,6 +354,11 @@ class Detector(model_file.Stateful, OpenCvNames, abc.ABC):
         if score is not None:
             score[self._roi == 0] = LOWEST_SCORE
 
+    def _keep_stage(self, stage: Stage, mask: Mask | None) -> None:
+        """Add the mask after a stage to the trace, if there is one."""
+        if self.trace is not None and mask is not None:
+            self.trace.keep(stage, mask)
+
     def _check_pixels(self, pixels: Any, size: tuple[int, int], name: str) -> Mask | None:
         """Return pixels that are treated differently, as 0 and 255; `where` or `knownForegroundMask`."""
         if pixels is None:
@@ -380,13 +391,20 @@ class Detector(model_file.Stateful, OpenCvNames, abc.ABC):
 
     def _run(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         """Do one step within the region of interest, and count it."""
+        if self.trace is not None:
+            self.trace.clear()
         step: Callable[..., object] = self._step
         returned = step(frame, mask, score, learning)
         if returned is not None:
             raise TypeError(f"{type(self).__name__}._step must write to mask and score and return nothing")
+        if mask is not None and self.trace is not None and not self.trace.steps:
+            self.trace.keep(RAW, np.where(mask != 0, np.uint8(255), np.uint8(0)))  # shadows, 127, were found, too
         if mask is not None and self.frames_seen < self._parameters.get("warmup", 0):
             mask[:] = 0
+            self._keep_stage(WARMUP, mask)
         self._confine(mask, score)
+        if self._roi is not None:
+            self._keep_stage(REGION, mask)
         if learning is not None:
             self._scalars["frames"] += 1
 

@@ -4,7 +4,7 @@ import logging
 import signal
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -14,11 +14,14 @@ from bgsub.config import Config
 from bgsub.errors import DependencyError
 from bgsub.gui.qt_process import DisplayProbe, release_cv2_qt
 from bgsub.roi import open_region
+from bgsub.video.sources import Position
 
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QApplication
 
 __all__ = ["ExceptionHook", "run_viewer"]
+
+Part = tuple[Position | None, Position | None]
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +37,10 @@ def run_viewer(
     *,
     config: Config | None = None,
     model: Path | None = None,
+    workspace: Path | None = None,
     settings_file: Path | None = None,
+    part: Part = (None, None),
+    scale: float = 1.0,
     auth: str | None = None,
 ) -> int:
     """Show the viewer until its window is closed.
@@ -47,6 +53,12 @@ def run_viewer(
         Initial detector.
     model : Path, optional
         A saved model to start from.
+    workspace : Path, optional
+        A session file to continue; it brings source and settings.
+    part : (Position, Position)
+        First and last frame of the part to play; None for the ends of the source.
+    scale : float
+        Make frames smaller by this factor, in (0, 1].
     settings_file : Path, optional
         Where layout and choices are remembered; the user's settings by default.
     auth : str, optional
@@ -76,10 +88,11 @@ def run_viewer(
     from PyQt6.QtCore import QEvent, QSettings
     from PyQt6.QtWidgets import QApplication
 
-    from bgsub.gui.main_window import MainWindow
+    from bgsub.gui.engine.opening import open_for_viewer
     from bgsub.gui.messages import Settings
-    from bgsub.gui.session import Session, open_for_viewer
+    from bgsub.gui.session import Session
     from bgsub.gui.widgets.theme import Theme
+    from bgsub.gui.window.main_window import MainWindow
 
     probe.check()
     global _application
@@ -92,17 +105,18 @@ def run_viewer(
         if settings_file is None
         else QSettings(str(settings_file), QSettings.Format.IniFormat)
     )
-    session = Session(
-        partial(open_for_viewer, auth=auth), settings=Settings(config=replace(config, roi=""), region=region)
-    )
+    opener = partial(open_for_viewer, auth=auth, scale=scale)
+    session = Session(opener, settings=Settings(config=replace(config, roi=""), region=region))
     window = MainWindow(session, Theme(application), kept)
     try:
-        with _handled_errors(ExceptionHook(session)), _handled_signals(application) as received:
+        with _handled_errors(ExceptionHook(session)), _handled_signals(application, window.end) as received:
             window.show()
             if model is not None:
                 session.load_model(model)
-            if source is not None:
-                window.open(source)
+            if workspace is not None:
+                window.session_files.open(workspace)
+            elif source is not None:
+                window.open(source, part)
             code = application.exec()
             # Qt ends with the code of whatever asked first, which may be the last window that the signal closed.
             return _SIGNALLED + received[0] if received else code
@@ -124,8 +138,8 @@ def _handled_errors(hook: "ExceptionHook") -> Iterator[None]:
 
 
 @contextmanager
-def _handled_signals(application: "QApplication") -> Iterator[list[int]]:
-    """Close all windows on SIGINT, SIGTERM and SIGHUP, as the user would, which ends recordings properly.
+def _handled_signals(application: "QApplication", close: Callable[[], object]) -> Iterator[list[int]]:
+    """Close all windows on SIGINT, SIGTERM and SIGHUP, without a question, which ends recordings properly.
 
     A signal that the process was started to ignore, as by `nohup`, stays ignored. Yields a list that gets the number of
     the first signal.
@@ -135,6 +149,7 @@ def _handled_signals(application: "QApplication") -> Iterator[list[int]]:
     def end(number: int, _frame: object) -> None:
         if not received:
             received.append(number)
+            close()
             application.closeAllWindows()  # dialogs, too, in which `exec` would wait for the user
             application.quit()
 

@@ -29,6 +29,9 @@ class CommandId(enum.StrEnum):
     SAVE_IMAGE = "save-image"
     SAVE_ALL_IMAGES = "save-all-images"
     EXPORT_STATISTICS = "export-statistics"
+    OPEN_SESSION = "open-session"
+    SAVE_SESSION = "save-session"
+    LAST_SESSION = "last-session"
     QUIT = "quit"
     PLAY_OR_PAUSE = "play-or-pause"
     FRAME_FORWARD = "frame-forward"
@@ -39,6 +42,16 @@ class CommandId(enum.StrEnum):
     FASTER = "faster"
     SLOWER = "slower"
     LOOP = "loop"
+    SECOND_FORWARD = "second-forward"
+    SECOND_BACK = "second-back"
+    JUMP_FORWARD = "jump-forward"
+    JUMP_BACK = "jump-back"
+    NEXT_EVENT = "next-event"
+    PREVIOUS_EVENT = "previous-event"
+    GO_TO = "go-to"
+    PART_BEGIN = "part-begin"
+    PART_END = "part-end"
+    WHOLE = "whole"
     RETRY = "retry"
     REWIND = "rewind"
     RERUN = "rerun"
@@ -63,6 +76,7 @@ class CommandId(enum.StrEnum):
     DRAW_REGION = "draw-region"
     UNDO_REGION = "undo-region"
     REDO_REGION = "redo-region"
+    PAINT = "paint"
     UNPIN_ALL = "unpin-all"
     LEARNERS = "learners"
     KEYS = "keys"
@@ -123,6 +137,10 @@ _FILE = Menu(
         Insert.RECENT,
         Command(CommandId.CLOSE_SOURCE, "&Close source", "Ctrl+W"),
         Insert.SEPARATOR,
+        Command(CommandId.LAST_SESSION, "Co&ntinue the last session", "Ctrl+Shift+R"),
+        Command(CommandId.OPEN_SESSION, "Open s&ession…", "Ctrl+Shift+E"),
+        Command(CommandId.SAVE_SESSION, "Save sess&ion…", "Ctrl+Shift+S"),
+        Insert.SEPARATOR,
         Command(CommandId.RECORD, "&Record…", "Ctrl+R", checkable=True),
         Command(CommandId.SAVE_IMAGE, "Save &image…", "Ctrl+P"),
         Command(CommandId.SAVE_ALL_IMAGES, "Save images of all panes…", "Ctrl+Shift+P"),
@@ -138,12 +156,22 @@ _PLAY = Menu(
         Command(CommandId.PLAY_OR_PAUSE, "&Play or pause", "Space"),
         Command(CommandId.FRAME_FORWARD, "One frame f&orward", "."),
         Command(CommandId.FRAME_BACK, "One frame &back", ","),
+        Command(CommandId.SECOND_FORWARD, "One second forward", "Alt+Right"),
+        Command(CommandId.SECOND_BACK, "One second back", "Alt+Left"),
+        Command(CommandId.JUMP_FORWARD, "Five seconds forward", "Ctrl+Right"),
+        Command(CommandId.JUMP_BACK, "Five seconds back", "Ctrl+Left"),
         Command(CommandId.SKIP_FORWARD, "Ten seconds forward", "Shift+Right"),
         Command(CommandId.SKIP_BACK, "Ten seconds back", "Shift+Left"),
+        Command(CommandId.NEXT_EVENT, "&Next event", "N"),
+        Command(CommandId.PREVIOUS_EVENT, "Pre&vious event", "Shift+N"),
+        Command(CommandId.GO_TO, "&Go to a time or frame…", "Ctrl+G"),
         Command(CommandId.TO_BEGINNING, "Go to the beginning", "Home"),
         Command(CommandId.FASTER, "&Faster", "+"),
         Command(CommandId.SLOWER, "&Slower", "-"),
         Command(CommandId.LOOP, "&Loop", "L"),
+        Command(CommandId.PART_BEGIN, "Repeat from h&ere", "["),
+        Command(CommandId.PART_END, "Repeat &until here", "]"),
+        Command(CommandId.WHOLE, "Repeat no part", "\\"),
         Command(CommandId.RETRY, "&Try the source again", "F5"),
     ),
 )
@@ -174,8 +202,9 @@ _TOOLS = Menu(
         Command(CommandId.COMPARE, "&Compare two detectors", "C", checkable=True),
         Command(CommandId.DIFFERENCE, "&Difference of both", "D"),
         Command(CommandId.DRAW_REGION, "Draw a re&gion", "E"),
-        Command(CommandId.UNDO_REGION, "Undo in the region", "Ctrl+Z"),
+        Command(CommandId.UNDO_REGION, "Undo in the region or of the brush", "Ctrl+Z"),
         Command(CommandId.REDO_REGION, "Redo in the region", "Ctrl+Shift+Z"),
+        Command(CommandId.PAINT, "Paint &labels and suggest settings", "B"),
         Command(CommandId.UNPIN_ALL, "Unpin all &pixels", "Shift+P"),
         Command(CommandId.LEARNERS, "&Learners…", "Ctrl+K"),
     ),

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 
 from bgsub.config import Config
 from bgsub.detectors.pixel_state import PixelState
-from bgsub.evaluation import Counts, GroundTruth
-from bgsub.frames import Frame, Result, VideoInfo
-from bgsub.gui.panes import INPUT, MASK, Pane
+from bgsub.evaluation import Counts
+from bgsub.frames import Frame, Mask, Result, VideoInfo
+from bgsub.gui.painted_truth import Truth
+from bgsub.gui.panes import INPUT, MASK, Effect, Pane
 from bgsub.roi import Region
+from bgsub.stages import Stage
 from bgsub.video.sinks.overlay import Style
 
 __all__ = [
@@ -45,6 +47,8 @@ class Settings:
     speed: float = 1.0
     """Times real time, for files; infinite for as fast as possible."""
     loop: bool = False
+    part: tuple[float, float] | None = None
+    """First and last second to play again and again, since the first frame; the last may be infinite."""
     keep_model: bool = True
     """Whether the model is kept after a jump."""
     panes: tuple[Pane, ...] = (INPUT, MASK)
@@ -52,7 +56,7 @@ class Settings:
     overlay_style: Style = "contour"
     pinned_pixels: tuple[tuple[int, int], ...] = ()
     """Pinned pixels as (row, column), in the order they were pinned."""
-    truth: GroundTruth | None = None
+    truth: Truth | None = None
 
 
 class Level(enum.Enum):
@@ -114,6 +118,10 @@ class DetectorRunView:
     """Right and wrong pixels so far; None without ground truth."""
     scored: int = 0
     """Frames in these counts."""
+    frame_counts: Counts | None = None
+    """Right and wrong pixels of this frame; None if it has no labels."""
+    effects: tuple[Effect, ...] = ()
+    """What the stages of the mask did, if they were followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +140,8 @@ class PinnedPixelView:
     """Whether the state is the one that judged the frame; otherwise it is the next one."""
     removed_by: str = ""
     """Why the pixel cannot be foreground, whatever its colour; empty if it could."""
+    steps: tuple[tuple[Stage, bool], ...] | None = None
+    """The stages that changed it, each with whether it made it foreground; None if they were not followed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,6 +154,8 @@ class View:
     """Empty before the first frame; then the main detector and, if there is one, the detector compared with it."""
     images: Mapping[Pane, Frame] = field(default_factory=dict)
     """(H, W, 3) BGR or (H, W) grey uint8 images, never written to again."""
+    labels: Mask | None = None
+    """Ground truth of the frame, (H, W) uint8, if there is any."""
     pinned_pixels: tuple[PinnedPixelView, ...] = ()
     position: int = 0
     """0-based index of the frame in the source."""

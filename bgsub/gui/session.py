@@ -1,8 +1,9 @@
 """State of the viewer without any widget, and the worker behind it; widgets talk to nothing else."""
 
+import math
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,29 +14,19 @@ from bgsub.detectors import detector_class
 from bgsub.errors import BgsubError
 from bgsub.frames import Frame, VideoInfo
 from bgsub.gui.engine.history import History
-from bgsub.gui.engine.opening import Opener
+from bgsub.gui.engine.opening import Opener, open_for_viewer
 from bgsub.gui.engine.recorder import Outputs
 from bgsub.gui.engine.worker import Worker
 from bgsub.gui.mailbox import Mailbox
-from bgsub.gui.messages import Configured, Level, Notice, Opened, RecordingChanged, Settings, View
+from bgsub.gui.messages import DEFAULT_RATE_HZ, Configured, Level, Notice, Opened, RecordingChanged, Settings, View
+from bgsub.gui.painted_truth import PaintedTruth
+from bgsub.gui.workspace import Workspace, public_source
 from bgsub.roi import Region
-from bgsub.video._credentials import SCHEMES as AUTH_SCHEMES
-from bgsub.video.sources import FrameSource, open_source
+from bgsub.video.sources import Position
 
-__all__ = ["Session", "open_for_viewer"]
+__all__ = ["Session"]
 
 _UNDO_STEPS = 100
-_UNLIMITED = 1_000_000
-"""Attempts to reconnect to a lost camera: the user decides when to stop."""
-
-
-def open_for_viewer(text: str, /, *, start: float | None, auth: str | None = None) -> FrameSource:
-    """Open a source as `open_source` does; a lost camera is opened again until the user stops it.
-
-    `auth` is for the addresses that may have credentials.
-    """
-    own = auth is not None and text.partition("://")[0].lower() in AUTH_SCHEMES
-    return open_source(text, start=start, reconnects=_UNLIMITED, auth=auth if own else None)
 
 
 class Session(QObject):
@@ -67,17 +58,21 @@ class Session(QObject):
     def __init__(self, opener: Opener | None = None, settings: Settings | None = None) -> None:
         super().__init__()
         self._settings = settings or Settings()
+        self._saved = self._settings.config, self._settings.region
         self._done: deque[Config] = deque(maxlen=_UNDO_STEPS)
         self._undone: deque[Config] = deque(maxlen=_UNDO_STEPS)
         self._view = View(0)
         self._info: VideoInfo | None = None
         self._source = ""
+        self._part_wanted: tuple[Position | None, Position | None] = (None, None)
         self._outputs: tuple[str, ...] = ()
         # The worker emits both, so Qt queues them. At most one wake-up is pending, whatever the frame rate.
         self._ready.connect(self._take_view)
         self._happened.connect(self._handle)
         self._mailbox: Mailbox[View] = Mailbox(self._ready.emit)
-        self._worker = Worker(self._mailbox.put, self._happened.emit, opener or open_for_viewer, self._settings)
+        self.opener: Opener = opener or open_for_viewer
+        """Opens sources."""
+        self._worker = Worker(self._mailbox.put, self._happened.emit, self.opener, self._settings)
 
     # State
 
@@ -158,9 +153,11 @@ class Session(QObject):
         self._worker.apply(settings)
         self.changed.emit()
 
-    def configure(self, config: Config) -> None:
-        """Use the settings of a file for the detector, including region and learning rate."""
+    def configure(self, config: Config, *, saved: bool = True) -> None:
+        """Use other settings for the detector, including the learning rate; `saved` if they are those of a file."""
         self.change(config=replace(config, roi=""))
+        if saved:
+            self._saved = self._settings.config, self._saved[1]
         self.configured.emit()
 
     def undo_settings(self) -> None:
@@ -185,6 +182,17 @@ class Session(QObject):
         if self.can_freeze:
             self.change(frozen=not self._settings.frozen)
 
+    def set_part(self, begin_s: float | None, end_s: float | None) -> None:
+        """Play only a part again and again, from and to a time since the first frame; None for the end there."""
+        if begin_s is None and end_s is None:
+            self.change(part=None)
+            return
+        begin, end = begin_s or 0.0, math.inf if end_s is None else end_s
+        if begin < end:
+            self.change(part=(begin, end))
+        else:
+            self.notify(Level.WARNING, "A part must end after its beginning.")
+
     def pin(self, row: int, column: int) -> None:
         """Inspect one more pixel."""
         self.change(pinned_pixels=tuple(dict.fromkeys((*self._settings.pinned_pixels, (row, column)))))
@@ -199,16 +207,53 @@ class Session(QObject):
 
     # Commands
 
-    def open(self, text: str) -> None:
-        """Open a source and play it; ground truth and region of another one before it are put away."""
+    def open(self, text: str, part: tuple[Position | None, Position | None] = (None, None)) -> None:
+        """Open a source and play it; ground truth, region and part of another one before it are put away.
+
+        Parameters
+        ----------
+        text : str
+            Name of the source.
+        part : (Position, Position)
+            First and last frame of the part to play; None for the ends of the source.
+        """
         before, self._source, self._info = self._source, text, None
-        self.change(pinned_pixels=())
+        self._part_wanted = part
+        self.change(pinned_pixels=(), **({"part": None} if before not in ("", text) else {}))
         gone = [name for name in ("truth", "region") if getattr(self._settings, name) is not None]
         if gone and before not in ("", text):
             self.change(truth=None, region=None)
             names = " and ".join({"truth": "ground truth", "region": "region"}[name] for name in gone)
             self.notify(Level.INFO, f"The {names} of the source before {'were' if gone[1:] else 'was'} put away.")
         self._post(lambda engine: engine.open(text))
+
+    @property
+    def workspace(self) -> Workspace:
+        """What a session file holds of the present state."""
+        return Workspace(public_source(self._source), self._view.position, self._settings)
+
+    def restore(self, workspace: Workspace) -> None:
+        """Use the settings of a session file, and hold the frame that was shown."""
+        self._source, self._info = workspace.source, None
+        self.change(**{item.name: getattr(workspace.settings, item.name) for item in fields(Settings)})
+        self.mark_saved()
+        self.configured.emit()
+        if workspace.source:
+            self._post(lambda engine: engine.open(workspace.source, workspace.position))
+        else:
+            self._post(lambda engine: engine.close_source())
+
+    @property
+    def has_unsaved_tuning(self) -> bool:
+        """Whether detector or region were changed, or labels painted, since they were saved or loaded."""
+        truth = self._settings.truth
+        if isinstance(truth, PaintedTruth) and truth.frames and not truth.is_saved:
+            return True
+        return (self._settings.config, self._settings.region) != self._saved
+
+    def mark_saved(self) -> None:
+        """Note that a file holds the present settings."""
+        self._saved = self._settings.config, self._settings.region
 
     def retry(self) -> None:
         """Open the source that failed again."""
@@ -307,6 +352,18 @@ class Session(QObject):
     def _post(self, command: Callable[[Any], None]) -> None:
         self._worker.post(lambda: command(self._worker.engine))
 
+    def _use_part(self, rate_hz: float) -> None:
+        """Go to the part that was asked for when the source was opened."""
+        begin_s, end_s = (
+            None if at is None else at.time_s if at.number is None else max(0, at.number - 1) / rate_hz
+            for at in self._part_wanted
+        )
+        self._part_wanted = (None, None)
+        if begin_s is not None or end_s is not None:
+            self.set_part(begin_s, end_s)
+        if begin_s:
+            self.seek(round(begin_s * rate_hz))
+
     def _take_view(self) -> None:
         view = self._mailbox.take()
         if view is not None:
@@ -319,9 +376,11 @@ class Session(QObject):
         elif isinstance(event, Opened):
             if event.text == self._source:
                 self._info = event.info
+                self._use_part(event.info.rate_hz or DEFAULT_RATE_HZ)
                 self.opened.emit(event.text, event.info)
         elif isinstance(event, Configured):
             self._settings = replace(self._settings, config=event.config)
+            self._saved = event.config, self._saved[1]
             self._worker.apply(self._settings)
             self.changed.emit()
             self.configured.emit()

@@ -3,7 +3,7 @@
 from bgsub.scanning.found import FileReport, FoundChange, FoundEvent, ScanResult
 from bgsub.scanning.inputs import find_files
 from bgsub.scanning.outputs import Clips
-from bgsub.scanning.run import ScanControl, ScanInterrupted, make_plan, scan
+from bgsub.scanning.run import ScanControl, ScanInterrupted, make_plan, scan, write_scan
 from bgsub.scanning.settings import QUICK, ScanSettings
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "find_files",
     "make_plan",
     "scan",
+    "write_scan",
 ]

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from bgsub._files import failure, lock_name, write_text
 from bgsub._lab.jobs import WorkerDiedError, run_jobs
+from bgsub.errors import SinkError
 from bgsub.frames import VideoInfo
 from bgsub.scanning.analyse import Analysed, Chain, Job, Part, analyse, find_parts
 from bgsub.scanning.fold import Recording
@@ -22,7 +23,7 @@ from bgsub.scanning.outputs import ClipMode, Clips, Outputs
 from bgsub.scanning.report import by_day, report_page
 from bgsub.scanning.settings import ScanSettings
 
-__all__ = ["Plan", "ScanControl", "ScanInterrupted", "make_plan", "scan"]
+__all__ = ["Plan", "ScanControl", "ScanInterrupted", "make_plan", "scan", "write_scan"]
 
 _WORK = ".scan"
 
@@ -171,12 +172,57 @@ def scan(
         plan = make_plan(files, settings)
         control.on_plan(plan)
         result = _Scan(settings, journal, control).run(plan, outputs, jobs, executor)
-        outputs.write(result.events, result.changes)
-        outputs.write_summary(_summary(result, settings))
-        write_text(folder / "report.html", report_page(result, settings, folder))
+        _write_result(result, outputs, settings)
         return result
     finally:
         lock.release()
+
+
+def write_scan(result: ScanResult, output: str | PathLike[str], settings: ScanSettings) -> ScanResult:
+    """Write what was found otherwise as `scan` does: tables, pictures, summary and page, without a journal.
+
+    Parameters
+    ----------
+    result : ScanResult
+        What was found.
+    output : str or path
+        Folder for the outputs; created if it is missing.
+    settings : ScanSettings
+        How it was found.
+
+    Returns
+    -------
+    ScanResult
+        With the names of the pictures.
+
+    Raises
+    ------
+    SinkError
+        If the folder holds a scan, another process writes it, or it cannot be written.
+    SourceError
+        If the source cannot be read again for the pictures.
+    """
+    folder = Path(output)
+    if (folder / "events.jsonl").exists():
+        raise SinkError(f"{folder} holds a scan already; choose another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise failure(folder, error.strerror) from error
+    lock = lock_name(folder / "events.jsonl", force=True)
+    try:
+        outputs = Outputs(folder, settings.rules)
+        result = replace(result, events=outputs.render(result.events))
+        _write_result(result, outputs, settings)
+        return result
+    finally:
+        lock.release()
+
+
+def _write_result(result: ScanResult, outputs: Outputs, settings: ScanSettings) -> None:
+    outputs.write(result.events, result.changes)
+    outputs.write_summary(_summary(result, settings))
+    write_text(outputs.folder / "report.html", report_page(result, settings, outputs.folder))
 
 
 _Found = TypeVar("_Found", FoundEvent, FoundChange)

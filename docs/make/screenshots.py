@@ -14,12 +14,12 @@ from PyQt6.QtWidgets import QApplication, QWidget
 
 import bgsub
 from bgsub.evaluation import GroundTruth
-from bgsub.gui.main_window import MainWindow, PanelId
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
 from bgsub.gui.panes import BACKGROUND, MASK, OVERLAY, SCORE
 from bgsub.gui.qt_process import release_cv2_qt
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
+from bgsub.gui.window.main_window import MainWindow, PanelId
 
 ROOT = Path(__file__).resolve().parents[2]
 CLIP = ROOT / "samples" / "walkers.mp4"

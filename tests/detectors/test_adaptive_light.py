@@ -11,7 +11,8 @@ from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 from bgsub.detectors.adaptive._jit.dynamics import count_onsets
 from bgsub.detectors.adaptive._jit.shadows import REACH, Darkening, Images, find_darkened, sum_regions, write_enlarged
 from bgsub.detectors.adaptive.exposure import change_light, make_sample, measure
-from bgsub.detectors.adaptive.shadows import mark_shadows
+from bgsub.detectors.adaptive.shadows import Colours, mark_shadows
+from bgsub.evaluation import open_datasets
 from tests.detectors.reference import SMALL
 from tests.detectors.test_adaptive import SIZE, filmed, planes_of, street, with_square
 
@@ -107,9 +108,9 @@ def test_darkened_background_equals_plain_numpy(channels):
     mask[:, 64:66] = 0
     rule = Darkening(*(np.float32(value) for value in (0.25, 0.97, 0.09, 64.0, 6.25)))
     images = Images(mask, frame.reshape(channels, -1), background.reshape(channels, -1), np.float32(1))
-    found = np.full_like(mask, 7)
+    found, brighter = np.full_like(mask, 7), np.full((height, 2), -1, np.int32)
     for first, last in ((0, height // 3), (height // 3, height)):
-        find_darkened(first, last, images, rule, found)
+        find_darkened(first, last, images, rule, found, brighter)
 
     now, learned = frame.astype(np.float64) + 1, background.astype(np.float64) + 1
     f, b = now.mean(0), learned.mean(0)
@@ -127,6 +128,9 @@ def test_darkened_background_equals_plain_numpy(channels):
         unexplained = ((fs - fs.mean() / bs.mean() * bs) ** 2).mean()
         expected[y, x] = unexplained < 64 and here.sum() >= 6.25
         sure[y, x] = abs(unexplained - 64) > 0.5
+    lit = (mask != 0) & (b < 0.97 * f)
+    assert abs(brighter[:, 0] - lit.sum(1)).max() <= 1  # rounding at the limit
+    assert abs(brighter[:, 1] - (lit & (change < 0.09)).sum(1)).max() <= 1
     assert 0.05 < expected.mean() < 0.9
     assert (found[sure] == np.where(expected, 255, 0)[sure]).all()
 
@@ -142,7 +146,7 @@ def test_sums_of_regions_equal_plain_numpy():
     count, labels = cv2.connectedComponents(np.ascontiguousarray(mask[box]), connectivity=8)
     sums = np.full((count, 4), np.nan, np.float32)
     images = Images(mask, frame, background, np.float32(1))
-    sum_regions(images, left, top, labels, np.ascontiguousarray(shadows[box]), sums)
+    sum_regions(images, left, top, labels, shadows, sums)
     for region in range(1, count):
         inside = labels == region
         shaded = inside & (shadows[box] != 0)
@@ -168,12 +172,44 @@ def test_an_enlarged_mask_is_written_into_the_foreground_only(size, step):
     assert (mask == 127).any()
 
 
-def find_shadows(mask, now, learned):
+def find_shadows(mask, now, learned, colours=None):
     """Return a mask of the shadows in another, given pictures (H, W, 3)."""
     left = mask.copy()
-    mark_shadows(left, mask, *planes_of(now, learned), 255.0, 1, 127)
+    mark_shadows(left, mask, *planes_of(now, learned), 255.0, 1, 127, colours or Colours())
     assert set(np.unique(left)) <= {0, 127, 255}
     return np.where(left == 127, np.uint8(255), np.uint8(0))
+
+
+def test_a_penumbra_is_shadow_where_objects_seldom_have_the_colour_of_the_background():
+    random = np.random.default_rng(0)
+    learned = np.array([60.0, 140.0, 90.0]) + random.normal(0, 10, (60, 80, 1))
+    light = np.ones((60, 80))
+    light[:, 30:34], light[:, 34:46], light[:, 46:50] = np.linspace(0.9, 0.4, 4), 0.35, np.linspace(0.4, 0.9, 4)
+    now = learned * light[..., None]
+    now[:, 10:30] = (40, 60, 200)
+    mask = np.zeros((60, 80), np.uint8)
+    mask[10:50, 10:50] = 255
+    strict = find_shadows(mask, now, learned)
+    seldom = find_shadows(mask, now, learned, Colours(5000.0, 20.0))
+    often = find_shadows(mask, now, learned, Colours(5000.0, 2000.0))
+    penumbra = (light > 0.36) & (light < 1) & (mask != 0)
+    assert (often == strict).all()
+    assert (seldom[penumbra] != 0).mean() > (strict[penumbra] != 0).mean() + 0.2
+    assert (seldom[:, 10:28] == 0).all()
+
+
+@needs_compiler
+def test_colours_are_counted_by_models_that_learn():
+    model, scene = create("adaptive"), filmed(street(), 0)
+    for _ in range(30):
+        model.apply(scene)
+    thing = scene.copy()
+    thing[20:50, 20:50] = (250, 240, 20)
+    assert model.apply(thing, learningRate=0)[30, 30] == 255
+    assert model._scalars["brighter"] == 0
+    model.apply(thing)
+    assert 700 < model._scalars["brighter"] <= 1100
+    assert model._scalars["brighter_alike"] < 20
 
 
 def shaded_street(factor):
@@ -263,6 +299,15 @@ def test_faint_things_are_found_where_there_is_little_noise():
         model.apply(filmed(scene, t, sigma=1))
     mask = model.apply(filmed(with_square(scene, 20, 30, value=115), 99, sigma=1))
     assert (mask[22:32, 32:42] == 255).mean() > 0.9
+
+
+@needs_compiler
+def test_waves_all_over_the_first_frames_do_not_stay_foreground():
+    (sequence,) = open_datasets("generated:water?height=160&size=160x120&frames=140")
+    model = create("adaptive")
+    shares = [(model.apply(sequence.read_input(number)) != 0).mean() for number in sequence.numbers]
+    assert np.mean(shares[-40:]) < 0.1
+    assert np.mean(shares[10:40]) > 0.15  # else the scene is too calm to show anything
 
 
 @needs_compiler

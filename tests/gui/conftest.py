@@ -23,10 +23,12 @@ release_cv2_qt()
 from bgsub.config import Config
 from bgsub.detectors import create
 from bgsub.gui import panes
-from bgsub.gui.main_window import MainWindow
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Notice, Settings
 from bgsub.gui.session import Session
+from bgsub.gui.widgets.dialogs import Answer
 from bgsub.gui.widgets.theme import Theme
+from bgsub.gui.window import session_files
+from bgsub.gui.window.main_window import MainWindow
 from tests.gui.probe import PANES
 
 CLIP = str(Path(__file__).resolve().parents[2] / "samples" / "walkers.mp4")
@@ -44,6 +46,12 @@ class Notices(list[Notice]):
     @property
     def text(self) -> str:
         return "\n".join(notice.text for notice in self)
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_asked_at_the_end(monkeypatch) -> None:
+    """Windows close without a question, which nobody would answer."""
+    monkeypatch.setattr(session_files, "ask_to_save", lambda *_: Answer.DISCARD)
 
 
 @pytest.fixture
@@ -84,7 +92,9 @@ def theme(qapp: QApplication) -> Iterator[Theme]:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> QSettings:
-    return QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+    settings = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+    settings.setValue("events/ahead", "false")  # tests that want it say so
+    return settings
 
 
 @pytest.fixture

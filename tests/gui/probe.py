@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from bgsub.gui.engine.engine import Engine
-from bgsub.gui.panes import _panes
+from bgsub.gui.panes.registry import _panes
 from bgsub.gui.session import Session
 
 

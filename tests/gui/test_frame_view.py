@@ -6,8 +6,8 @@ from PyQt6.QtCore import QPoint, QPointF, QSizeF, Qt
 
 from bgsub._opencv import cv2
 from bgsub.gui import panes
-from bgsub.gui.widgets.frame_view import FrameView, shrink, to_qimage
-from bgsub.gui.widgets.viewport import Viewport
+from bgsub.gui.widgets.images.frame_view import FrameView, shrink, to_qimage
+from bgsub.gui.widgets.images.viewport import Viewport
 
 
 def gradient(height: int, width: int) -> np.ndarray:

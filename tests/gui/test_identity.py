@@ -8,13 +8,14 @@ from PyQt6.QtCore import Qt
 
 from bgsub._opencv import cv2
 from bgsub.config import Config
-from bgsub.gui import menus, panes
+from bgsub.gui import panes
 from bgsub.gui.commands import Command, CommandId, all_commands, main_menus, pane_command_id, theme_command_id
-from bgsub.gui.main_window import PANEL_LABELS, MainWindow, PanelId
-from bgsub.gui.menus import HelpDialog
-from bgsub.gui.panels import transport
 from bgsub.gui.panels.compare import STATISTIC_LABELS, Statistic
+from bgsub.gui.panels.timeline import transport
 from bgsub.gui.widgets.theme import THEME_LABELS, ThemeChoice
+from bgsub.gui.window import menus
+from bgsub.gui.window.main_window import PANEL_LABELS, MainWindow, PanelId
+from bgsub.gui.window.menus import HelpDialog
 from tests.gui.conftest import EASY
 from tests.gui.test_window import trigger
 
@@ -193,3 +194,8 @@ def test_number_keys_go_to_the_panes_that_can_always_be_shown(registry):
     assert list(keys) == list("123456789")
     assert list(keys.values())[:5] == ["input", "mask", "overlay", "background", "score"]
     assert "more-0" in keys.values()
+
+
+def test_no_two_commands_have_the_same_key():
+    keys = [command.keys for command in all_commands(main_menus()) if command.keys]
+    assert len(keys) == len(set(keys))

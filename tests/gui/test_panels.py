@@ -15,19 +15,20 @@ from bgsub.detectors.parameters import defaults
 from bgsub.gui import panes
 from bgsub.gui.learners_page.streams import STREAMS, Kind
 from bgsub.gui.learners_page.window import LearnersWindow
+from bgsub.gui.lookout import Lookout
 from bgsub.gui.messages import Level, Notice
 from bgsub.gui.panels.compare import ComparePanel, Statistic
 from bgsub.gui.panels.detector import DetectorPanel, command_line
 from bgsub.gui.panels.inspector import InspectorPanel, explain
 from bgsub.gui.panels.parameters.form import ParameterForm
 from bgsub.gui.panels.parameters.presets import read_preset, write_preset
-from bgsub.gui.panels.plots import PlotsPanel
 from bgsub.gui.panels.roi import RoiPanel
-from bgsub.gui.panels.transport import TransportBar
+from bgsub.gui.panels.timeline.plots import PlotsPanel
+from bgsub.gui.panels.timeline.transport import TransportBar
 from bgsub.gui.widgets import dialogs
+from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.notice_bar import NoticeBar
 from bgsub.gui.widgets.open_source import CameraMenu, RecentSources, dropped_source
-from bgsub.gui.widgets.pane_grid import PaneGrid
 from bgsub.gui.widgets.record_dialog import RecordDialog
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
 from bgsub.roi import Region, open_region
@@ -256,7 +257,7 @@ class TestInspector:
         pixel = replace(session.view.pinned_pixels[0], before_learning=True)
         low, high = (replace(pixel.state, value=value, threshold=0.5) for value in (0.1, 0.9))
         sentences = {
-            explain(replace(pixel, state=state, foreground=foreground))
+            explain(replace(pixel, state=state, foreground=foreground, steps=None))
             for state in (low, high)
             for foreground in (False, True)
         }
@@ -280,7 +281,7 @@ class TestPlots:
         theme.choose(ThemeChoice.SYSTEM)
 
     def test_statistics_are_exported(self, session, qtbot, theme, tmp_path, monkeypatch):
-        from bgsub.gui.panels import plots as plots_panel
+        from bgsub.gui.panels.timeline import plots as plots_panel
 
         panel = add(qtbot, PlotsPanel(session, theme))
         played(session, qtbot)
@@ -388,7 +389,7 @@ class TestRegion:
 
 class TestTransport:
     def test_it_shows_and_controls_the_position(self, session, qtbot, theme):
-        bar = add(qtbot, TransportBar(session, theme))
+        bar = add(qtbot, TransportBar(session, Lookout(session, enabled=False), theme))
         assert not bar.slider.isEnabled()
         played(session, qtbot)
         assert bar.slider.isEnabled()

@@ -8,14 +8,14 @@ import pytest
 from bgsub.config import Config
 from bgsub.frames import Packet, Result, Timings
 from bgsub.gui import panes
-from bgsub.gui.engine.detector_run import needs_new_model
 from bgsub.gui.engine.history import History
+from bgsub.gui.engine.processing.detector_run import needs_new_model
 from bgsub.gui.engine.recorder import Outputs, Recording
 from bgsub.gui.learners_page.race import METHODS, LearningThread, Method, Race, Setup
 from bgsub.gui.learners_page.streams import STREAMS, Kind
 from bgsub.gui.mailbox import Mailbox
 from bgsub.gui.panels.roi_draft import Draft
-from bgsub.gui.panels.transport import clock
+from bgsub.gui.panels.timeline.seek_slider import clock
 from bgsub.gui.panes import BOTH, ONLY_A, ONLY_B, heat_colours, render_difference, render_heat
 from bgsub.roi import Region
 

@@ -481,7 +481,7 @@ def test_counts_are_of_each_frame_once_and_never_of_another_truth(drive, tmp_pat
     assert driver.view.images[panes.ERRORS].shape == (48, 64, 3)
     driver.engine.apply(replace(settings, truth=again))
     driver.settle()
-    assert driver.view.runs[0].scored == 0
+    assert driver.view.runs[0].scored == 1  # the frame that is held
     driver.engine.apply(replace(settings, truth=again, config=Config("norma", NORMA | {"kappa": 0.9})))
     driver.settle()
     assert driver.view.runs[0].scored == 1

@@ -15,14 +15,15 @@ from PyQt6.QtWidgets import QApplication
 import bgsub
 from bgsub.config import Config
 from bgsub.detectors import load
-from bgsub.gui import file_commands, panes
+from bgsub.gui import panes
 from bgsub.gui.app import ExceptionHook
 from bgsub.gui.commands import CommandId, all_commands, theme_command_id
 from bgsub.gui.engine.recorder import Outputs
-from bgsub.gui.main_window import MainWindow, PanelId
-from bgsub.gui.menus import HelpDialog
 from bgsub.gui.panels.parameters import presets
 from bgsub.gui.widgets.theme import ThemeChoice
+from bgsub.gui.window import file_commands
+from bgsub.gui.window.main_window import MainWindow, PanelId
+from bgsub.gui.window.menus import HelpDialog
 from bgsub.roi import open_region
 from tests.gui.conftest import CLIP, EASY
 from tests.gui.probe import engine_of

@@ -225,7 +225,7 @@ class TestViewer:
         self, video: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         pytest.importorskip("PyQt6.QtCore")
-        from bgsub.gui.session import open_for_viewer
+        from bgsub.gui.engine.opening import open_for_viewer
 
         path = video("v.mkv", count=12)
         with guarded(path.read_bytes()) as (url, received):
@@ -237,8 +237,8 @@ class TestViewer:
     def test_neither_titles_nor_recent_sources_nor_threads_show_a_secret(self, tmp_path: Path, text: str) -> None:
         core = pytest.importorskip("PyQt6.QtCore")
         from bgsub.gui.engine.opening import OpeningThread
-        from bgsub.gui.file_commands import source_title
         from bgsub.gui.widgets.open_source import RecentSources
+        from bgsub.gui.window.file_commands import source_title
 
         assert HIDDEN not in source_title(text)
         settings = core.QSettings(str(tmp_path / "kept.ini"), core.QSettings.Format.IniFormat)

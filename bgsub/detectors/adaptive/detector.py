@@ -28,7 +28,8 @@ from bgsub.detectors.adaptive.final_mask import (
 from bgsub.detectors.adaptive.forgetting import forget
 from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
-from bgsub.detectors.adaptive.shadows import mark_shadows
+from bgsub.detectors.adaptive.shadows import Colours, mark_shadows
+from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT, MAJORITY, STAGES
 from bgsub.detectors.adaptive.state import SPANS, make_arrays, make_observation
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank, aligned_zeros
 from bgsub.detectors.learning import Learning
@@ -36,6 +37,7 @@ from bgsub.detectors.model_file import Span
 from bgsub.detectors.opencv.names import FixedShadowValue, FrameMemory
 from bgsub.detectors.parameters import param
 from bgsub.frames import Frame, Mask, Score
+from bgsub.stages import FILL_HOLES, RAW, REGION, SHADOWS, Stage
 
 __all__ = ["Adaptive"]
 
@@ -46,7 +48,8 @@ _EARLY_FRAMES = 200.0  # fading with this time constant
 _ONE = int(FACTOR_ONE)
 _NEW_BASE = 0.02  # relative change of the least width factor that is worth going through all pixels for
 _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise and light,
-_FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background
+_FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background;
+_FLICKER_FRAMES, _FLICKER_SHARE = 10, 4  # at first after so many frames and a fourth of all before
 _STATIC_INTERVAL = 8  # between two searches for static background,
 _GHOST_INTERVAL = 4  # between two searches for ghosts,
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240,
@@ -76,8 +79,8 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
        the raw mask away from foreground (+1, else -0.1, at least 0.1); with the running mean d of clip(1 - g /
        threshold, 0, 1), R in [R0, 3] grows by 0.02 (v - 1), if positive, while R < R0 (1 + 4 d)^2 and else shrinks
        by 0.01 / v. The 1 is for what passes once. R grows up to twenty times faster in the first ten seconds. Moving
-       leaves and water become background. Foreground that blinks for more than six seconds counts as well. R0 = clip(6
-       sigma / width, 1/2, 1) follows the noise sigma of the camera.
+       leaves and water become background. In foreground blinks count after six seconds, or after ten frames and a
+       quarter of all so far if that is less. R0 = clip(6 sigma / width, 1/2, 1) follows the noise sigma of the camera.
     3. *Final mask*: the majority of the raw mask in a large square, and in a small one where small squares seldom
        begin to have a majority away from large ones (below 0.01 per cell of 4x4 pixels and frame); enclosed holes
        are filled. Sides grow with the frame's area to the power 0.35.
@@ -113,6 +116,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
     name = "adaptive"
     own_postprocess = True
     SHADOW_VALUE = _SHADOW
+    STAGES = STAGES
     OPENCV_NAMES = {"DetectShadows": "detect_shadows"}  # noqa: RUF012 - nobody writes to it
     slots: int = SLOTS(3)
     width: float = WIDTH(30.0)
@@ -165,6 +169,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         self._arrays = make_arrays(size, channels, self._parameters["slots"], frame.dtype)
         self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
         self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
+        self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
         self._seen = make_observation(size, channels, frame.dtype)
@@ -226,19 +231,30 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         raw = self._score_frame(frame, score)
         if mask is None and learning is None:
             return
+        self._keep_stage(RAW, raw)
         final, outlines = self._final_mask(raw)
         if learning is not None:
             # Ghosts and regions under another light are background, in this mask and for learning.
-            for forgotten, factor in self._find_forgotten(final, outlines):
+            for forgotten, factor, stage in self._find_forgotten(final, outlines):
                 self._forget_pixels(forgotten, factor, learning.where, final)
+                self._keep_stage(stage, final)
             self._update(learning, final)
         if mask is not None:
             mask[:] = raw if self._parameters["raw"] else final
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
             if marks or not (raw_wanted or self._parameters["shadows"]):
-                # Compared with the background as it is now known.
-                white, threads = self._white(frame.dtype), self._parameters["threads"]
-                mark_shadows(mask, final, *self._planes(), white, threads, _SHADOW if marks else 0)
+                self._mark_shadows(mask, final, _SHADOW if marks else 0, learning is not None)
+                self._keep_stage(SHADOWS, mask)
+            if raw_wanted and self.trace is not None:
+                self.trace.clear()  # none of these stages made this mask
+
+    def _mark_shadows(self, mask: Mask, final: Mask, value: int, learn: bool) -> None:
+        """Write a value where the final mask is shadow, compared with the background as it is now known."""
+        white, threads = self._white(self._seen.planes.dtype), self._parameters["threads"]
+        colours = Colours(self._scalars["brighter"], self._scalars["brighter_alike"])
+        seen = mark_shadows(mask, final, *self._planes(), white, threads, value, colours)
+        if learn:
+            self._scalars["brighter"], self._scalars["brighter_alike"] = colours.add(seen)
 
     def _follow_exposure(self, frame: Frame, where: Mask | None) -> None:
         """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise."""
@@ -290,22 +306,27 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         side, fine = scaled_side(parameters["smoothing"], self._size), scaled_side(FINE_PX, self._size)
         fill, threads, rows = parameters["fill"], parameters["threads"], self._occupied_rows
         static = self._arrays["static"]
+        if self.trace is not None and fill:
+            clean(raw, static, side, fine, False, threads, final, rows, self._cells, self._votes)
+            self.trace.keep(MAJORITY, final)
         outlines = clean(raw, static, side, fine, fill, threads, final, rows, self._cells, self._votes)
+        self._keep_stage(FILL_HOLES if fill else MAJORITY, final)
         if self._roi is not None:  # a majority or a filled hole may cross the border
             self._confine(final, None)
+            self._keep_stage(REGION, final)
             outlines = find_outlines(final, rows)
         return final, outlines
 
-    def _find_forgotten(self, final: Mask, outlines: Outlines) -> Iterator[tuple[Mask, int]]:
+    def _find_forgotten(self, final: Mask, outlines: Outlines) -> Iterator[tuple[Mask, int, Stage]]:
         """Find foreground to be learned at once: everything, ghosts, or regions under another light.
 
-        Each comes with the width factor that it begins with. The caller makes each mask background in `final` before
-        it asks for the next.
+        Each comes with the width factor that it begins with, and its stage. The caller makes each mask background in
+        `final` before it asks for the next.
         """
         frames, white = self._scalars["frames"], self._white(self._seen.planes.dtype)
         if self._is_flooded(final):
             # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
-            yield np.full(final.shape, 255, np.uint8), int(WIDEST) * _ONE
+            yield np.full(final.shape, 255, np.uint8), int(WIDEST) * _ONE, LIGHT
             return
         if self._parameters["ghosts"] and frames % _GHOST_INTERVAL == 0 and outlines:
             least = scaled_side(_GHOST_PX, self._size) ** 2
@@ -314,11 +335,11 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             learned = Learned(background, as_image(self._arrays["coefficients"][0], self._size), old)
             ghosts = find_ghosts(final, outlines, planes, learned, white, least)
             if ghosts is not None:
-                yield ghosts, _ONE
+                yield ghosts, _ONE, GHOSTS
         if frames % _LIGHT_INTERVAL == 0:
             relit = find_relit(final, outlines, *self._planes(), white)
             if relit is not None:
-                yield relit, _ONE
+                yield relit, _ONE, LIGHT
 
     def _is_flooded(self, final: Mask) -> bool:
         """Return whether so much has been foreground for so long that the scene must have changed."""
@@ -357,7 +378,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             gain=self._gain(self._seen.planes.dtype),
             base=np.float32(round(scalars["base"] * _ONE)),
             factor_rate=np.float32(_FACTOR_RATE * (1.0 + _EARLY * math.exp(-frames / _EARLY_FRAMES))),
-            flicker=self._in_frames(_FLICKER_S),
+            flicker=np.int32(min(int(self._in_frames(_FLICKER_S)), _FLICKER_FRAMES + int(frames) // _FLICKER_SHARE)),
             absorb=self._in_frames(parameters["absorb_s"]),
             share=np.float32(parameters["threshold"] / _TAU),
             one_new=np.float32(1.0 / scalars["scale"]),

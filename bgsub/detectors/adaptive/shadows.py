@@ -1,7 +1,7 @@
 """Shadows: foreground that is the background under less light."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from bgsub.detectors.adaptive._jit.shadows import Darkening, Images, find_darken
 from bgsub.detectors.adaptive.final_mask import scaled_side
 from bgsub.frames import Mask
 
-__all__ = ["mark_shadows"]
+__all__ = ["Colours", "mark_shadows"]
 
 _RULE = Darkening(
     darkest=np.float32(0.25),
@@ -21,6 +21,9 @@ _RULE = Darkening(
     variance=np.float32(8.0**2),
     least=np.float32(6.25),  # a quarter of the square
 )
+_SELDOM = 0.05  # share of what is brighter that may have the background's chromaticity if colours tell objects,
+_PRIOR = 100.0  # after as many pixels as make this share small beside
+_FADING = 0.999  # of counts, per frame
 _ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
 _DARK = 0.7  # and share of the background's brightness below which it is then an object
 _SIDE_PX = 15  # side of the square in which the majority decides, on the grid; less for frames smaller than 320x240
@@ -28,9 +31,35 @@ _LIGHT = 12  # writing costs so many times less per pixel than most compiled fun
 _GRID_PX = 320 * 240  # larger frames are looked at on a grid of about so many pixels
 
 
+class Colours(NamedTuple):
+    """How well colours tell objects from shadows: counts of foreground that is brighter than the background."""
+
+    brighter: float = 0.0
+    alike: float = 0.0
+    """And has its chromaticity."""
+
+    def tell_objects(self) -> bool:
+        """Return whether objects seldom have the background's chromaticity.
+
+        What is brighter is no shadow.
+        """
+        return self.alike + _PRIOR < _SELDOM * (self.brighter + _PRIOR)
+
+    def add(self, other: "Colours") -> "Colours":
+        """Return the counts with those of another frame; older ones fade."""
+        return Colours(_FADING * self.brighter + other.brighter, _FADING * self.alike + other.alike)
+
+
 def mark_shadows(
-    mask: Mask, final: Mask, frame: NDArray[Any], background: NDArray[Any], white: float, threads: int, value: int
-) -> None:
+    mask: Mask,
+    final: Mask,
+    frame: NDArray[Any],
+    background: NDArray[Any],
+    white: float,
+    threads: int,
+    value: int,
+    colours: Colours,
+) -> Colours:
     """Write a value where the foreground has colour and texture of the background, darkened by one factor.
 
     A pixel may be in shadow where brightness fell to between 25 and 97 % and chromaticity stayed, and where the
@@ -54,12 +83,20 @@ def mark_shadows(
         Threads to use, 0 for one per CPU.
     value : int
         For shadows.
+    colours : Colours
+        Counted so far; if they tell objects, texture is not asked for, which penumbras change.
+
+    Returns
+    -------
+    Colours
+        Of this frame.
     """
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
     side = min(_SIDE_PX, scaled_side(_SIDE_PX, (final.shape[0], final.shape[1])))
     unit = np.float32(255.0 / white)
+    rule = _RULE._replace(variance=np.float32(np.inf)) if colours.tell_objects() else _RULE
     if step == 1:
-        found = _find(Images(final, frame, background, unit), side, threads)
+        found, seen = _find(Images(final, frame, background, unit), rule, side, threads)
     else:
         every = slice(step // 2, None, step)
         few = np.ascontiguousarray(final[every, every])
@@ -71,25 +108,30 @@ def mark_shadows(
             return np.ascontiguousarray(grid).reshape(len(planes), -1)
 
         inside = np.ascontiguousarray(few[box])
-        found = _find(Images(inside, thin(frame), thin(background), unit), side, threads) if width > 0 else None
+        if width == 0:
+            return Colours()
+        found, seen = _find(Images(inside, thin(frame), thin(background), unit), rule, side, threads)
         if found is not None:
             few[:] = 0
             few[box] = found
             found = few
     if found is not None:
         run_bands(write_enlarged, mask.shape, threads, found, step, final, value, mask, light=_LIGHT)
+    return seen
 
 
-def _find(images: Images, side: int, threads: int) -> Mask | None:
-    """Return where shadows are, if there are any; see `mark_shadows`."""
+def _find(images: Images, rule: Darkening, side: int, threads: int) -> tuple[Mask | None, Colours]:
+    """Return where shadows are, if there are any, and the colours; see `mark_shadows`."""
     left, top, width, height = cv2.boundingRect(images.mask)
-    rows, columns = slice(top, top + height), slice(left, left + width)
+    box = slice(top, top + height), slice(left, left + width)
     shadows: Mask = np.empty_like(images.mask)
-    run_bands(find_darkened, shadows.shape, threads, images, _RULE, shadows)
+    brighter = np.empty((len(shadows), 2), np.int32)
+    run_bands(find_darkened, shadows.shape, threads, images, rule, shadows, brighter)
+    colours = Colours(*brighter.sum(0, dtype=np.float64).tolist())
     if not cv2.hasNonZero(shadows):
-        return None
-    darkened: Mask = shadows[rows, columns]
-    mask: Mask = images.mask[rows, columns]
+        return None, colours
+    darkened: Mask = shadows[box]
+    mask: Mask = images.mask[box]
     # Outside nothing is foreground: a border that repeats or mirrors the mask would vote twice.
     border = cv2.BORDER_CONSTANT | cv2.BORDER_ISOLATED
     share, whole = (cv2.blur(image, (side, side), borderType=border) for image in (darkened, mask))
@@ -99,18 +141,18 @@ def _find(images: Images, side: int, threads: int) -> Mask | None:
     cv2.drawContours(solid, outlines, -1, 255, cv2.FILLED)
     darkened[:] = cv2.bitwise_and(voted, cv2.bitwise_not(solid))
     if not cv2.hasNonZero(shadows):
-        return None
-    _leave_objects(darkened, images, mask, (left, top))
-    return shadows
+        return None, colours
+    _leave_objects(shadows, images, box)
+    return shadows, colours
 
 
-def _leave_objects(shadows: Mask, images: Images, mask: Mask, origin: tuple[int, int]) -> None:
+def _leave_objects(shadows: Mask, images: Images, box: tuple[slice, slice]) -> None:
     """Leave out regions of the mask that are shadow as a whole, but far too dark for a cloud: nothing casts them."""
-    count, labels = cv2.connectedComponents(mask, connectivity=8)
+    count, labels = cv2.connectedComponents(np.ascontiguousarray(images.mask[box]), connectivity=8)
     sums = np.empty((count, 4), np.float32)
     measure: Any = sum_regions
-    measure(images, origin[0], origin[1], labels, shadows, sums)
+    measure(images, box[1].start, box[0].start, labels, shadows, sums)
     area, shaded, light, learned = sums.T
     objects = np.flatnonzero((shaded > _ALONE * area) & (light < _DARK * learned))
     if objects.size > 0:
-        shadows[np.isin(labels, objects)] = 0
+        shadows[box][np.isin(labels, objects)] = 0

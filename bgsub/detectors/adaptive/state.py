@@ -21,6 +21,8 @@ SPANS = {
     "dominant": BIT,
     "sigma": Span(-1, 255),
     "base": Span(LEAST_BASE, 1),
+    "brighter": Span(0, 2**53),
+    "brighter_alike": Span(0, 2**53),
     "width_factors": Span(LEAST_BASE * float(FACTOR_ONE), float(WIDEST) * float(FACTOR_ONE)),
     "onset_rates": Span(0, 1),
     "vote_cells": Span(0, 3, 1),

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bgsub import stages
 from bgsub._opencv import cv2
 from bgsub._threads import exclusive
 from bgsub.detectors.base import Detector
@@ -31,6 +32,7 @@ class _OpenCvDetector(FixedShadowValue, Detector):
     """Base of MOG2 and KNN: frames are converted to uint8, and shadows (127) become background."""
 
     SHADOW_VALUE = 0
+    STAGES = (stages.RAW, stages.SHADOWS)
     can_save = False
     can_score = False  # at a rate of 0 MOG2 still reorders its Gaussians, and KNN learns as ever
     can_learn_where = False
@@ -49,9 +51,13 @@ class _OpenCvDetector(FixedShadowValue, Detector):
 
     def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         rate = 0.0 if learning is None else -1.0 if learning.rate is None else learning.rate
-        found = self._apply(self._to_uint8(frame), rate, None if learning is None else learning.where) == 255
+        marked = self._apply(self._to_uint8(frame), rate, None if learning is None else learning.where)
+        found = marked == 255
         if mask is not None:
             np.multiply(found, np.uint8(255), out=mask)
+        if self.trace is not None:
+            self.trace.keep(stages.RAW, np.where(marked != 0, np.uint8(255), np.uint8(0)))  # shadows are marked by 127
+            self.trace.keep(stages.SHADOWS, marked)
         if score is not None:
             score[:] = np.where(found, np.float32(1), np.float32(-1))
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from bgsub.errors import BgsubError
 from bgsub.frames import Frame
-from bgsub.gui.engine.detector_run import DetectorRuns
 from bgsub.gui.engine.history import History
 from bgsub.gui.engine.notices import Notices, describe
 from bgsub.gui.engine.opening import Opener
 from bgsub.gui.engine.player import Arrival, PlayedFrame, Player
+from bgsub.gui.engine.processing.detector_runs import DetectorRuns
 from bgsub.gui.engine.processing.frame_processor import Budget, FrameProcessor
 from bgsub.gui.engine.publisher import Progress, ViewPublisher
 from bgsub.gui.engine.recorder import Outputs, Recorder
@@ -110,11 +110,13 @@ class Engine:
         if before.truth is not settings.truth:
             self.restart_counts()
             self._work.show_truth(settings)
+            if not self._player.playing:
+                self._work.count_shown()
         is_held = not self._player.playing and not self._player.opening
         if self.progress.results and (is_held or self._rerun_to is not None):
             if _changes_masks(before, settings):
                 self._answer()
-            elif _wants_more_scores(before, settings):
+            elif _wants_more(before, settings):
                 self._work.repeat(settings, self._player.rate_hz)
         if before.pinned_pixels != settings.pinned_pixels:
             self._pin()
@@ -171,11 +173,14 @@ class Engine:
         position = max(0, self._rerun_to - behind) if begin is None else begin[1]
         player.replay(position, self._rerun_to - position + 1)
 
-    def open(self, text: str) -> None:
-        """Open a source and play it."""
+    def open(self, text: str, position: int | None = None) -> None:
+        """Open a source and play it; or hold the frame of an index, from which models learn some frames before it."""
         self.stop_recording()
         self._forget_frames()
         self._player.open(text)
+        if position is not None:
+            begin = max(0, position - _LEARNING_FRAMES)
+            self._player.replay(begin, position - begin + 1)
 
     def retry(self) -> None:
         """Open the source that failed again, and keep the model."""
@@ -287,7 +292,7 @@ class Engine:
             self._publish(idle=not self._queue)
             return 0.0
         try:
-            polled = self._player.poll(self._settings.speed, self._settings.loop)
+            polled = self._player.poll(self._settings.speed, self._settings.loop, self._settings.part)
         except Exception as error:  # noqa: BLE001 - whatever a source raises, the window stays open
             self._lose_source(error)
             return 0.0
@@ -375,10 +380,12 @@ def _changes_masks(before: Settings, after: Settings) -> bool:
     )
 
 
-def _wants_more_scores(before: Settings, after: Settings) -> bool:
-    """Return whether scores are shown that were not."""
+def _wants_more(before: Settings, after: Settings) -> bool:
+    """Return whether panes are shown that need something of the frame which those before did not."""
 
-    def sides(settings: Settings) -> set[Side]:
-        return {pane.side for pane in settings.panes if Needs.SCORE in pane.needs}
+    def needs(settings: Settings) -> set[tuple[Side, Needs]]:
+        return {
+            (pane.side, need) for pane in settings.panes for need in (Needs.SCORE, Needs.STAGES) if need in pane.needs
+        }
 
-    return not sides(after) <= sides(before)
+    return not needs(after) <= needs(before)

@@ -4,12 +4,16 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
+from bgsub.video._credentials import SCHEMES as AUTH_SCHEMES
 from bgsub.video.prefetch import Prefetch
-from bgsub.video.sources import FrameSource, public_name
+from bgsub.video.sources import FrameSource, open_source, public_name
 
-__all__ = ["Closable", "Opener", "OpeningThread"]
+__all__ = ["Closable", "Opener", "OpeningThread", "open_for_viewer"]
 
 _JOIN_S = 15.0  # longer than a connection attempt and a capture thread may take
+_UNLIMITED = 1_000_000
+"""Attempts to reconnect to a lost camera: the user decides when to stop."""
+
 _FILE_DEPTH, _LIVE_DEPTH = 4, 1  # of a camera only the newest frame waits: the image shown is fresh
 
 
@@ -97,3 +101,12 @@ class OpeningThread:
             self._error = error
         self._done.set()
         self._wake()
+
+
+def open_for_viewer(text: str, /, *, start: float | None, auth: str | None = None, scale: float = 1.0) -> FrameSource:
+    """Open a source as `open_source` does; a lost camera is opened again until the user stops it.
+
+    `auth` is for the addresses that may have credentials.
+    """
+    own = auth is not None and text.partition("://")[0].lower() in AUTH_SCHEMES
+    return open_source(text, start=start, scale=scale, reconnects=_UNLIMITED, auth=auth if own else None)

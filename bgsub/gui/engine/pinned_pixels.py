@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.frames import Frame, Result
-from bgsub.gui.engine.detector_run import DetectorRun
 from bgsub.gui.engine.history import PIXEL_COLUMNS, History
+from bgsub.gui.engine.processing.detector_run import DetectorRun
 from bgsub.gui.messages import PinnedPixelView
 
 __all__ = ["PinnedPixels"]
@@ -55,6 +55,8 @@ class PinnedPixels:
             view = _view(pixel, inspection, result, before_learning=True)
             if view.state is not None and not view.foreground:
                 view = replace(view, removed_by=run.reason_to_remove(*pixel))
+            if result.stages is not None and _is_inside(pixel, result):
+                view = replace(view, steps=tuple(result.stages.changes(*pixel)))
             views.append(view)
             if view.state is not None:
                 state = view.state
@@ -81,6 +83,9 @@ class PinnedPixels:
 
 def _view(pixel: tuple[int, int], inspection: Inspection, result: Result, *, before_learning: bool) -> PinnedPixelView:
     row, column = pixel
-    inside = row < result.mask.shape[0] and column < result.mask.shape[1]
-    foreground = bool(inside and result.mask[row, column])
+    foreground = _is_inside(pixel, result) and bool(result.mask[row, column])
     return PinnedPixelView(row, column, *inspection, foreground, before_learning)
+
+
+def _is_inside(pixel: tuple[int, int], result: Result) -> bool:
+    return bool(pixel[0] < result.mask.shape[0] and pixel[1] < result.mask.shape[1])

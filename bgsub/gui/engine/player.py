@@ -14,6 +14,7 @@ from bgsub.video.prefetch import Prefetch
 __all__ = ["Arrival", "PlayedFrame", "Player"]
 
 _PATIENCE_S = 0.02  # longest wait for a frame, so that commands are obeyed soon
+_SAME_S = 5e-4  # times of a frame and of the end of a part that differ by less are the same
 _CATCH_UP_S = 0.25  # a longer delay is not made up for: a slow model must not be followed by a burst
 
 
@@ -221,6 +222,7 @@ class Player:
         """Open another source; the present one is closed."""
         self._text, self._timeline = text, _Timeline()
         self._position = self._target = 0
+        self._owed = 0
         self.playing = True
         self._reopen(None, Arrival.NEXT)
 
@@ -274,7 +276,7 @@ class Player:
         else:
             self._jump(self._target, arrival)
 
-    def poll(self, speed: float, loop: bool) -> PlayedFrame | float:
+    def poll(self, speed: float, loop: bool, part: tuple[float, float] | None = None) -> PlayedFrame | float:
         """Return the next frame if its time has come, else for how many seconds there is nothing to do.
 
         Parameters
@@ -283,13 +285,15 @@ class Player:
             Times real time, for files.
         loop : bool
             Whether to begin again at the end.
+        part : (float, float), optional
+            First and last second to play again and again, since the first frame.
 
         Raises
         ------
         SourceError
             If the source cannot be opened or is lost; it is closed then.
         """
-        if isinstance(self._state, _Opening) and not self._finish_opening(self._state):
+        if isinstance(self._state, _Opening) and not self._finish_opening(self._state, part):
             return math.inf
         state = self._state
         if not isinstance(state, _Delivering):
@@ -297,12 +301,15 @@ class Player:
         live = state.packets.info.live
         if not (self.playing or self._owed or live):
             return math.inf
-        packet = state.waiting or self._fetch(state, loop)
+        packet = state.waiting or self._fetch(state, loop or part is not None, self._begin_of(part))
         if packet is None:
             return 0.0
         state.waiting = packet
         if self._pending_seek is not None:
             self._jump(*self._pending_seek)
+            return math.inf
+        if part is not None and self.playing and not live and self.since_begin_s(packet.time_s) > part[1] + _SAME_S:
+            self._jump(self._begin_of(part), Arrival.LOOPED)
             return math.inf
         now = due = time.perf_counter()
         if self.playing and not live and not math.isinf(speed):
@@ -316,7 +323,11 @@ class Player:
         self._position = self._target = self._timeline.index_of(packet, self.rate_hz)
         return PlayedFrame(packet, due, arrival, self._position)
 
-    def _fetch(self, state: _Delivering, loop: bool) -> Packet | None:
+    def _begin_of(self, part: tuple[float, float] | None) -> int:
+        """Return the index of the first frame of a part."""
+        return 0 if part is None else round(part[0] * (self.rate_hz or DEFAULT_RATE_HZ))
+
+    def _fetch(self, state: _Delivering, loop: bool, begin: int) -> Packet | None:
         """Return the next packet if there is one now; those of a paused live source are dropped."""
         if not state.packets.ready(_PATIENCE_S):
             return None
@@ -326,16 +337,16 @@ class Player:
             self.close_broken()
             raise
         if packet is None:
-            self._end(state, loop)
+            self._end(state, loop, begin)
             return None
         self._timeline.origin = self._timeline.origin or (packet.time_s, packet.number)
         if state.packets.info.live and not self.playing and not self._owed:
             return None
         return packet
 
-    def _end(self, state: _Delivering, loop: bool) -> None:
+    def _end(self, state: _Delivering, loop: bool, begin: int) -> None:
         if loop and self.playing:
-            self._jump(0, Arrival.LOOPED)
+            self._jump(begin, Arrival.LOOPED)
             return
         self.playing, self._owed = False, 0
         self._state = _Ended(state.packets)
@@ -359,7 +370,7 @@ class Player:
         thread = OpeningThread(self._opener, self._text, start, previous, self._wake)
         self._state = _Opening(thread, arrival)
 
-    def _finish_opening(self, opening: _Opening) -> bool:
+    def _finish_opening(self, opening: _Opening, part: tuple[float, float] | None) -> bool:
         """Begin to deliver if the source is open by now; False if frames have to wait."""
         if not opening.thread.is_done:
             return False
@@ -372,6 +383,8 @@ class Player:
         if self._timeline.origin is None:
             self.just_opened = packets.info
             self._timeline.count = packets.info.count  # after a jump the source counts only the frames left
+            if self.playing and not packets.info.live and self._begin_of(part):
+                self._pending_seek = self._begin_of(part), Arrival.SOUGHT
         elif self._pending_seek is not None:
             self._jump(*self._pending_seek)
             return False

@@ -118,6 +118,7 @@ class ViewPublisher:
                 serial=self._serial,
                 runs=runs.views(progress.results, scored=settings.truth is not None),
                 images=images,
+                labels=progress.labels,
                 pinned_pixels=work.pinned_pixels.views,
                 position=player.position,
                 time_s=player.since_begin_s(progress.results[0].packet.time_s) if progress.results else 0.0,

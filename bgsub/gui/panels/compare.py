@@ -19,6 +19,7 @@ from PyQt6.QtWidgets import (
 from bgsub.config import Config
 from bgsub.evaluation import GroundTruth
 from bgsub.gui.messages import DetectorRunView
+from bgsub.gui.painted_truth import PaintedTruth, Truth
 from bgsub.gui.panels.detector import ConfigEditor
 from bgsub.gui.panes import DIFFERENCE, INPUT, MASK, MASK_B, OVERLAY, OVERLAY_B, Side
 from bgsub.gui.session import Session
@@ -178,7 +179,7 @@ class ComparePanel(QScrollArea):
         self.truth_name.setText(
             "F, precision and recall need ground truth."
             if truth is None
-            else f"{truth.folder.resolve().name}: labels for {len(truth.numbers)} frames"
+            else f"{_truth_name(truth)}: labels for {len(truth.numbers)} frames"
         )
         self.truth_name.setToolTip("" if truth is None else str(truth.folder))
 
@@ -190,6 +191,10 @@ class ComparePanel(QScrollArea):
             texts = {} if run is None else _statistics(run)
             for statistic in Statistic:
                 self.cells[statistic, side].setText(texts.get(statistic, _UNKNOWN))
+
+
+def _truth_name(truth: Truth) -> str:
+    return "painted" if isinstance(truth, PaintedTruth) and not truth.is_saved else truth.folder.resolve().name
 
 
 def _statistics(run: DetectorRunView) -> dict[Statistic, str]:

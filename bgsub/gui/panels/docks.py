@@ -16,6 +16,8 @@ class PanelId(enum.StrEnum):
     COMPARE = "compare"
     INSPECTOR = "inspector"
     REGION = "region"
+    EVENTS = "events"
+    TRUTH = "truth"
     PLOTS = "plots"
 
 
@@ -24,6 +26,8 @@ PANEL_LABELS = {
     PanelId.COMPARE: "Compare",
     PanelId.INSPECTOR: "Inspector",
     PanelId.REGION: "Region",
+    PanelId.EVENTS: "Events",
+    PanelId.TRUTH: "Truth",
     PanelId.PLOTS: "Plots",
 }
 
@@ -37,7 +41,7 @@ def make_docks(window: QMainWindow, panels: Mapping[PanelId, QWidget]) -> dict[P
         dock.setObjectName(panel)
         dock.setWidget(widget)
         window.addDockWidget(bottom if panel is PanelId.PLOTS else right, dock)
-    for panel in (PanelId.COMPARE, PanelId.INSPECTOR, PanelId.REGION):
+    for panel in (PanelId.COMPARE, PanelId.INSPECTOR, PanelId.REGION, PanelId.EVENTS, PanelId.TRUTH):
         window.tabifyDockWidget(docks[PanelId.DETECTOR], docks[panel])
     docks[PanelId.DETECTOR].raise_()
     window.resizeDocks([docks[PanelId.PLOTS]], [190], Qt.Orientation.Vertical)

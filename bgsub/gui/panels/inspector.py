@@ -10,8 +10,9 @@ from bgsub.gui.messages import PinnedPixelView
 from bgsub.gui.panels.kernel_plot import KernelPlot, SupportTable
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.curve_plot import CurvePlot
-from bgsub.gui.widgets.frame_view import PIXEL_COLOURS
+from bgsub.gui.widgets.images.marks import PIXEL_COLOURS
 from bgsub.gui.widgets.theme import Theme
+from bgsub.stages import RAW, Stage
 
 __all__ = ["InspectorPanel", "explain"]
 
@@ -34,17 +35,33 @@ def explain(view: PinnedPixelView) -> str:
     )
     if not view.before_learning:
         return f"Inspected after the frame was learned {numbers}. The next frame shows more."
+    if view.steps is not None:
+        return f"{_explain_steps(view, view.steps)} {numbers}."
     if state.is_novel and view.foreground:
         return f"Foreground: the model knows no colour here that is near enough to this one {numbers}."
     if state.is_novel:
-        cause = view.removed_by or (
-            "too few pixels around it are foreground, or it is taken for a ghost or a shadow; "
-            "less cleaning of the mask keeps more"
-        )
-        return f"Found, but removed: {cause} {numbers}."
+        return f"Found, but removed: {view.removed_by or 'a step after the raw mask removed it'} {numbers}."
     if view.foreground:
-        return f"Added: the colour is known here, but pixels around it are foreground, and cleaning fills it {numbers}."
+        return f"Added: the colour is known here, but a step after the raw mask added it {numbers}."
     return f"Background: the model knows this colour here {numbers}."
+
+
+def _explain_steps(view: PinnedPixelView, steps: tuple[tuple[Stage, bool], ...]) -> str:
+    """Return the sentence, without its end, on the steps that decided a pixel."""
+    found = bool(steps) and steps[0][0] == RAW
+    later = steps[1:] if found else steps
+    reasons = [
+        f"{'added' if added else 'removed'}: {stage.adds if added else stage.removes} [{stage.label.lower()}]"
+        for stage, added in later
+    ]
+    if not later:
+        if found:
+            return "Foreground: the model knows no colour here that is near enough to this one"
+        if view.removed_by:
+            known = view.state is not None and not view.state.is_novel
+            return f"Background: {view.removed_by}" if known else f"Found, but removed: {view.removed_by}"
+        return "Background: the model knows this colour here"
+    return f"{'Found' if found else 'Not found'}, but {'; then '.join(reasons)}"
 
 
 class InspectorPanel(QScrollArea):

@@ -3,8 +3,9 @@
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QStatusBar
 
 from bgsub.gui.messages import View
-from bgsub.gui.panels.transport import clock
+from bgsub.gui.panels.timeline.seek_slider import clock
 from bgsub.gui.session import Session
+from bgsub.stages import RAW
 
 __all__ = ["StatusBar"]
 
@@ -70,6 +71,10 @@ class StatusBar(QStatusBar):
         colour = " ".join(f"{float(value):.4g}" for value in reversed(values)) if values.ndim else f"{values:.4g}"
         score = "" if result.score is None else f"   score {result.score[row, column]:.2f}"
         kind = "foreground" if result.mask[row, column] else "background"
+        changes = [] if result.stages is None else result.stages.changes(row, column)
+        if changes and changes[-1][0] != RAW:
+            stage, added = changes[-1]
+            kind += f" ({'added' if added else 'removed'}: {stage.label.lower()})"
         self.pixel.setText(f"x {column}, y {row}:  {colour}   {kind}{score}")
 
 

@@ -1,11 +1,12 @@
 """Ask for files and folders, beginning in the folder used last."""
 
+import enum
 from pathlib import Path
 
 from PyQt6.QtCore import QSettings
-from PyQt6.QtWidgets import QFileDialog, QWidget
+from PyQt6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-__all__ = ["ask_folder", "ask_open", "ask_save", "last_folder", "remember_in"]
+__all__ = ["Answer", "ask_folder", "ask_open", "ask_save", "ask_to_save", "last_folder", "remember_in"]
 
 _KEY = "folders/last"
 _settings: QSettings | None = None
@@ -31,6 +32,27 @@ def ask_save(parent: QWidget, title: str, name: str, files: str) -> Path | None:
     chosen = dialog.selectedFiles() if dialog.exec() else []
     dialog.deleteLater()
     return _remember(chosen[0]) if chosen else None
+
+
+class Answer(enum.Enum):
+    """What to do with changes that no file holds."""
+
+    SAVE = "save"
+    DISCARD = "discard"
+    CANCEL = "cancel"
+
+
+def ask_to_save(parent: QWidget, text: str, remark: str) -> Answer:
+    """Ask whether to save changes before they are lost; closing the question cancels."""
+    box = QMessageBox(QMessageBox.Icon.Question, "bgsub", text, parent=parent)
+    box.setInformativeText(remark)
+    kinds = QMessageBox.StandardButton
+    box.setStandardButtons(kinds.Save | kinds.Discard | kinds.Cancel)
+    box.setDefaultButton(kinds.Save)
+    answers = {kinds.Save: Answer.SAVE, kinds.Discard: Answer.DISCARD}
+    chosen = answers.get(kinds(box.exec()), Answer.CANCEL)
+    box.deleteLater()
+    return chosen
 
 
 def ask_folder(parent: QWidget, title: str) -> Path | None:

@@ -49,6 +49,8 @@ class Colours:
     warning: str
     error: str
     on_notice: str
+    activity: str
+    """Behind the seek slider."""
     recording: str = "#e5484d"
 
 
@@ -70,6 +72,7 @@ LIGHT = Colours(
     warning="#fff0c2",
     error="#ffdcd9",
     on_notice="#1b1f24",
+    activity="#9cc3ea",
 )
 DARK = Colours(
     window="#1e2227",
@@ -89,6 +92,7 @@ DARK = Colours(
     warning="#4a3c12",
     error="#54201f",
     on_notice="#f0f3f6",
+    activity="#2c5c8c",
 )
 
 

@@ -92,10 +92,10 @@ def _add_channels(images, start, count, scratch):
 
 
 @part
-def _fill_moments(images, rule, y, begin, end, moments, scratch):
+def _fill_moments(images, rule, y, begin, end, moments, scratch, counts):
     """Write the moments of a part of a row, 0 for all but candidates; return how many candidates there are.
 
-    A candidate is foreground of about the background's chromaticity under less light.
+    A candidate is foreground of about the background's chromaticity under less light. Counts what is brighter.
     """
     seen, learned, change = scratch.seen, scratch.learned, scratch.change
     count = end - begin
@@ -103,13 +103,18 @@ def _fill_moments(images, rule, y, begin, end, moments, scratch):
     row = images.mask[y, begin:end]
     found = 0
     weights = moments[0, _MARGIN + begin :]
+    brighter, brighter_alike = np.int32(0), np.int32(0)
     for x in range(count):
         f, b = seen[x], learned[x]
-        candidate = (
-            (row[x] != 0) & (f > rule.darkest * b) & (f < rule.lightest * b) & (change[x] < rule.chromaticity * f * b)
-        )
+        alike = change[x] < rule.chromaticity * f * b
+        candidate = (row[x] != 0) & (f > rule.darkest * b) & (f < rule.lightest * b) & alike
         weights[x] = np.float32(1.0 if candidate else 0.0)
         found += 1 if candidate else 0
+        lit = (row[x] != 0) & (b < rule.lightest * f)
+        brighter += np.int32(1 if lit else 0)
+        brighter_alike += np.int32(1 if lit & alike else 0)
+    counts[0] += brighter
+    counts[1] += brighter_alike
     m1, m2 = moments[1, _MARGIN + begin :], moments[2, _MARGIN + begin :]
     m3, m4, m5 = moments[3, _MARGIN + begin :], moments[4, _MARGIN + begin :], moments[5, _MARGIN + begin :]
     for x in range(count):
@@ -156,7 +161,7 @@ def _judge(moments, middle, begin, end, rule, scratch, found):
 
 
 @compiled
-def find_darkened(first_row, last_row, images, rule, found):
+def find_darkened(first_row, last_row, images, rule, found, brighter):
     """Find the foreground whose colour and texture are those of the background, darkened by one factor.
 
     Least squares in a square of candidates around each pixel; its edges do not matter, since others have no weight.
@@ -167,8 +172,12 @@ def find_darkened(first_row, last_row, images, rule, found):
     rule : Darkening
     found : (H, W) u1
         Written: 255 for darkened background, else 0.
+    brighter : (H, 2) i4
+        Written: how much foreground of each row is brighter than the background, and how much of that has its
+        chromaticity.
     """
     height, width = images.mask.shape
+    elsewhere = np.zeros(2, np.int32)
     segments = -(-width // SEGMENT)
     moments = np.zeros((_ROWS, _MOMENTS, segments * SEGMENT + 2 * _MARGIN), np.float32)
     scratch = _Scratch(
@@ -181,6 +190,8 @@ def find_darkened(first_row, last_row, images, rule, found):
     dirty = np.zeros((_ROWS, segments), np.int64)  # candidates in the segments of moments, which else are 0
     for row in range(first_row - REACH, last_row + REACH):
         slot = row % _ROWS
+        here = brighter[row] if first_row <= row < last_row else elsewhere
+        here[:] = np.int32(0)
         for segment in range(segments):
             begin, end = segment * SEGMENT, min((segment + 1) * SEGMENT, width)
             if dirty[slot, segment] != 0:
@@ -188,7 +199,7 @@ def find_darkened(first_row, last_row, images, rule, found):
                     moments[slot, m, begin + _MARGIN : end + _MARGIN] = np.float32(0.0)
                 dirty[slot, segment] = 0
             if 0 <= row < height and _has_any(images.mask[row, begin:end]):
-                dirty[slot, segment] = _fill_moments(images, rule, row, begin, end, moments[slot], scratch)
+                dirty[slot, segment] = _fill_moments(images, rule, row, begin, end, moments[slot], scratch, here)
         y = row - REACH
         if y < first_row:
             continue
@@ -208,10 +219,10 @@ def sum_regions(images, left, top, labels, shadows, sums):
     ----------
     images : Images
     left, top : i8
-        Where the labels begin in them.
+        Where the labels begin in these and in the shadows.
     labels : (h, w) i4
         Of the R - 1 regions of the mask, from 1 on.
-    shadows : (h, w) u1
+    shadows : (H, W) u1
         Not 0 in shadows.
     sums : (R, 4) f4
         Written: pixels, pixels in shadow, and in these the sums of the frame and of the background.
@@ -229,7 +240,7 @@ def sum_regions(images, left, top, labels, shadows, sums):
                 if region == 0:
                     continue
                 sums[region, 0] += np.float32(1.0)
-                if shadows[y, x] != 0:
+                if shadows[top + y, left + x] != 0:
                     light, learned = zero, zero
                     for c in range(channels):
                         light += np.float32(images.frame[c, start + x])

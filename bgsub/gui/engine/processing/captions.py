@@ -1,6 +1,6 @@
 """What the user must know to understand the images, in words."""
 
-from bgsub.gui.engine.detector_run import DetectorRuns
+from bgsub.gui.engine.processing.detector_runs import DetectorRuns
 from bgsub.gui.messages import Settings
 
 __all__ = ["describe_models", "describe_pace"]

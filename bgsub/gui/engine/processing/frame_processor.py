@@ -5,12 +5,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from bgsub.evaluation import Counts
 from bgsub.frames import Packet, Result
-from bgsub.gui.engine.detector_run import DetectorRuns, foreground_share
 from bgsub.gui.engine.history import FRAME_COLUMNS, History
 from bgsub.gui.engine.notices import Notices
 from bgsub.gui.engine.pinned_pixels import PinnedPixels
 from bgsub.gui.engine.player import Arrival, PlayedFrame
+from bgsub.gui.engine.processing.detector_run import foreground_share
+from bgsub.gui.engine.processing.detector_runs import DetectorRuns
 from bgsub.gui.engine.processing.past_results import PastFrame, PastResults, time_key
 from bgsub.gui.engine.processing.recent_frames import RecentFrames
 from bgsub.gui.engine.processing.snapshots import Snapshot, Snapshots
@@ -188,8 +190,12 @@ class FrameProcessor:
     def show_truth(self, settings: Settings) -> None:
         """Use another ground truth for the frame that is shown, without counting it."""
         if self.progress.results:
-            found = self.runs.read_truth(self.progress.results[0], settings.truth)
-            self.progress.labels = None if found is None else found[0]
+            self.progress.labels = self.runs.compare(self.progress.results, settings.truth)
+
+    def count_shown(self) -> None:
+        """Add the frame that is shown to the counts, after they began again."""
+        for run in self.runs:
+            run.count()
 
     def restart_counts(self) -> None:
         """Count right and wrong pixels from zero."""
@@ -347,4 +353,14 @@ class FrameProcessor:
             results[1].timings.total_ms if second else math.nan,
             main.counts.f_measure if scored else math.nan,
             second.counts.f_measure if second and scored else math.nan,
+            *_frame_scores(main.frame_counts),
+            *_frame_scores(second.frame_counts if second else None),
         )
+
+
+def _frame_scores(counts: Counts | None) -> tuple[float, float]:
+    """Return the F-measure of a frame and the share of wrong pixels; NaN where there are no labels."""
+    if counts is None:
+        return math.nan, math.nan
+    scored = counts.tp + counts.fp + counts.fn + counts.tn
+    return counts.f_measure, (counts.fp + counts.fn) / scored if scored else math.nan

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bgsub.gui.engine.detector_run import RunState
+from bgsub.gui.engine.processing.detector_run import RunState
 from bgsub.gui.engine.processing.past_results import time_key
 
 __all__ = ["Snapshot", "Snapshots"]

@@ -46,8 +46,9 @@ def read_preset(session: Session, path: Path) -> None:
     """
     config = Config.from_toml(path)
     region = open_region(config.roi) if config.roi else None
-    session.configure(config)
     session.set_region(region)
+    session.configure(config)
+    session.mark_saved()
 
 
 def load_preset(session: Session, parent: QWidget) -> None:
@@ -61,4 +62,5 @@ def save_preset(session: Session, parent: QWidget) -> None:
     """Ask for a name and write the settings."""
     path = ask_save(parent, "Save preset", "preset.toml", _FILTER)
     if path is not None and session.attempt(lambda: write_preset(session, path)):
+        session.mark_saved()
         session.notify(Level.INFO, f"Saved. The same on the command line: bgsub run SOURCE --config {path}")

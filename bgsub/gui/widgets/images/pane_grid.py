@@ -1,14 +1,18 @@
 """One, two or four panes, with a box in each that chooses what it shows."""
 
-from PyQt6.QtCore import Qt, pyqtSignal
+from collections.abc import Sequence
+
+from PyQt6.QtCore import QSignalBlocker, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QComboBox, QGridLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from bgsub.detectors.base import Detector
 from bgsub.gui.messages import View
-from bgsub.gui.panes import BACKGROUND, MASK, OVERLAY, SCORE, Needs, Pane, all_panes, find_pane
-from bgsub.gui.widgets.frame_view import FrameView, Overlay
+from bgsub.gui.panes import BACKGROUND, MASK, OVERLAY, SCORE, Needs, Pane, Side, all_panes, find_pane, stage_panes
+from bgsub.gui.widgets.images.frame_view import FrameView, Overlay
+from bgsub.gui.widgets.images.marks import EventMark
+from bgsub.gui.widgets.images.viewport import Viewport
 from bgsub.gui.widgets.theme import Theme
-from bgsub.gui.widgets.viewport import Viewport
 
 __all__ = ["LAYOUTS", "PaneGrid"]
 
@@ -29,8 +33,7 @@ class _Slot(QWidget):
         self.box.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        for offered in all_panes():
-            self.box.addItem(offered.label, offered.id)
+        self.offer(all_panes())
         self.choose(pane)
         self.view = FrameView(viewport)
         self.view.show_pane(pane)
@@ -41,8 +44,21 @@ class _Slot(QWidget):
         self.box.move(6, 6)
         self.box.setCursor(Qt.CursorShape.ArrowCursor)
 
+    def offer(self, panes: Sequence[Pane]) -> None:
+        """Offer these panes in the box; the one that is shown stays, even if it is none of them."""
+        chosen = find_pane(self.box.currentData() or "")
+        with QSignalBlocker(self.box):
+            self.box.clear()
+            for pane in panes:
+                self.box.addItem(pane.label, pane.id)
+        if chosen is not None:
+            self.choose(chosen)
+
     def choose(self, pane: Pane) -> None:
         """Choose in the box."""
+        if self.box.findData(pane.id) < 0:
+            with QSignalBlocker(self.box):
+                self.box.addItem(pane.label, pane.id)
         self.box.setCurrentIndex(self.box.findData(pane.id))
 
 
@@ -71,6 +87,7 @@ class PaneGrid(QWidget):
         self._aspect = 0.0
         self._stacked = False
         self._names: tuple[str, ...] = ()
+        self._kinds: tuple[type[Detector], ...] = ()
         self._selected: tuple[int, int] | None = None
         self._layout = QGridLayout(self)
         self._layout.setContentsMargins(6, 6, 6, 2)
@@ -82,9 +99,12 @@ class PaneGrid(QWidget):
             slot.view.hovered.connect(self.hovered)
         self.open_button = QPushButton("Open a video…")
         """Shown while nothing is open."""
+        self.continue_button = QPushButton("Continue the last session")
+        """Shown while nothing is open."""
         first = QVBoxLayout(self._slots[0].view)
         first.addStretch(3)
         first.addWidget(self.open_button, 0, Qt.AlignmentFlag.AlignHCenter)
+        first.addWidget(self.continue_button, 0, Qt.AlignmentFlag.AlignHCenter)
         first.addStretch(2)
         theme.changed.connect(self._paint)
         self._paint()
@@ -125,6 +145,16 @@ class PaneGrid(QWidget):
         self._count = count
         self._place()
         self.panes_changed.emit()
+
+    def offer(self, kinds: Sequence[type[Detector]]) -> None:
+        """Offer the panes of every detector, and those of the stages of these, the main detector first."""
+        if tuple(kinds) == self._kinds:
+            return
+        self._kinds = tuple(kinds)
+        stages = [pane for kind, side in zip(kinds, Side, strict=False) for pane in stage_panes(kind, side)]
+        for slot in self._slots:
+            slot.offer((*all_panes(), *stages))
+        self._names = ()
 
     @property
     def is_stacked(self) -> bool:
@@ -170,16 +200,23 @@ class PaneGrid(QWidget):
         pixels = tuple((pixel.row, pixel.column) for pixel in view.pinned_pixels)
         self._name_panes(tuple(run.name for run in view.runs))
         self.open_button.setVisible(not is_open)
+        self.continue_button.setVisible(not is_open)
         for slot in self._shown:
             pane = slot.view.pane
             reason = _missing(pane, view) if view.runs else hint
             slot.view.show_image(view.images.get(pane), reason if is_open or slot is self._slots[0] else "")
             slot.view.show_pinned_pixels(pixels, self._selected)
             slot.view.show_captions(view.captions)
+            slot.view.show_effects(view.runs[pane.side].effects if pane.side < len(view.runs) else ())
         image = next(iter(view.images.values()), None)
         if image is not None and image.shape[1] / image.shape[0] != self._aspect:
             self._aspect = image.shape[1] / image.shape[0]
             self._choose_stacking()
+
+    def show_event(self, mark: EventMark | None) -> None:
+        """Mark where an event takes place; nothing if None."""
+        for slot in self._shown:
+            slot.view.show_event(mark)
 
     def _name_panes(self, names: tuple[str, ...]) -> None:
         """Call panes after their detectors while two are compared."""
@@ -247,8 +284,12 @@ def _missing(pane: Pane, view: View) -> str:
         return "Choose a detector to compare with in the Compare panel."
     if Needs.LABELS in pane.needs:
         return "No ground truth for this frame. Choose its folder in the Compare panel."
-    if view.looking_back and pane.needs & (Needs.SCORE | Needs.MODEL):
+    if view.looking_back and pane.needs & (Needs.SCORE | Needs.MODEL | Needs.STAGES):
         return "Not kept for earlier frames. Rewind the model to this frame (Backspace) to see it."
+    if pane.stage is not None and view.runs[pane.side].result.stages is not None:
+        return f"The masks of {view.runs[pane.side].name} do not go through this stage."
+    if Needs.STAGES in pane.needs:
+        return "The stages of this frame were not kept; they come with the next one."
     if Needs.SCORE in pane.needs:
         return f"No score for this frame; it comes with the next one, unless {view.runs[pane.side].name} has none."
     return ""

@@ -9,14 +9,15 @@ from bgsub.config import Config
 from bgsub.errors import BgsubError
 from bgsub.gui.panes import find_pane
 from bgsub.gui.session import Session
-from bgsub.gui.widgets.pane_grid import PaneGrid
+from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.theme import ThemeChoice
+from bgsub.gui.workspace import Workspace, parse_workspace, workspace_text
 
 __all__ = ["WindowState"]
 
 logger = logging.getLogger(__name__)
 
-_LAYOUT_VERSION = 2
+_LAYOUT_VERSION = 3
 """Of the saved docks; a layout saved with another version is ignored."""
 
 
@@ -47,6 +48,28 @@ class WindowState:
             logger.info("the remembered settings of the detector cannot be used: %s", error)
             return None
 
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether to look through sources in the background."""
+        return self._text("events/ahead") != "false"
+
+    @property
+    def has_workspace(self) -> bool:
+        """Whether a session is remembered."""
+        return bool(self._text("session/last"))
+
+    @property
+    def workspace(self) -> Workspace | None:
+        """The session at the end of the last run, if it had a source.
+
+        Raises
+        ------
+        ConfigError
+            If it cannot be used any more, such as for ground truth that has gone.
+        """
+        text = self._text("session/last")
+        return parse_workspace(text, "the last session") if text else None
+
     def restore(self, window: QMainWindow, grid: PaneGrid, session: Session) -> None:
         """Apply what is remembered."""
         geometry, state = self._settings.value("window/geometry"), self._settings.value("window/state")
@@ -62,9 +85,13 @@ class WindowState:
             session.change(overlay_style="tint")
         session.change(loop=self._text("play/loop") == "true", keep_model=self._text("play/reset") != "true")
 
-    def save(self, window: QMainWindow, grid: PaneGrid, session: Session, theme: ThemeChoice) -> None:
+    def save(
+        self, window: QMainWindow, grid: PaneGrid, session: Session, theme: ThemeChoice, *, looks_ahead: bool
+    ) -> None:
         """Remember the present layout and choices."""
         settings = session.settings
+        if session.source:
+            self._settings.setValue("session/last", workspace_text(session.workspace))
         for key, value in (
             ("window/geometry", window.saveGeometry()),
             ("window/state", window.saveState(_LAYOUT_VERSION)),
@@ -72,6 +99,7 @@ class WindowState:
             ("window/theme", theme.value),
             ("overlay/style", settings.overlay_style),
             ("detector/settings", settings.config.to_toml() if settings.config != Config() else ""),
+            ("events/ahead", str(looks_ahead).lower()),
             ("play/loop", str(settings.loop).lower()),
             ("play/reset", str(not settings.keep_model).lower()),
         ):

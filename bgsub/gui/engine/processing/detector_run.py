@@ -2,7 +2,6 @@
 
 import copy
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,15 +13,14 @@ from bgsub.detectors import detector_class
 from bgsub.detectors.base import Detector
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.errors import BgsubError, ModelFileError
-from bgsub.evaluation import Counts, GroundTruth, count_pixels, scored_pixels
+from bgsub.evaluation import Counts
 from bgsub.frames import Frame, Mask, Packet, Result, Timings
-from bgsub.gui.engine.notices import Notices
-from bgsub.gui.messages import DetectorRunView, Settings
-from bgsub.gui.panes import Needs, Side
+from bgsub.gui.messages import DetectorRunView
+from bgsub.gui.panes import find_effects, stages_of
 from bgsub.pipeline import Pipeline, default_postprocess
 from bgsub.roi import Region
 
-__all__ = ["DetectorRun", "DetectorRuns", "RunState", "foreground_share", "needs_new_model"]
+__all__ = ["DetectorRun", "RunState", "foreground_share", "needs_new_model"]
 
 _TIMED_FRAMES = 25
 """Number of frames in the mean time."""
@@ -72,6 +70,8 @@ class DetectorRun:
         self._confined_to: tuple[Region | None, tuple[int, ...]] | None = None
         self._times_ms: deque[float] = deque(maxlen=_TIMED_FRAMES)
         self._counts, self._scored = Counts(), 0
+        self.frame_counts: Counts | None = None
+        """Right and wrong pixels of the present frame; None if it has no labels."""
         self._make()
 
     @property
@@ -157,9 +157,10 @@ class DetectorRun:
         self._counts, self._scored = state.counts, state.scored
         self.is_loaded = False
 
-    def step(self, packet: Packet, *, frozen: bool, want_score: bool) -> Result:
+    def step(self, packet: Packet, *, frozen: bool, want_score: bool, want_stages: bool) -> Result:
         """Process one frame; a detector that cannot freeze goes on learning."""
         self._pipeline.want_score = want_score
+        self._pipeline.want_stages = want_stages or bool(self.detector.parameters.get("detect_shadows"))
         can_freeze = frozen and self.detector.can_freeze
         self._pipeline.learning_rate = 0.0 if can_freeze else self._config.learning_rate
         result = self._pipeline.step(packet)
@@ -183,13 +184,14 @@ class DetectorRun:
         if not self.detector.can_freeze or (self.detector.shape, self.detector.dtype) != (frame.shape, frame.dtype):
             return Result(packet, np.zeros(frame.shape[:2], np.uint8), None, Timings(0.0, 0.0, 0.0))
         pipeline = copy.copy(self._pipeline)  # with the same model, but its own count of frames
-        pipeline.learning_rate, pipeline.want_score = 0.0, False
+        pipeline.learning_rate, pipeline.want_score, pipeline.want_stages = 0.0, False, False
         return pipeline.step(packet)
 
-    def count(self, mask: Mask, selected: tuple[Frame, Frame]) -> None:
-        """Compare a mask with the pixels that are foreground and those that are background."""
-        self._counts += count_pixels(mask, *selected)
-        self._scored += 1
+    def count(self) -> None:
+        """Add what was found right and wrong in the present frame to the counts so far."""
+        if self.frame_counts is not None:
+            self._counts += self.frame_counts
+            self._scored += 1
 
     def inspect(self, frame: Frame, row: int, column: int) -> tuple[PixelState | None, str]:
         """Return the state of one pixel, or None and the reason why there is none."""
@@ -231,7 +233,11 @@ class DetectorRun:
         counts = self._counts if scored else None
         share = foreground_share(result.mask)
         memory = self.detector.memory_bytes
-        return DetectorRunView(self.detector.name, result, self.ms, share, memory, counts, self._scored)
+        stages = stages_of(type(self.detector))
+        effects = () if result.stages is None else find_effects(result.stages, stages)
+        return DetectorRunView(
+            self.detector.name, result, self.ms, share, memory, counts, self._scored, self.frame_counts, effects
+        )
 
     def _make(self) -> None:
         detector = self._config.make_detector(rate_hz=self._rate_hz)
@@ -241,147 +247,3 @@ class DetectorRun:
         self._counts, self._scored = Counts(), 0
         self.is_loaded = False
         """Whether the model comes from a file and has processed no frame since."""
-
-
-class DetectorRuns:
-    """The main detector and, while two are compared, the second one, both on the same frames.
-
-    Parameters
-    ----------
-    settings : Settings
-        Initial settings.
-    notices : Notices
-        Reports what a detector cannot do.
-    """
-
-    def __init__(self, settings: Settings, notices: Notices) -> None:
-        self._notices = notices
-        self._runs = [DetectorRun(config) for config in (settings.config, settings.other) if config is not None]
-
-    def __iter__(self) -> Iterator[DetectorRun]:
-        return iter(self._runs)
-
-    @property
-    def main(self) -> DetectorRun:
-        """The main detector, A."""
-        return self._runs[Side.A]
-
-    @property
-    def second(self) -> DetectorRun | None:
-        """The detector compared with it, B."""
-        return self._runs[Side.B] if len(self._runs) > 1 else None
-
-    @property
-    def detectors(self) -> list[Detector]:
-        """The models, A first."""
-        return [run.detector for run in self._runs]
-
-    def configure(self, settings: Settings, rate_hz: float | None) -> None:
-        """Use other configurations; values that do not go together are reported and not used."""
-        try:
-            self.main.configure(settings.config)
-            if settings.other is None:
-                del self._runs[1:]
-            elif self.second is None:
-                self._runs.append(DetectorRun(settings.other, rate_hz))
-            else:
-                self.second.configure(settings.other)
-        except (BgsubError, ValueError) as error:
-            self._notices.error(error)
-
-    def restart(self, rate_hz: float | None) -> None:
-        """Begin with new models for a new source; a model that was just loaded stays."""
-        self._runs = [run if run.is_loaded else DetectorRun(run.config, rate_hz) for run in self._runs]
-
-    @property
-    def can_be_kept(self) -> bool:
-        """Whether all models can be copied."""
-        return all(detector.can_save for detector in self.detectors)
-
-    def states(self) -> tuple[RunState, ...]:
-        """Return copies of all runs."""
-        return tuple(run.state() for run in self._runs)
-
-    def restore(self, states: Sequence[RunState], rate_hz: float | None, *, but: Collection[int] = ()) -> None:
-        """Return to a state of all runs, but those at some indices."""
-        del self._runs[len(states) :]
-        while len(self._runs) < len(states):
-            self._runs.append(DetectorRun(states[len(self._runs)].config, rate_hz))
-        for index, (run, state) in enumerate(zip(self._runs, states, strict=True)):
-            if index not in but:
-                run.restore(state)
-
-    def reset(self) -> None:
-        """Forget all models."""
-        for run in self._runs:
-            run.reset()
-
-    def restart_counts(self) -> None:
-        """Count right and wrong pixels from zero."""
-        for run in self._runs:
-            run.restart_counts()
-
-    def prepare(self, frame: Frame, region: Region | None) -> None:
-        """Renew models that learned frames of another size or type, and confine all to the region."""
-        for run in self._runs:
-            learned = run.detector.shape, run.detector.dtype
-            if run.detector.shape is not None and learned != (frame.shape, frame.dtype):
-                run.reset()
-                self._notices.warn(
-                    f"The frames are {frame.shape[1]}x{frame.shape[0]} now: {run.detector.name} learns a new model."
-                )
-        try:
-            for run in self._runs:
-                run.confine(region, (frame.shape[0], frame.shape[1]))
-        except (BgsubError, ValueError) as error:
-            self._notices.refuse(error, region)
-
-    def step(self, packet: Packet, settings: Settings, known: Mapping[int, Result]) -> list[Result]:
-        """Process one frame with each detector whose result is not known, with scores for panes that need them."""
-        return [
-            known[side]
-            if side in known
-            else run.step(
-                packet,
-                frozen=settings.frozen,
-                want_score=any(pane.side == side and Needs.SCORE in pane.needs for pane in settings.panes),
-            )
-            for side, run in enumerate(self._runs)
-        ]
-
-    def read_truth(self, result: Result, truth: GroundTruth | None) -> tuple[Mask, Mask | None] | None:
-        """Return labels and region of a frame, both (H, W) uint8, if there are any."""
-        if truth is None:
-            return None
-        height, width = result.mask.shape
-        try:
-            return truth.read(result.packet.number, (height, width))
-        except BgsubError as error:
-            self._notices.refuse(error, truth)
-            return None
-
-    def count(self, results: list[Result], truth: GroundTruth | None, known: Collection[int] = ()) -> Mask | None:
-        """Compare masks with the ground truth of the frame, but those at some indices.
-
-        Returns
-        -------
-        (H, W) uint8 array or None
-            The labels, if there are any.
-        """
-        found = self.read_truth(results[0], truth)
-        if found is None:
-            return None
-        labels, roi = found
-        selected = scored_pixels(labels, roi)
-        for index, (run, result) in enumerate(zip(self._runs, results, strict=True)):
-            if index not in known:
-                run.count(result.mask, selected)
-        return labels
-
-    def peek(self, packet: Packet) -> list[Result]:
-        """Judge one frame by the models as they are, without learning."""
-        return [run.peek(packet) for run in self._runs]
-
-    def views(self, results: list[Result], *, scored: bool) -> tuple[DetectorRunView, ...]:
-        """Return summaries for the window."""
-        return tuple(run.view(result, scored=scored) for run, result in zip(self._runs, results, strict=False))

@@ -1,26 +1,24 @@
 """One pane: paints an image sharply at every zoom, with its marks, and reports the pixels that are clicked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from PyQt6.QtCore import QPointF, QRect, QRectF, QSize, QSizeF, Qt, pyqtSignal
-from PyQt6.QtGui import QColor, QCursor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PyQt6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, pyqtSignal
+from PyQt6.QtGui import QColor, QCursor, QImage, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from bgsub._opencv import cv2
 from bgsub.frames import Frame
-from bgsub.gui.panes import FALSE, HEAT_RANGE, HIT, INPUT, MISSED, ONLY_A, ONLY_B, Legend, Pane, heat_colours
-from bgsub.gui.widgets.viewport import Viewport
+from bgsub.gui.panes import INPUT, Effect, Pane
+from bgsub.gui.widgets.images.legends import Legends
+from bgsub.gui.widgets.images.marks import EventMark, paint_event, paint_pixels
+from bgsub.gui.widgets.images.viewport import Viewport
 
 __all__ = ["FrameView", "Overlay", "shrink", "to_qimage"]
 
 _CLICK_PX = 4  # a mouse that moves further drags
-_CAPTION_MARGIN_PX = 24
-_CHOICE_PX = 190  # width of the box that chooses the pane, with its margin
 _SHARP_FROM = 3.0  # device pixels per image pixel, from which on pixels are shown as squares
-PIXEL_COLOURS = ("#ff3df2", "#19e3ff", "#ffe100", "#7dff4d", "#ff8a1f", "#b78bff")
-"""Marks of pinned pixels, in their order."""
 
 
 class Overlay(Protocol):
@@ -88,6 +86,8 @@ class FrameView(QWidget):
         self._hint = ""
         self._captions: tuple[str, ...] = ()
         self._sides: tuple[str, ...] = ()
+        self._effects: tuple[Effect, ...] = ()
+        self._event: EventMark | None = None
         self._pinned_pixels: tuple[tuple[int, int], ...] = ()
         self._selected: tuple[int, int] | None = None
         self._cache: tuple[tuple[object, ...], tuple[Frame, Frame], QImage] | None = None
@@ -113,6 +113,11 @@ class FrameView(QWidget):
     def image(self) -> Frame | None:
         """The image shown."""
         return self._image
+
+    @property
+    def hint(self) -> str:
+        """What is written where there is no image."""
+        return self._hint
 
     def show_pane(self, pane: Pane) -> None:
         """Show another pane from the next image on."""
@@ -141,6 +146,23 @@ class FrameView(QWidget):
         """Call the detectors that are compared by these names in the legend; empty for A and B."""
         self._sides = names
         self.update()
+
+    def show_effects(self, effects: tuple[Effect, ...]) -> None:
+        """Explain what the stages of the mask did in the legend."""
+        if effects != self._effects:
+            self._effects = effects
+            self.update()
+
+    @property
+    def event_text(self) -> str:
+        """What is written at the event that is marked; empty if none is."""
+        return "" if self._event is None else self._event.text
+
+    def show_event(self, mark: EventMark | None) -> None:
+        """Mark where an event takes place."""
+        if mark != self._event:
+            self._event = mark
+            self.update()
 
     def show_pinned_pixels(self, pixels: tuple[tuple[int, int], ...], selected: tuple[int, int] | None) -> None:
         """Mark pixels (row, column)."""
@@ -196,10 +218,13 @@ class FrameView(QWidget):
             self._paint_hint(painter)
         else:
             self._paint_image(painter, self._image)
-            self._paint_pinned_pixels(painter)
+            if self._event is not None:
+                paint_event(painter, self.to_pane, self._image.shape[1], self._image.shape[0], self._event)
+            paint_pixels(painter, self.to_pane, self._pinned_pixels, self._selected)
             if self.overlay is not None:
                 self.overlay.paint(painter, self.to_pane)
-            self._paint_legend(painter)
+            legends = Legends(self._pane, self.viewport.zoom, self._captions, self._sides, self._effects)
+            legends.paint(painter, self.rect())
         painter.end()
         if self._image is not None:
             self.painted.emit()
@@ -235,87 +260,11 @@ class FrameView(QWidget):
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, 1 < scale < _SHARP_FROM)
         painter.drawImage(target, self._cache[2])
 
-    def _paint_pinned_pixels(self, painter: QPainter) -> None:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for number, (row, column) in enumerate(self._pinned_pixels):
-            at = self.to_pane(QPointF(column + 0.5, row + 0.5))
-            chosen = (row, column) == self._selected
-            for colour, width in ((QColor("black"), 4.0), (QColor(PIXEL_COLOURS[number % len(PIXEL_COLOURS)]), 2.0)):
-                painter.setPen(QPen(colour, width))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                radius = 9 if chosen else 6
-                painter.drawEllipse(at, radius, radius)
-                if chosen:
-                    for x, y in ((-1, 0), (1, 0), (0, -1), (0, 1)):
-                        painter.drawLine(at + QPointF(x * 9, y * 9), at + QPointF(x * 14, y * 14))
-
     def _paint_hint(self, painter: QPainter) -> None:
         dark = self._canvas.lightness() < 128
         painter.setPen(QColor("#98a2ad" if dark else "#57606a"))
         box = self.rect().adjusted(16, 16, -16, -16)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self._hint)
-
-    def _paint_legend(self, painter: QPainter) -> None:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.viewport.zoom != 1:
-            text = f"{self.viewport.zoom:.1f}x"
-            width = painter.fontMetrics().horizontalAdvance(text) + 14
-            box = QRect(8, self.height() - 30, width, 22)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(0, 0, 0, 150))
-            painter.drawRoundedRect(box, 4, 4)
-            painter.setPen(QColor("white"))
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
-        self._paint_captions(painter)
-        if self._pane.legend is Legend.HEAT:
-            self._paint_heat_legend(painter)
-        elif self._pane.legend is Legend.DIFFERENCE:
-            name_a, name_b = self._sides or ("A", "B")
-            self._paint_colour_legend(painter, ((f"only {name_a}", ONLY_A), (f"only {name_b}", ONLY_B)))
-        elif self._pane.legend is Legend.ERRORS:
-            self._paint_colour_legend(painter, (("hit", HIT), ("missed", MISSED), ("false", FALSE)))
-
-    def _paint_captions(self, painter: QPainter) -> None:
-        bottom = self.height() - 8
-        for text in reversed(self._captions):
-            room = self.width() - 2 * _CAPTION_MARGIN_PX
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
-            width = painter.fontMetrics().horizontalAdvance(shown) + 18
-            box = QRect((self.width() - width) // 2, bottom - 22, width, 22)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(0, 0, 0, 190))
-            painter.drawRoundedRect(box, 4, 4)
-            painter.setPen(QColor("white"))
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
-            bottom -= 26
-
-    def _paint_heat_legend(self, painter: QPainter) -> None:
-        colours = heat_colours()
-        width, left, top = 128, self.width() - 128 - 34, 10
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(0, 0, 0, 150))
-        painter.drawRoundedRect(QRect(left - 16, top - 4, width + 42, 34), 4, 4)
-        for x in range(width):
-            blue, green, red = (int(value) for value in colours[x * 255 // (width - 1)])
-            painter.fillRect(left + x, top, 1, 10, QColor(red, green, blue))
-        painter.setPen(QColor("white"))
-        low, high = HEAT_RANGE
-        for value in (low, 0.0, high):
-            x = left + round((value - low) / (high - low) * width)
-            painter.drawText(QRect(x - 20, top + 11, 40, 16), Qt.AlignmentFlag.AlignCenter, f"{value:g}")
-
-    def _paint_colour_legend(self, painter: QPainter, entries: Sequence[tuple[str, tuple[int, int, int]]]) -> None:
-        widths = [painter.fontMetrics().horizontalAdvance(text) + 26 for text, _ in entries]
-        left = self.width() - 10 - sum(widths) - 6 * (len(widths) - 1)
-        top = 8 if left > _CHOICE_PX else 38  # below the box that chooses the pane, where there is no room beside it
-        for (text, (blue, green, red)), width in zip(entries, widths, strict=True):
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(0, 0, 0, 150))
-            painter.drawRoundedRect(QRect(left, top, width, 22), 4, 4)
-            painter.fillRect(left + 6, top + 6, 10, 10, QColor(red, green, blue))
-            painter.setPen(QColor("white"))
-            painter.drawText(QRect(left + 20, top, width - 20, 22), Qt.AlignmentFlag.AlignVCenter, text)
-            left += width + 6
 
     # Mouse
 

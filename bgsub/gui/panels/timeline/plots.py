@@ -17,8 +17,8 @@ __all__ = ["PlotsPanel", "export_statistics"]
 
 _INTERVAL_MS = 250  # drawing axes takes milliseconds, in which the model waits for Python's lock
 _FRAMES = (250, 1500, 9000)
-_TIME, _SHARE, _MS, _MS_B, _F, _F_B = (
-    FRAME_COLUMNS.index(name) for name in ("time_s", "foreground", "ms", "ms_b", "f_measure", "f_measure_b")
+_TIME, _SHARE, _MS, _MS_B, _F, _F_FRAME, _F_FRAME_B = (
+    FRAME_COLUMNS.index(name) for name in ("time_s", "foreground", "ms", "ms_b", "f_measure", "f_frame", "f_frame_b")
 )
 
 
@@ -38,7 +38,7 @@ class PlotsPanel(QWidget):
         self._session = session
         self.share = CurvePlot(theme, "foreground, %", ["share"], ["curve_a"])
         self.times = CurvePlot(theme, "ms per frame", ["A"], ["curve_a"])
-        self.scores = CurvePlot(theme, "F so far", ["A"], ["curve_a"])
+        self.scores = CurvePlot(theme, "F", ["A", "so far"], ["curve_a", "threshold"])
         self.scores.hide()
         for plot in (self.share, self.times, self.scores):
             plot.clicked.connect(self._seek)
@@ -86,8 +86,9 @@ class PlotsPanel(QWidget):
             return
         self._drawn = drawn
         names = [run.name for run in view.runs] or ["A"]
-        for plot in (self.times, self.scores):
-            plot.set_names(names, ["curve_a", "curve_b"][: len(names)])
+        colours = ["curve_a", "curve_b"][: len(names)]
+        self.times.set_names(names, colours)
+        self.scores.set_names([*names, f"{names[0]} so far"], [*colours, "threshold"])
         self.scores.setVisible(self._session.settings.truth is not None)
         rows = _last_pass(history.rows(self.span.currentData()))
         seconds = rows[:, _TIME] - self._begin_s
@@ -95,7 +96,9 @@ class PlotsPanel(QWidget):
         times = rows[:, [_MS, _MS_B]]
         top = float(np.nanpercentile(times, 98)) * 1.4 if len(times) else 1.0  # the first frame compiles
         self.times.show_curves(seconds, rows[:, _MS], rows[:, _MS_B], top=max(top, 1.0))
-        self.scores.show_curves(seconds, rows[:, _F], rows[:, _F_B], top=1.0)
+        is_scored = np.isfinite(rows[:, _F_FRAME])  # between frames with labels there is nothing to draw
+        shown = [_F_FRAME, _F_FRAME_B, _F] if len(names) > 1 else [_F_FRAME, _F]
+        self.scores.show_curves(seconds[is_scored], *rows[is_scored][:, shown].T, top=1.02)
         for plot in (self.share, self.times, self.scores):
             plot.show_cursor(view.time_s if view.runs else None)
 

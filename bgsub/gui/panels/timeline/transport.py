@@ -1,90 +1,32 @@
 """Play, pause, step, seek, speed and loop: the bar below the panes."""
 
-from PyQt6.QtCore import QEvent, QPointF, QSignalBlocker, Qt
-from PyQt6.QtGui import QMouseEvent
+from PyQt6.QtCore import QSignalBlocker
 from PyQt6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
+    QInputDialog,
     QLabel,
-    QSlider,
-    QStyle,
-    QStyleOptionSlider,
     QToolButton,
-    QToolTip,
     QWidget,
 )
 
+from bgsub.gui.lookout import Lookout
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, DEFAULT_RATE_HZ
+from bgsub.gui.panels.timeline.seek_slider import SeekSlider, clock
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.icons import icon
 from bgsub.gui.widgets.theme import Theme
+from bgsub.video.sources import parse_position
 
-__all__ = ["SPEEDS", "SeekSlider", "TransportBar", "clock"]
+__all__ = ["SPEEDS", "TransportBar"]
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, AS_FAST_AS_POSSIBLE)
 """Speeds to choose from, in times real time."""
 
 
-def clock(time_s: float) -> str:
-    """Return a time as `M:SS.s`, with hours if it is that long.
-
-    Examples
-    --------
-    >>> clock(62.55), clock(3723)
-    ('1:02.5', '1:02:03.0')
-    """
-    tenths = int(max(time_s, 0) * 10 + 1e-6)
-    minutes, rest = divmod(tenths, 600)
-    hours, minutes = divmod(minutes, 60)
-    seconds = f"{rest // 10:02d}.{rest % 10}"
-    return f"{hours}:{minutes:02d}:{seconds}" if hours else f"{minutes}:{seconds}"
-
-
 def speed_text(speed: float) -> str:
     """Return the label of a speed."""
     return "max" if speed == AS_FAST_AS_POSSIBLE else f"{speed:g}x"
-
-
-class SeekSlider(QSlider):
-    """Slider that jumps to where it is clicked and shows the time under the mouse."""
-
-    def __init__(self) -> None:
-        super().__init__(Qt.Orientation.Horizontal)
-        self.rate_hz = DEFAULT_RATE_HZ
-        """Converts frame indices to times."""
-        self.setMouseTracking(True)
-
-    def mousePressEvent(self, ev: QMouseEvent | None) -> None:
-        if ev is not None and ev.button() == Qt.MouseButton.LeftButton:
-            self.setSliderDown(True)
-            self.setSliderPosition(self._index(ev.position()))
-            self.sliderMoved.emit(self.sliderPosition())
-
-    def mouseMoveEvent(self, ev: QMouseEvent | None) -> None:
-        if ev is None:
-            return
-        index = self._index(ev.position())
-        if self.isSliderDown():
-            self.setSliderPosition(index)
-            self.sliderMoved.emit(index)
-        text = f"{clock(index / self.rate_hz)}  frame {index + 1}"
-        QToolTip.showText(ev.globalPosition().toPoint(), text, self)
-
-    def mouseReleaseEvent(self, ev: QMouseEvent | None) -> None:
-        self.setSliderDown(False)
-
-    def event(self, event: QEvent | None) -> bool:
-        if event is not None and event.type() == QEvent.Type.ToolTip:
-            return True
-        return super().event(event)
-
-    def _index(self, at: QPointF) -> int:
-        option = QStyleOptionSlider()
-        self.initStyleOption(option)
-        style = self.style()
-        handle = 0 if style is None else style.pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
-        span = max(self.width() - handle, 1)
-        return QStyle.sliderValueFromPosition(self.minimum(), self.maximum(), round(at.x() - handle / 2), span)
 
 
 class TransportBar(QWidget):
@@ -94,17 +36,20 @@ class TransportBar(QWidget):
     ----------
     session : Session
         Plays the source.
+    lookout : Lookout
+        Knows what happens in it.
     theme : Theme
         Colours of the icons.
     """
 
-    def __init__(self, session: Session, theme: Theme) -> None:
+    def __init__(self, session: Session, lookout: Lookout, theme: Theme) -> None:
         super().__init__()
         self._session, self._theme = session, theme
+        lookout.changed.connect(lambda: self.slider.show_happenings(lookout.happenings))
         self.play = self._button("Play or pause (Space)", session.toggle)
         self.back = self._button("One frame back (,)", lambda: session.step(-1))
         self.forward = self._button("One frame forward (.)", lambda: session.step(1))
-        self.slider = SeekSlider()
+        self.slider = SeekSlider(theme)
         self.slider.setEnabled(False)
         self.slider.sliderMoved.connect(session.seek)
         self.slider.actionTriggered.connect(self._seek_by_key)
@@ -135,6 +80,36 @@ class TransportBar(QWidget):
         theme.changed.connect(self._paint)
         self._paint()
         self._show_settings()
+
+    def begin_part(self) -> None:
+        """Repeat a part that begins with the frame shown."""
+        part = self._session.settings.part
+        begin_s = self._session.view.time_s
+        self._session.set_part(begin_s, part[1] if part is not None and part[1] > begin_s else None)
+
+    def end_part(self) -> None:
+        """Repeat a part that ends with the frame shown."""
+        part = self._session.settings.part
+        self._session.set_part(None if part is None else part[0], self._session.view.time_s)
+
+    def ask_position(self) -> None:
+        """Ask for a time or frame number, and go there."""
+        text, done = QInputDialog.getText(self, "Go to", "Frame number such as 471, or time such as 15.2s or 1:05:")
+        if done and text.strip():
+            self._session.attempt(lambda: self.go_to(text.strip()))
+
+    def go_to(self, text: str) -> None:
+        """Go to a frame number or a time since the first frame.
+
+        Raises
+        ------
+        ValueError
+            If the text is neither.
+        """
+        at = parse_position(text, "position")
+        if at is not None:
+            rate_hz = self.slider.rate_hz
+            self._session.seek(round(at.time_s * rate_hz) if at.time_s is not None else max(0, (at.number or 1) - 1))
 
     def change_speed(self, by: int) -> None:
         """Choose the next faster (1) or slower (-1) speed."""
@@ -187,6 +162,7 @@ class TransportBar(QWidget):
         self.loop.setChecked(settings.loop)
         self.speed.setCurrentIndex(self.speed.findData(settings.speed))
         self.jump.setCurrentIndex(0 if settings.keep_model else 1)
+        self.slider.show_part(settings.part)
 
     def _paint(self) -> None:
         colour = self._theme.colours.text

@@ -1,48 +1,53 @@
 """The main window: arranges panes, panels and menus around a session."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSettings, QSize, Qt
 from PyQt6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
 from PyQt6.QtWidgets import QMainWindow, QTabWidget, QVBoxLayout, QWidget
 
-from bgsub.gui.commands import CommandId, pane_command_id, theme_command_id
-from bgsub.gui.file_commands import FileCommands, source_title
-from bgsub.gui.menus import HelpDialog, Menus
+from bgsub.detectors import detector_class
+from bgsub.gui.commands import CommandId, theme_command_id
+from bgsub.gui.lookout import Lookout
 from bgsub.gui.messages import DEFAULT_RATE_HZ, Level
 from bgsub.gui.panels.compare import ComparePanel
 from bgsub.gui.panels.detector import DetectorPanel
 from bgsub.gui.panels.docks import PANEL_LABELS, PanelId, make_docks
 from bgsub.gui.panels.inspector import InspectorPanel
-from bgsub.gui.panels.plots import PlotsPanel
 from bgsub.gui.panels.roi import RoiPanel
 from bgsub.gui.panels.status_bar import StatusBar
-from bgsub.gui.panels.transport import TransportBar
-from bgsub.gui.panes import Pane, all_panes
+from bgsub.gui.panels.timeline.events import EventsPanel
+from bgsub.gui.panels.timeline.plots import PlotsPanel
+from bgsub.gui.panels.timeline.transport import TransportBar
+from bgsub.gui.panels.truth.panel import TruthPanel
+from bgsub.gui.panes import Pane
 from bgsub.gui.qt_process import GarbageCollector
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.dialogs import remember_in
 from bgsub.gui.widgets.fields import tame_fields
+from bgsub.gui.widgets.images.marks import mark_of
+from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.notice_bar import NoticeBar
 from bgsub.gui.widgets.open_source import (
     RecentSources,
-    ask_source_address,
     ask_source_file,
-    ask_source_folder,
     dropped_source,
 )
-from bgsub.gui.widgets.pane_grid import PaneGrid
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
-from bgsub.gui.window_state import WindowState
+from bgsub.gui.window.file_commands import FileCommands, source_title
+from bgsub.gui.window.handlers import command_handlers
+from bgsub.gui.window.menus import HelpDialog, Menus
+from bgsub.gui.window.session_files import SessionFiles
+from bgsub.gui.window.window_state import WindowState
+from bgsub.video.sources import Position
 
 if TYPE_CHECKING:
     from bgsub.gui.learners_page.window import LearnersWindow
 
 __all__ = ["PANEL_LABELS", "MainWindow", "PanelId"]
 
-_TABS_ON_TOP = QTabWidget.TabPosition.North
+_TABS_BESIDE = QTabWidget.TabPosition.East  # in one line above the panels their names would be cut
 _SKIP_S = 10
 _SIZE, _FRAME = QSize(1360, 860), QSize(8, 36)  # of the first window, and of what a window manager adds
 
@@ -65,6 +70,7 @@ class MainWindow(QMainWindow):
         self.session, self._theme = session, theme
         self._state = WindowState(settings)
         self._last_config = self._state.config
+        self._is_ending = False
         self.garbage = GarbageCollector(self)
         remember_in(settings)
         self.setWindowTitle("bgsub")
@@ -73,41 +79,54 @@ class MainWindow(QMainWindow):
         self.recent = RecentSources(settings)
         self.notices = NoticeBar(theme)
         self.grid = PaneGrid(theme)
-        self.transport = TransportBar(session, theme)
+        self.lookout = Lookout(session, enabled=self._state.looks_ahead)
+        self.transport = TransportBar(session, self.lookout, theme)
         self.status = StatusBar(session)
         self.detector = DetectorPanel(session)
         self.compare = ComparePanel(session)
         self.inspector = InspectorPanel(session, theme)
         self.roi = RoiPanel(session)
         self.plots = PlotsPanel(session, theme)
+        self.events = EventsPanel(session, self.lookout)
+        self.truth = TruthPanel(session)
         self.learners: LearnersWindow | None = None
         panels = {
             PanelId.DETECTOR: self.detector,
             PanelId.COMPARE: self.compare,
             PanelId.INSPECTOR: self.inspector,
             PanelId.REGION: self.roi,
+            PanelId.EVENTS: self.events,
+            PanelId.TRUTH: self.truth,
             PanelId.PLOTS: self.plots,
         }
         self.docks = make_docks(self, panels)
         self._lay_out()
         self.files = FileCommands(self, session, self.grid)
+        self.session_files = SessionFiles(self, self._state)
         toggles = [action for dock in self.docks.values() if (action := dock.toggleViewAction()) is not None]
         self.menus = self._make_menus(toggles)
         self._connect()
+        self._offer_panes()
         self._fit_screen()
         self._state.restore(self, self.grid, session)
         self.choose_theme(self._state.theme)
         self._show_recording(False)
+        self.grid.continue_button.setEnabled(self._state.has_workspace)
         tame_fields(self)
         self._show_view()
 
     # Opening
 
-    def open(self, text: str) -> None:
-        """Open a source."""
+    def open(self, text: str, part: tuple[Position | None, Position | None] = (None, None)) -> None:
+        """Open a source, or a part of it from its first to its last frame."""
         self.notices.clear()
-        self.setWindowTitle(f"{source_title(text)} - bgsub")
-        self.session.open(text)
+        self.name_source(text)
+        self.session.open(text, part)
+
+    def name_source(self, text: str) -> None:
+        """Put the name of a source into the title."""
+        title = source_title(text) if text else ""
+        self.setWindowTitle(f"{title} - bgsub" if title else "bgsub")
 
     def ask_and_open(self, ask: Callable[[QWidget], str | None]) -> None:
         """Ask for a source and open it."""
@@ -222,6 +241,8 @@ class MainWindow(QMainWindow):
             if self.roi.draft.drawing is not None:
                 self.roi.draft.cancel()
                 self.grid.refresh()
+            elif self.truth.is_painting:
+                self.truth.put_away()
             else:
                 self.notices.dismiss()
         elif a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -230,9 +251,29 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(a0)
 
     def _show_editing(self, on: bool) -> None:
+        if on:
+            self.truth.put_away()
+        if self.truth.is_painting:
+            return
         self.roi.editor.is_active = on
         shown = on or self.session.settings.region is not None
         self.grid.set_overlay(self.roi.editor if shown else None, crosshair=on)
+
+    def _show_painting(self, on: bool) -> None:
+        if on and self.roi.is_editing:
+            self.roi.toggle_editing()
+        if on:
+            self.grid.set_overlay(self.truth.brush, crosshair=True)
+        else:
+            self._show_editing(self.roi.is_editing)
+        self.grid.refresh()
+
+    def undo_drawing(self) -> None:
+        """Undo the last stroke of the brush, if it is out; else the last change of the region."""
+        if self.truth.is_painting:
+            self.truth.undo()
+        else:
+            self.roi.undo()
 
     def _show_region(self) -> None:
         self._show_editing(self.roi.is_editing)
@@ -240,6 +281,8 @@ class MainWindow(QMainWindow):
 
     def _show_view(self) -> None:
         self.grid.show_view(self.session.view, self._hint(), is_open=bool(self.session.source))
+        found = self.lookout.happenings
+        self.grid.show_event(None if found is None else mark_of(found, self.session.view.time_s))
 
     def _hint(self) -> str:
         view = self.session.view
@@ -264,68 +307,11 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(centre)
         self.setStatusBar(self.status)
         self.setDockNestingEnabled(True)
-        self.setTabPosition(Qt.DockWidgetArea.RightDockWidgetArea, _TABS_ON_TOP)
+        self.setTabPosition(Qt.DockWidgetArea.RightDockWidgetArea, _TABS_BESIDE)
 
     def _make_menus(self, panel_toggles: list[QAction]) -> Menus:
-        handlers = self._source_handlers() | self._play_handlers() | self._view_handlers() | self._tool_handlers()
-        handlers |= self.files.handlers() | {CommandId.RECORD: self.record}
+        handlers = command_handlers(self) | {CommandId.RECORD: self.record}
         return Menus(self, self._theme, handlers, self.open, self.recent, panel_toggles)
-
-    def _source_handlers(self) -> dict[str, Callable[[], object]]:
-        return {
-            CommandId.OPEN_FILE: lambda: self.ask_and_open(ask_source_file),
-            CommandId.OPEN_FOLDER: lambda: self.ask_and_open(ask_source_folder),
-            CommandId.OPEN_ADDRESS: lambda: self.ask_and_open(ask_source_address),
-            CommandId.CLOSE_SOURCE: self.session.close_source,
-            CommandId.QUIT: self.close,
-        }
-
-    def _play_handlers(self) -> dict[str, Callable[[], object]]:
-        session = self.session
-        return {
-            CommandId.PLAY_OR_PAUSE: session.toggle,
-            CommandId.FRAME_FORWARD: lambda: session.step(1),
-            CommandId.FRAME_BACK: lambda: session.step(-1),
-            CommandId.SKIP_FORWARD: lambda: self.skip(_SKIP_S),
-            CommandId.SKIP_BACK: lambda: self.skip(-_SKIP_S),
-            CommandId.TO_BEGINNING: lambda: session.seek(0),
-            CommandId.FASTER: lambda: self.transport.change_speed(1),
-            CommandId.SLOWER: lambda: self.transport.change_speed(-1),
-            CommandId.LOOP: lambda: session.change(loop=not session.settings.loop),
-            CommandId.RETRY: session.retry,
-            CommandId.FREEZE: session.toggle_frozen,
-            CommandId.RESET: session.reset,
-            CommandId.REWIND: lambda: session.rerun(0.0),
-            CommandId.RERUN: self.detector.apply_back,
-        }
-
-    def _view_handlers(self) -> dict[str, Callable[[], object]]:
-        return {
-            CommandId.ONE_PANE: lambda: self.grid.arrange(1),
-            CommandId.TWO_PANES: lambda: self.grid.arrange(2),
-            CommandId.FOUR_PANES: lambda: self.grid.arrange(4),
-            CommandId.OVERLAY_STYLE: self.toggle_overlay_style,
-            CommandId.FIT_IMAGE: self.grid.viewport.fit,
-            CommandId.FULL_SCREEN: self.toggle_full_screen,
-            **{pane_command_id(pane): partial(self.show_first, pane) for pane in all_panes()},
-            **{theme_command_id(choice): partial(self.choose_theme, choice) for choice in ThemeChoice},
-        }
-
-    def _tool_handlers(self) -> dict[str, Callable[[], object]]:
-        return {
-            CommandId.COMPARE: self.toggle_comparison,
-            CommandId.DIFFERENCE: self.compare.show_difference,
-            CommandId.DRAW_REGION: self.toggle_region_editing,
-            CommandId.UNDO_REGION: self.roi.undo,
-            CommandId.REDO_REGION: self.roi.redo,
-            CommandId.UNPIN_ALL: lambda: self.session.change(pinned_pixels=()),
-            CommandId.LEARNERS: self.show_learners,
-            CommandId.COPY_COMMAND_LINE: self.detector.copy_command,
-            CommandId.UNDO_SETTINGS: self.session.undo_settings,
-            CommandId.REDO_SETTINGS: self.session.redo_settings,
-            CommandId.LAST_SETTINGS: self.use_last_settings,
-            CommandId.KEYS: self.show_keys,
-        }
 
     def _connect(self) -> None:
         session = self.session
@@ -338,12 +324,15 @@ class MainWindow(QMainWindow):
         self.notices.retry.connect(session.retry)
         self.grid.panes_changed.connect(self._use_panes)
         self.grid.open_button.clicked.connect(lambda: self.ask_and_open(ask_source_file))
+        self.grid.continue_button.clicked.connect(self.session_files.continue_last)
         self.grid.clicked.connect(self.click)
         self.grid.hovered.connect(self.status.hover)
         self.compare.panes_wanted.connect(self.grid.choose)
         self.inspector.selected.connect(self._show_selected)
         self.roi.editing.connect(self._show_editing)
         self.roi.redrawn.connect(self._show_region)
+        self.truth.painting.connect(self._show_painting)
+        self.truth.redrawn.connect(self.grid.refresh)
         self._use_panes()
 
     def _use_panes(self) -> None:
@@ -356,6 +345,10 @@ class MainWindow(QMainWindow):
             self.menus.check(command, self.grid.count == count)
         self._show_view()
 
+    def _offer_panes(self) -> None:
+        configs = (self.session.settings.config, self.session.settings.other)
+        self.grid.offer([detector_class(config.detector) for config in configs if config is not None])
+
     def _show_selected(self, pixel: tuple[int, int] | None) -> None:
         self.grid.select_pinned_pixel(pixel)
         self._show_view()
@@ -365,6 +358,7 @@ class MainWindow(QMainWindow):
         self.menus.fill_recent()
 
     def _show_checks(self) -> None:
+        self._offer_panes()
         self.menus.check(CommandId.COMPARE, self.session.is_comparing)
         freeze = self.menus.actions[CommandId.FREEZE]
         freeze.setChecked(self.session.settings.frozen)
@@ -375,14 +369,26 @@ class MainWindow(QMainWindow):
         action.setChecked(on)
         action.setToolTip("Stop recording" if on else "Record mask and overlay")
 
+    def end(self) -> None:
+        """Close without a question, because the process is told to end."""
+        self._is_ending = True
+        self.close()
+
     def closeEvent(self, a0: QCloseEvent | None) -> None:
-        self._state.save(self, self.grid, self.session, self._theme.choice)
+        if not (self._is_ending or self.session_files.may_close()):
+            if a0 is not None:
+                a0.ignore()
+            return
+        self._is_ending = True
+        self._state.save(self, self.grid, self.session, self._theme.choice, looks_ahead=self.lookout.is_enabled)
         self.hide()  # at once: finishing files and leaving a silent stream may take seconds
         if self.learners is not None:
             self.learners.close()
             self.learners.finish()
             self.learners.deleteLater()
         self.menus.cameras.finish()
+        self.lookout.close()
+        self.truth.suggestions.finish()
         self.session.close()
         self.garbage.stop()
         super().closeEvent(a0)

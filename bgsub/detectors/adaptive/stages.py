@@ -1,0 +1,14 @@
+"""The stages of the final mask of the adaptive detector."""
+
+from bgsub.stages import FILL_HOLES, RAW, SHADOWS, Stage
+
+__all__ = ["GHOSTS", "LIGHT", "MAJORITY", "STAGES"]
+
+MAJORITY = Stage(
+    "majority", "Majority", "too few pixels around it are foreground", "most pixels around it are foreground"
+)
+GHOSTS = Stage("ghosts", "Ghosts", "it lies in a ghost, whose outline the background has and the frame has not")
+LIGHT = Stage("light", "Light", "its region is the background under another light, or the whole scene has changed")
+
+STAGES = (RAW, MAJORITY, FILL_HOLES, GHOSTS, LIGHT, SHADOWS)
+"""In their order."""

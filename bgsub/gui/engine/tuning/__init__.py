@@ -1,0 +1,1 @@
+"""Settings that agree better with labels, looked for in the background."""

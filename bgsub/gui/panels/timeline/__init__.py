@@ -1,0 +1,1 @@
+"""What goes with time: playing, curves, and what happened when."""

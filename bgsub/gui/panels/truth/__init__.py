@@ -1,0 +1,1 @@
+"""Labels: painted, compared with masks, and used to suggest settings."""

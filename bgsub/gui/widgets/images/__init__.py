@@ -1,0 +1,1 @@
+"""Panes as widgets: images, what is drawn above them, and how they are arranged."""

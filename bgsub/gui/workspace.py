@@ -1,0 +1,216 @@
+"""A session of the viewer as a file: source, part, detectors, regions, truth, panes and pins."""
+
+import math
+import tomllib
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from bgsub._files import write_text
+from bgsub._input.tables import Table, read_toml
+from bgsub.config import Config
+from bgsub.detectors import detector_class
+from bgsub.errors import BgsubError, ConfigError
+from bgsub.evaluation import GroundTruth
+from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
+from bgsub.gui.painted_truth import PaintedTruth
+from bgsub.gui.panes import Side, find_pane, stage_panes
+from bgsub.roi import Region
+from bgsub.video.sources import public_name
+
+__all__ = ["Workspace", "parse_workspace", "public_source", "read_workspace", "workspace_text", "write_workspace"]
+
+_VERSION = 1
+_MOST_BYTES = 2**20
+_MOST_PINS = 1000
+_MOST = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Everything that a session file holds."""
+
+    source: str = ""
+    """Name of the source, without a password; empty for none."""
+    position: int = 0
+    """0-based index of the frame that was shown."""
+    settings: Settings = field(default_factory=Settings)
+
+
+def describe_workspace(workspace: Workspace) -> dict[str, Any]:
+    """Return a session as nested tables of plain values."""
+    settings = workspace.settings
+    values: dict[str, Any] = {"version": _VERSION, "source": workspace.source, "position": workspace.position}
+    if settings.truth is not None and not (isinstance(settings.truth, PaintedTruth) and not settings.truth.is_saved):
+        values["truth"] = str(settings.truth.folder.resolve())
+    speed = "max" if math.isinf(settings.speed) else settings.speed
+    values["play"] = {"speed": speed, "loop": settings.loop, "keep_model": settings.keep_model}
+    if settings.part is not None:
+        values["play"]["part"] = [time_s for time_s in settings.part if not math.isinf(time_s)]
+    values["panes"] = {
+        "shown": [pane.id for pane in settings.panes],
+        "overlay": settings.overlay_style,
+        "pins": [list(pixel) for pixel in settings.pinned_pixels],
+    }
+    region = settings.region
+    if region is not None and region.image is None:
+        values["region"] = {"include": _lists(region.include), "exclude": _lists(region.exclude)}
+    values["frozen"] = settings.frozen
+    values["detector"] = _describe_config(settings.config)
+    if settings.other is not None:
+        values["second"] = _describe_config(settings.other)
+    return values
+
+
+def workspace_text(workspace: Workspace) -> str:
+    """Return a session as TOML, which `parse_workspace` reads."""
+    return tomli_w.dumps(describe_workspace(workspace))
+
+
+def write_workspace(workspace: Workspace, path: Path) -> None:
+    """Write a session file.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be written.
+    """
+    write_text(path, workspace_text(workspace), ConfigError, what="session")
+
+
+def read_workspace(path: Path) -> Workspace:
+    """Read a session file.
+
+    Raises
+    ------
+    ConfigError
+        If it is missing or wrong, or names ground truth that is not there; the message names file and entry.
+    """
+    return _parse(read_toml(path, _MOST_BYTES))
+
+
+def parse_workspace(text: str, name: str) -> Workspace:
+    """Read a session from text, called `name` in messages.
+
+    Raises
+    ------
+    ConfigError
+        As `read_workspace`.
+    """
+    try:
+        return _parse(Table(tomllib.loads(text), name))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{name} is no valid TOML: {error}") from error
+
+
+def _parse(table: Table) -> Workspace:
+    if table.whole("version", least=1) != _VERSION:
+        raise table.error("version", f"must be {_VERSION}; the file is of another version of bgsub")
+    source, position = table.text("source", ""), table.whole("position", 0)
+    play, panes = table.table("play"), table.table("panes")
+    speed = play.raw("speed", 1.0)
+    config, other = _config(table, "detector"), _config(table, "second") if "second" in table else None
+    settings = Settings(
+        config=config or Config(),
+        other=other,
+        frozen=table.flag("frozen", False),
+        region=_region(table),
+        speed=AS_FAST_AS_POSSIBLE if speed == "max" else play.number("speed", 1.0, least=0.01, most=100),
+        loop=play.flag("loop", False),
+        part=_part(play),
+        keep_model=play.flag("keep_model", True),
+        panes=_panes(panes, [found for found in (config, other) if found is not None]),
+        overlay_style="tint" if panes.text("overlay", "contour", choices=("contour", "tint")) == "tint" else "contour",
+        pinned_pixels=_pins(panes),
+        truth=_truth(table),
+    )
+    for part in (play, panes, table):
+        part.finish()
+    return Workspace(source, position, settings)
+
+
+def _describe_config(config: Config) -> dict[str, Any]:
+    values = {item.name: getattr(config, item.name) for item in fields(config)}
+    values["parameters"] = {name: value for name, value in config.parameters.items() if value is not None}
+    values["postprocess"] = None if config.postprocess is None else asdict(config.postprocess)
+    return {name: value for name, value in values.items() if value is not None and value != ""}
+
+
+def _config(table: Table, key: str) -> Config | None:
+    if key not in table:
+        return None
+    try:
+        return Config.from_toml_text(tomli_w.dumps(table.table(key).values()))
+    except (ValueError, TypeError, BgsubError) as error:
+        raise table.error(key, f"is wrong: {error}") from error
+
+
+def _region(table: Table) -> Region | None:
+    if "region" not in table:
+        return None
+    inner = table.table("region")
+    include, exclude = inner.raw("include", []), inner.raw("exclude", [])
+    inner.finish()
+    try:
+        included, excluded = (
+            tuple(tuple((float(x), float(y)) for x, y in polygon) for polygon in group) for group in (include, exclude)
+        )
+        return Region(included, excluded)
+    except (TypeError, ValueError) as error:
+        raise table.error("region", f"must hold lists of corners x, y ({error})") from error
+
+
+def _part(play: Table) -> tuple[float, float] | None:
+    ends = play.raw("part")
+    if ends is None:
+        return None
+    numbers = isinstance(ends, list) and all(type(value) in (int, float) and 0 <= value <= _MOST for value in ends)
+    if not numbers or len(ends) not in (1, 2) or sorted(set(ends)) != ends:
+        raise play.error("part", "must be one or two rising times in seconds", ends)
+    return float(ends[0]), float(ends[1]) if len(ends) > 1 else math.inf
+
+
+def _panes(table: Table, configs: list[Config]) -> tuple[Any, ...]:
+    for side, config in zip(Side, configs, strict=False):
+        stage_panes(detector_class(config.detector), side)  # so that they can be found
+    names = table.raw("shown", [])
+    if not isinstance(names, list) or len(names) > 4 or not all(isinstance(name, str) for name in names):
+        raise table.error("shown", "must be a list of up to four ids of panes", names)
+    found = tuple(pane for pane in map(find_pane, names) if pane is not None)  # another version may have others
+    return found or Settings().panes
+
+
+def _pins(table: Table) -> tuple[tuple[int, int], ...]:
+    pins = table.raw("pins", [])
+    if not isinstance(pins, list) or len(pins) > _MOST_PINS:
+        raise table.error("pins", "must be a list of pairs row, column", pins)
+    for pin in pins:
+        if not (isinstance(pin, list) and len(pin) == 2 and all(type(v) is int and 0 <= v <= _MOST for v in pin)):
+            raise table.error("pins", "must be a list of pairs row, column", pin)
+    return tuple(dict.fromkeys((pin[0], pin[1]) for pin in pins))
+
+
+def _truth(table: Table) -> GroundTruth | None:
+    folder = table.text("truth", "")
+    if not folder:
+        return None
+    try:
+        return GroundTruth(folder)
+    except BgsubError as error:
+        raise table.error("truth", f"cannot be used: {error}") from error
+
+
+def _lists(polygons: tuple[Any, ...]) -> list[list[list[float]]]:
+    return [[[float(x), float(y)] for x, y in polygon] for polygon in polygons]
+
+
+def public_source(text: str) -> str:
+    """Return a source's name as a session file may keep it: the whole path of a file, an address without secrets."""
+    if not text:
+        return ""
+    path = Path(text)
+    if "://" not in text and path.exists():
+        return str(path.resolve())
+    return public_name(text) if "://" in text else text
