@@ -2,10 +2,10 @@
 
 python -m bench.detectors.outlines DATASET ... [--runs N]
 
-Boundary F compares the outlines of mask and truth: the harmonic mean of the share of the mask's outline within two pixels
-of the truth's and the other way round, over all labelled frames. A rim of unknown pixels round an object is divided in
-the middle; other unknown pixels, and what is within two pixels of them, do not count. The spread is that of F over N runs (ten) with other noise of standard deviation 2.55 grey levels, 1 %
-of white, on every frame.
+Boundary F compares the outlines of mask and truth: the harmonic mean of the share of the mask's outline within two
+pixels of the truth's and the other way round, over all labelled frames. A rim of unknown pixels round an object is
+divided in the middle; other unknown pixels, and what is within two pixels of them, do not count. The spread is that of
+F over N runs (ten) with other noise of standard deviation 2.55 grey levels, 1 % of white, on every frame.
 """
 
 import argparse
@@ -102,7 +102,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10)
     options = parser.parse_args()
     names = ("adaptive", "mog2", "knn")
-    print(f"{'boundary F':24}" + "".join(f"{name:>10}" for name in names) + "   adaptive under noise: F, range, deviation")
+    heads = "".join(f"{name:>10}" for name in names)
+    print(f"{'boundary F':24}{heads}   adaptive under noise: F, range, deviation")
     for folder in options.datasets:
         for sequence in find_sequences(folder):
             line = "".join(f"{run(sequence, name)[1]:10.3f}" for name in names)

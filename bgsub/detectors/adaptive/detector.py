@@ -29,7 +29,7 @@ from bgsub.detectors.adaptive.final_mask import (
 from bgsub.detectors.adaptive.forgetting import forget
 from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
-from bgsub.detectors.adaptive.shadows import Colours, mark_shadows
+from bgsub.detectors.adaptive.shadows import Colours, count_colours, mark_shadows
 from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT, MAJORITY, STAGES
 from bgsub.detectors.adaptive.state import SPANS, make_arrays, make_observation
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank, aligned_zeros
@@ -243,23 +243,25 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             for forgotten, factor, stage in self._find_forgotten(final, outlines):
                 self._forget_pixels(forgotten, factor, learning.where, final)
                 self._keep_stage(stage, final)
+            counted = count_colours(final, *self._planes(), self._white(frame.dtype), self._colours())
+            self._scalars["brighter"], self._scalars["brighter_alike"] = counted
             self._update(learning, final)
         if mask is not None:
             mask[:] = raw if self._parameters["raw"] else final
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
             if marks or not (raw_wanted or self._parameters["shadows"]):
-                self._mark_shadows(mask, final, _SHADOW if marks else 0, learning is not None)
+                self._mark_shadows(mask, final, _SHADOW if marks else 0)
                 self._keep_stage(SHADOWS, mask)
             if raw_wanted and self.trace is not None:
                 self.trace.clear()  # none of these stages made this mask
 
-    def _mark_shadows(self, mask: Mask, final: Mask, value: int, learn: bool) -> None:
+    def _mark_shadows(self, mask: Mask, final: Mask, value: int) -> None:
         """Write a value where the final mask is shadow, compared with the background as it is now known."""
         white, threads = self._white(self._seen.planes.dtype), self._parameters["threads"]
-        colours = Colours(self._scalars["brighter"], self._scalars["brighter_alike"])
-        seen = mark_shadows(mask, final, *self._planes(), white, threads, value, colours)
-        if learn:
-            self._scalars["brighter"], self._scalars["brighter_alike"] = colours.add(seen)
+        mark_shadows(mask, final, *self._planes(), white, threads, value, self._colours())
+
+    def _colours(self) -> Colours:
+        return Colours(self._scalars["brighter"], self._scalars["brighter_alike"])
 
     def _follow_camera(self, frame: Frame, where: Mask | None) -> None:
         """Move the model where the camera was turned: foreground that suddenly covers much may be old background."""
