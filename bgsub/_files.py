@@ -1,14 +1,14 @@
 """Output files: checked before any work is done, written by one run at a time, and whole or not at all."""
 
 import contextlib
+import importlib
 import os
 import secrets
-import sys
 import time
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from bgsub.errors import BgsubError, SinkError
 
@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 _ATTEMPTS, _PAUSE_S = 5, 0.01
+_WINDOWS = os.name == "nt"
 
 
 def failure(
@@ -216,30 +217,41 @@ def write_text(path: str | PathLike[str], text: str, error: type[BgsubError] = S
 class OutputLock:
     """Keeps other runs from writing an output; made by `lock_file` and `lock_name`.
 
-    It is a lock of the system (flock), which ends with the process, however that ends. Where the system or the file
-    system has none, as on Windows, nothing is locked.
+    It is a lock of the system (flock, or that of Windows), which ends with the process, however that ends. Where the
+    file system has none, nothing is locked.
 
     Parameters
     ----------
     descriptor : int, optional
         Open file that holds the lock.
-    temporary : Path, optional
-        Lock file to remove with the lock.
+    path : Path, optional
+        Its name.
+    temporary : bool
+        Whether to remove it with the lock.
     """
 
-    def __init__(self, descriptor: int | None = None, temporary: Path | None = None) -> None:
-        self._descriptor = descriptor
-        self._temporary = temporary
+    def __init__(self, descriptor: int | None = None, path: Path | None = None, *, temporary: bool = False) -> None:
+        self._descriptor, self._path, self._temporary = descriptor, path, temporary
+
+    def refuse_moved(self) -> None:
+        """Raise SinkError if the locked file has lost its name: what was written is lost, or elsewhere."""
+        if self._descriptor is not None and self._path is not None and not _is_at(self._descriptor, self._path):
+            raise SinkError(
+                f"{self._path} was removed or replaced while it was written; run again, and keep other programs from it"
+            )
 
     def release(self) -> None:
         """Let others write. Releasing twice is allowed."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is None:
             return
-        if self._temporary is not None:
+        if _WINDOWS:  # where open files cannot be removed
+            os.close(descriptor)
+        if self._temporary and self._path is not None:
             with contextlib.suppress(OSError):  # its folder is gone, or not writable any more
-                self._temporary.unlink()
-        os.close(descriptor)
+                self._path.unlink()
+        if not _WINDOWS:
+            os.close(descriptor)
 
 
 def lock_file(path: Path, *, force: bool) -> OutputLock:
@@ -252,9 +264,11 @@ def lock_file(path: Path, *, force: bool) -> OutputLock:
     """
     if path.exists() and not path.is_file():
         return OutputLock()
+    if _WINDOWS:  # where a lock keeps everybody from reading and writing the file, the library that encodes included
+        return lock_name(path, force=force)
     target = Path(os.path.realpath(path))
     try:
-        return OutputLock(_open_locked(target, 0 if force else os.O_EXCL))
+        return OutputLock(_open_locked(target, 0 if force else os.O_EXCL), target)
     except FileExistsError:
         refuse_locked(path)
         refuse_existing(path)
@@ -275,11 +289,9 @@ def lock_name(path: Path, *, force: bool) -> OutputLock:
     SinkError
         If another run writes the output, it exists (without `force`), or the lock file cannot be written.
     """
-    if sys.platform == "win32":
-        return OutputLock()
     beside = _lock_beside(path)
     try:
-        lock = OutputLock(_open_locked(beside), beside)
+        lock = OutputLock(_open_locked(beside), beside, temporary=True)
     except BlockingIOError:
         raise _locked(path) from None
     except OSError as error:
@@ -293,7 +305,7 @@ def lock_name(path: Path, *, force: bool) -> OutputLock:
 def refuse_locked(path: Path) -> None:
     """Raise SinkError if another run writes this output."""
     for file in (path, _lock_beside(path)):
-        if not file.is_file():
+        if not file.is_file() or (_WINDOWS and file == path):
             continue
         try:
             descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
@@ -322,7 +334,7 @@ def _open_locked(path: Path, flags: int = 0) -> int:
         try:
             if not _try_lock(descriptor):
                 raise BlockingIOError(f"{path} is locked")
-            if _is_at(descriptor, path):
+            if _WINDOWS or _is_at(descriptor, path):
                 return descriptor
         except BaseException:
             os.close(descriptor)
@@ -340,17 +352,23 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 def _try_lock(descriptor: int, *, shared: bool = False) -> bool:
     """Lock an open file, and return whether no other has locked it."""
-    if sys.platform == "win32":
-        return True
-    import fcntl
-
     for _ in range(_ATTEMPTS):
         try:
-            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except BlockingIOError:
+            _lock_now(descriptor, shared=shared)
+        except (BlockingIOError, PermissionError):  # the second on Windows
             time.sleep(_PAUSE_S)  # it may be another process that only asks whether the file is locked
         except OSError:  # the file system has no locks
             return True
         else:
             return True
     return False
+
+
+def _lock_now(descriptor: int, *, shared: bool) -> None:
+    if _WINDOWS:
+        msvcrt: Any = importlib.import_module("msvcrt")
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # its first byte, whether there is one or not
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)

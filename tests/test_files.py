@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import bgsub
+from bgsub import _files
 from bgsub._files import check_file, lock_file, lock_name, open_whole, write_text, write_whole
 from bgsub.errors import BgsubError, ConfigError, ModelFileError, SinkError
 from bgsub.evaluation import Report, Roc, Row, Sample, contact_sheet, plot_roc, write_page
@@ -21,6 +23,9 @@ from bgsub.learners import KernelPerceptron, save
 from bgsub.roi import Region
 from bgsub.video._images import write_image
 from bgsub.video.sources.synthetic import SyntheticScene, write_sample
+
+if sys.platform != "win32":
+    import fcntl
 
 BEFORE, AFTER = b"as it was", b"complete"
 
@@ -158,7 +163,82 @@ class TestOpenWhole:
         assert len(list(path.parent.iterdir())) == 2
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="has no such locks")
+class FakeLocks(types.ModuleType):
+    """What `bgsub` needs of msvcrt, by flock: as on Windows, each open file has locks of its own, and they are refused
+    as a missing permission."""
+
+    LK_NBLCK = 2
+
+    def __init__(self) -> None:
+        super().__init__("msvcrt")
+        self.locked: set[Path] = set()
+
+    def locking(self, descriptor: int, mode: int, count: int) -> None:
+        assert (mode, count) == (self.LK_NBLCK, 1)
+        self.locked.add(Path(f"/proc/self/fd/{descriptor}").readlink())
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise PermissionError(13, "Permission denied") from None
+
+
+@pytest.fixture
+def windows(monkeypatch: pytest.MonkeyPatch) -> FakeLocks:
+    """Lock files as on Windows, where nobody can read or write what is locked, nor remove what is open."""
+    fake, unlink = FakeLocks(), Path.unlink
+
+    def unlink_closed(path: Path, missing_ok: bool = False) -> None:
+        links = [link for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]  # that of the folder is gone
+        if path in {link.readlink() for link in links}:
+            raise PermissionError(13, "another process uses it")
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink_closed)
+    monkeypatch.setattr(_files, "_WINDOWS", True)
+    monkeypatch.setitem(sys.modules, "msvcrt", fake)
+    return fake
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and flock")
+class TestLocksOfWindows:
+    @pytest.mark.parametrize("lock", [lock_file, lock_name])
+    def test_second_run_is_refused_until_the_first_releases(self, tmp_path: Path, windows: Any, lock: Any) -> None:
+        path = tmp_path / "output.bin"
+        first = lock(path, force=False)
+        path.write_bytes(BEFORE)
+        for again in (lambda: lock(path, force=True), lambda: check_file(path, (), True)):
+            with pytest.raises(SinkError, match="another run is writing it"):
+                again()
+        first.refuse_moved()
+        first.release()
+        first.release()
+        check_file(path, (), True)
+        lock(path, force=True).release()
+        assert is_untouched(path)
+        assert windows.locked == {tmp_path / ".output.bin.lock"}  # the output itself stays readable
+
+    @pytest.mark.parametrize("lock", [lock_file, lock_name])
+    def test_output_that_appeared_since_it_was_checked_is_refused(self, path: Path, windows: Any, lock: Any) -> None:
+        with pytest.raises(SinkError, match=r"file\.bin exists"):
+            lock(path, force=False)
+        assert is_untouched(path)
+
+    def test_lock_of_a_dead_process_does_not_count(self, path: Path, windows: Any) -> None:
+        (path.parent / ".file.bin.lock").touch()
+        check_file(path, (), True)
+        lock_name(path, force=True).release()
+        assert is_untouched(path)
+
+    def test_file_system_without_locks_refuses_nothing(self, path: Path, windows: Any) -> None:
+        def locking(*_: object) -> None:
+            raise OSError(22, "Invalid argument")
+
+        windows.locking = locking
+        lock_file(path, force=True).release()
+        assert is_untouched(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has other locks")
 class TestLocks:
     @pytest.mark.parametrize("lock", [lock_file, lock_name])
     def test_second_run_is_refused_until_the_first_releases(self, tmp_path: Path, lock: Any) -> None:
@@ -191,6 +271,17 @@ class TestLocks:
         check_file(path, (), True)
         lock_name(path, force=True).release()
         assert is_untouched(path)
+
+    @pytest.mark.parametrize("replaced", [False, True])
+    def test_locked_file_that_lost_its_name_is_noticed(self, path: Path, replaced: bool) -> None:
+        lock = lock_file(path, force=True)
+        lock.refuse_moved()
+        path.unlink()
+        if replaced:
+            path.write_bytes(AFTER)
+        with pytest.raises(SinkError, match=r"file\.bin was removed or replaced while it was written"):
+            lock.refuse_moved()
+        lock.release()
 
     def test_link_and_its_target_are_one_output(self, path: Path, tmp_path: Path) -> None:
         link = tmp_path / "link.bin"

@@ -1,6 +1,8 @@
 """`bgsub run`: from a source to its outputs."""
 
 import json
+import os
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -150,6 +152,8 @@ def _find_outputs(source: str, options: Mapping[str, Any]) -> dict[str, Path]:
         file = path.parent if "%" in path.name else path
         if any(_are_same(file, other) for other in used):
             raise ConfigError(f"cannot write {file}: it is the input or another output; choose another name")
+        if _is_standard_output(file) and (options["as_json"] or not options["quiet"]):
+            raise ConfigError(f"cannot write {file}: it is where the summary goes; give --quiet or choose another name")
         used.append(file)
     return outputs
 
@@ -159,6 +163,15 @@ def _are_same(one: Path, other: Path) -> bool:
     try:
         return one.resolve() == other.resolve() or one.samefile(other)
     except (OSError, RuntimeError, ValueError):  # one is missing, a loop of links, or no path at all
+        return False
+
+
+def _is_standard_output(path: Path) -> bool:
+    """Return whether standard output goes to this regular file, where each of two writers overwrites the other."""
+    try:
+        output = os.fstat(1)
+        return stat.S_ISREG(output.st_mode) and os.path.samestat(output, path.stat())
+    except (OSError, ValueError):  # one of them is closed, or missing
         return False
 
 

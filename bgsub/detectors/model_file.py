@@ -195,7 +195,9 @@ def read(path: Path) -> Snapshot:
 def _unpack(path: Path, archive: Any) -> Snapshot:
     if "bgsub_format" not in archive:
         raise ModelFileError(f"{path} is not a bgsub model; models are written by --save-model or save()")
-    version = int(archive["bgsub_format"])
+    version = archive["bgsub_format"]
+    if version.shape or version.dtype.kind not in "iu":
+        raise ModelFileError(f"{path} is not a bgsub model: its format has no number; learn and save it again")
     if version != FORMAT:
         raise ModelFileError(
             f"{path} has model format {version}, this bgsub reads {FORMAT}; learn and save the model again"

@@ -128,3 +128,29 @@ def test_closed_standard_stream_does_not_stop_a_run(clip: Path, tmp_path: Path, 
     assert run_with_closed(stream, "run", clip, "-o", mask, "--stats", table, "-d", "mog2").returncode == 0
     assert count_frames(mask) == COUNT
     assert len(table.read_text().splitlines()) == COUNT + 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="has no /dev/stdout")
+@pytest.mark.parametrize("to_file", [True, False])
+def test_output_on_the_standard_output_is_refused_where_the_summary_would_overwrite_it(
+    clip: Path, tmp_path: Path, to_file: bool
+) -> None:
+    table = tmp_path / "all.csv"
+    link = tmp_path / "stats.csv"
+    link.symlink_to("/dev/stdout")
+    command = [sys.executable, "-m", "bgsub", "run", str(clip), "-d", "mog2", "-f", "--stats", str(link)]
+
+    def run(*options: str) -> tuple[int, str, str]:
+        with table.open("wb") as file:
+            output = file if to_file else subprocess.PIPE
+            done = subprocess.run([*command, *options], check=False, timeout=120, stdout=output, stderr=subprocess.PIPE)
+        return done.returncode, table.read_text() if to_file else done.stdout.decode(), done.stderr.decode()
+
+    assert len(run("--quiet")[1].splitlines()) == COUNT + 1
+    status, out, error = run("--json")
+    if to_file:
+        assert (status, out) == (1, "")
+        assert "it is where the summary goes; give --quiet or choose another name" in error
+    else:
+        assert len(out.splitlines()) == COUNT + 2

@@ -16,7 +16,10 @@ from tests.detectors.test_contract import quick
 
 @pytest.mark.parametrize(
     "damage",
-    ["missing", "garbage", "empty", "other npz", "version", "truncated", "shape", "header", "detector", "scalars"],
+    [
+        *("missing", "garbage", "empty", "other npz", "version", "no version", "truncated"),
+        *("shape", "header", "detector", "scalars"),
+    ],
 )
 def test_bad_model_files_are_one_clear_line(damage, tmp_path):
     path = tmp_path / "model.npz"
@@ -37,6 +40,8 @@ def test_bad_model_files_are_one_clear_line(damage, tmp_path):
     else:
         if damage == "version":
             content["bgsub_format"] = np.int64(99)
+        elif damage == "no version":
+            content["bgsub_format"] = np.float64("nan")
         elif damage == "shape":
             content["state_rho"] = np.zeros((2, 2), np.float32)
         elif damage == "header":

@@ -103,16 +103,24 @@ def test_a_cut_program_stream_has_finite_times(video: Callable[..., Path], tmp_p
 def test_frames_before_a_change_of_size_are_read_from_joined_streams(tmp_path: Path) -> None:
     parts = [write_video(tmp_path / f"{size[0]}.ts", 20, size, **H264).read_bytes() for size in ((48, 64), (96, 128))]
     path = tmp_path / "both.ts"
-    path.write_bytes(joined(parts))
-    packets, reason = read(path)
-    assert len(packets) == 20
-    assert rises(packets)
-    assert "from 64x48 to 128x96 at frame 21" in reason
-    path.write_bytes(b"".join(parts))  # the counters of the packets jump
-    packets, reason = read(path)
-    assert len(packets) >= 16
-    assert rises(packets)
-    assert f"damaged after frame {len(packets)} " in reason
+    for data in (joined(parts), b"".join(parts)):  # the counters of the packets go on, and jump
+        path.write_bytes(data)
+        packets, reason = read(path)
+        assert len(packets) == 20
+        assert rises(packets)
+        assert "from 64x48 to 128x96 at frame 21" in reason
+
+
+def test_packets_that_a_transport_stream_lacks_are_damage(tmp_path: Path) -> None:
+    data = write_video(tmp_path / "whole.ts", 60, **H264, options={"g": "10"}).read_bytes()
+    lacks = tmp_path / "lacks.ts"
+    for share in (0.3, 0.5, 0.7):
+        at = int(len(data) * share) // 188 * 188
+        lacks.write_bytes(data[:at] + data[at + 3 * 188 :])
+        packets, reason = read(lacks)
+        assert 8 < len(packets) < 60
+        assert rises(packets)
+        assert f"damaged after frame {len(packets)} " in reason
 
 
 @pytest.mark.parametrize("name", ["t.mkv", "t.avi", "t.mp4"])
@@ -162,9 +170,10 @@ class TestStampsThatGoBack:
             same_from(path, whole, start)
         same_from(path, whole, 1.11)
 
+    @pytest.mark.parametrize("join", [joined, b"".join], ids=["counters that go on", "counters that jump"])
     @pytest.mark.parametrize("later_ms", [0, 5], ids=["the same stamps", "stamps between"])
     def test_joined_recordings_go_on_at_the_frame_rate_with_one_warning(
-        self, tmp_path: Path, caplog: pytest.LogCaptureFixture, later_ms: int
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture, later_ms: int, join: Callable[[list[bytes]], bytes]
     ) -> None:
         parts = []
         for part, first_ms in enumerate((0, later_ms)):
@@ -172,7 +181,7 @@ class TestStampsThatGoBack:
             made = write_video(tmp_path / f"{part}.ts", 40, **H264, options={"g": "10", "bf": "0"}, times_ms=times_ms)
             parts.append(made.read_bytes())
         path = tmp_path / "joined.ts"
-        path.write_bytes(joined(parts))
+        path.write_bytes(join(parts))
         whole, reason = read(path)
         assert not reason
         assert len(whole) == 80

@@ -60,6 +60,14 @@ def test_an_image_that_claims_too_many_pixels_is_refused(tmp_path: Path, side: i
             tracemalloc.stop()
 
 
+@pytest.mark.parametrize("side", [30_000, 60_000])
+def test_a_single_image_that_claims_too_many_pixels_is_refused(tmp_path: Path, side: int) -> None:
+    path = tmp_path / "large.png"
+    path.write_bytes(png(side, side))
+    with pytest.raises(SourceError, match=rf"large\.png are {side}x{side}.*BGSUB_MAX_FRAME_PIXELS"):
+        open_source(path)
+
+
 def test_an_image_that_opencv_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BGSUB_MAX_FRAME_PIXELS", str(10**12))
     folder = write_images(tmp_path / "i", 3)

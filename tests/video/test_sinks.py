@@ -187,6 +187,20 @@ except SinkError as error:
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be removed")
+@pytest.mark.parametrize("name", ["mask.mkv", "overlay.mp4", "stats.csv", "objects.jsonl"])
+def test_an_output_that_is_removed_while_it_is_written_is_an_error(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "folder" / name
+    path.parent.mkdir()
+    sink = from_path(Path(name).stem, path)
+    sink.write(result(0))
+    shutil.rmtree(path.parent)
+    sink.write(result(1))
+    with pytest.raises(SinkError, match=rf"{name}(:| was removed or replaced while it was written)"):
+        sink.close()
+    sink.close()
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limit on file sizes")
 @pytest.mark.parametrize(

@@ -65,12 +65,20 @@ class AppendedFile:
             raise failure(self.path, error.strerror) from error
 
     def close(self) -> None:
-        """Close the file. Closing twice is allowed."""
+        """Close the file. Closing twice is allowed.
+
+        Raises
+        ------
+        SinkError
+            If the system refuses it, or the file was removed or replaced meanwhile.
+        """
         self._closed = True
         file, self._file = self._file, None
         try:
             if file is not None:
                 file.close()
+                if not self._failed:
+                    self._lock.refuse_moved()
         except OSError as error:
             if not self._failed:  # else it was raised where it happened, and closing only tries again
                 raise failure(self.path, error.strerror) from error

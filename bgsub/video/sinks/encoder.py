@@ -109,13 +109,15 @@ class Encoder:
         Raises
         ------
         SinkError
-            If that fails and no earlier `write` did.
+            If that fails and no earlier `write` did, or the file was removed or replaced meanwhile.
         """
         if self._closed:
             return
         self._closed = True
         try:
             self._finish()
+            if not self._failed:
+                self._lock.refuse_moved()
         finally:
             self._lock.release()
 

@@ -2,8 +2,10 @@
 
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import chain, islice
+from typing import TypeAlias
 
 import av
 from av.container import InputContainer
@@ -17,12 +19,29 @@ from bgsub.video.sources.base import Grab, LazySource
 from bgsub.video.sources.convert import FrameConverter
 from bgsub.video.sources.ending import End
 
-__all__ = ["Decoded"]
+__all__ = ["Decoded", "with_damage"]
 
 logger = logging.getLogger(__name__)
 
 DEFAULT_RATE_HZ = 25.0
 _SHORT_S = 1.0
+_Packet: TypeAlias = "av.Packet[VideoStream]"
+_AFTER_MARK = 2  # packets between that which FFmpeg marks and the first of the next recording
+
+
+def with_damage(packets: Iterator[_Packet]) -> Iterator[tuple[_Packet, bool]]:
+    """Yield packets, each with whether a part of it is missing.
+
+    Where two transport streams were joined, their counters jump as if something had been lost, and FFmpeg marks the
+    last packets of the first. Nothing is missing if a keyframe with an earlier time follows.
+    """
+    while (packet := next(packets, None)) is not None:
+        damaged = packet.is_corrupt
+        if damaged and packet.dts is not None:
+            ahead = list(islice(packets, _AFTER_MARK))
+            packets = chain(ahead, packets)
+            damaged = not any(one.is_keyframe and one.dts is not None and one.dts < packet.dts for one in ahead)
+        yield packet, damaged
 
 
 class Decoded(LazySource):

@@ -10,12 +10,13 @@ from pathlib import Path
 import av
 from av.container import InputContainer
 
+from bgsub._input.frame_size import check_frame_size, image_size
 from bgsub.errors import SourceError
 from bgsub.video._pipe import STANDARD_INPUT, Pipe, find_pipe, redirected_file
 from bgsub.video._pyav import ANY_TAGS, describe, video_stream
 from bgsub.video._text import public_name
 from bgsub.video.sources.base import Grab, SourceOptions
-from bgsub.video.sources.decoded import Decoded
+from bgsub.video.sources.decoded import Decoded, with_damage
 from bgsub.video.sources.ending import End, check_end
 from bgsub.video.sources.position import Position
 
@@ -25,6 +26,7 @@ logger = logging.getLogger(__name__)
 
 _REORDER = 64  # packets read beyond the start; none of them is shown before it
 _MOST_REORDERED = 16  # frames that stand before an earlier one in the file, by the standards
+_IMAGE_HEADER_BYTES = 2**20  # metadata may stand before the size of a JPEG
 _HIDDEN_FRAMES = ("vp8",)  # codecs with packets that show no frame: packets cannot be counted as frames
 
 
@@ -56,6 +58,7 @@ class VideoFile(Decoded):
             self._open()
             first = next(self._frames, None)
             if first is None:
+                self._refuse_large()
                 raise SourceError(f"{self._name} holds no frame that can be decoded; convert it with ffmpeg")
         except BaseException:
             self.close()
@@ -157,6 +160,12 @@ class VideoFile(Decoded):
         if fault:
             raise SourceError(f"cannot open {self._name}: {fault}; copy the file again")
 
+    def _refuse_large(self) -> None:
+        """Report the size of a single image that the decoder refused: FFmpeg does not know it before."""
+        if self._path is not None and self._pipe is None:
+            with self._path.open("rb") as file:
+                check_frame_size(self._name, image_size(file.read(_IMAGE_HEADER_BYTES)))
+
     def _close_container(self) -> None:
         if self._container is not None:
             self._container.close()
@@ -166,8 +175,8 @@ class VideoFile(Decoded):
         """Yield every frame; where the file is damaged, all frames before the damage, then raise."""
         stream, seen = self._stream, False
         try:
-            for packet in container.demux(stream):
-                if packet.is_corrupt and seen:
+            for packet, damaged in with_damage(container.demux(stream)):
+                if damaged and seen:
                     break
                 if packet.size == 0 and packet.dts is not None:
                     continue  # a dropped frame in an AVI; the decoder would treat it as the end

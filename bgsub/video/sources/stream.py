@@ -17,7 +17,7 @@ from bgsub.video._credentials import read_auth, refuse_redirect, with_auth
 from bgsub.video._pyav import ANY_TAGS, describe, read_head, video_stream
 from bgsub.video._text import public_name
 from bgsub.video.sources.base import Grab, PacketReceiver, SourceOptions
-from bgsub.video.sources.decoded import Decoded
+from bgsub.video.sources.decoded import Decoded, with_damage
 from bgsub.video.sources.ending import check_end
 from bgsub.video.sources.reconnect import Reconnector
 
@@ -196,7 +196,7 @@ class NetworkStream(Decoded):
         """Check the end of a file that has been read: bytes that a server states arrive, but may not be all of it."""
         if not self._finite or self._container is None:
             return
-        size = self._container.size
+        size = self._container.size or 0  # None since PyAV 19 where it is not known
         doubtful = size > 0 and self._container.format.name in _KNOWN_BY_HEAD and not self._lasts_as_stated()
         head = read_head(self._url, self._stall_timeout_s) if doubtful else b""
         self._end = check_end(io.BytesIO(head), size) if head else self._end_by_duration()
@@ -256,9 +256,10 @@ class NetworkStream(Decoded):
 
     def _decode(self, container: InputContainer) -> Iterator[av.VideoFrame]:
         """Yield every frame that can be decoded: on a network damaged packets are normal."""
-        for packet in container.demux(self._stream):
+        packets = container.demux(self._stream)
+        for packet, damaged in with_damage(packets) if self._finite else ((packet, False) for packet in packets):
             self._heard_s = time.monotonic()
-            if packet.is_corrupt and self._finite:
+            if damaged:
                 raise av.InvalidDataError(errno.EIO, "a packet is incomplete")
             if packet.size == 0 and packet.dts is not None:
                 continue
