@@ -379,15 +379,18 @@ class Detector(model_file.Stateful, OpenCvNames, abc.ABC):
         if self._shape is None:
             if self._roi is not None and self._roi.shape != frame.shape[:2]:
                 raise ValueError(f"roi must have the frame's shape {frame.shape[:2]}, got {self._roi.shape}")
-            self._scalars["frames"] = 0
-            self._start(frame)
-            self._shape, self._dtype = frame.shape, frame.dtype
+            self._begin(frame)
         elif frame.shape != self._shape or frame.dtype != self._dtype:
             raise ValueError(
                 f"{argument} must stay {self._dtype} {self._shape} as the first frame was, "
                 f"got {frame.dtype} {frame.shape}; call reset() to start again"
             )
         return frame
+
+    def _begin(self, frame: Frame) -> None:
+        self._scalars["frames"] = 0
+        self._start(frame)
+        self._shape, self._dtype = frame.shape, frame.dtype
 
     def _run(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         """Do one step within the region of interest, and count it."""

@@ -1,11 +1,12 @@
 """The state of a detector, and its file: a versioned npz archive with a JSON header, no pickle, written atomically."""
 
+import abc
 import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from bgsub._input.frame_size import check_frame_size
 from bgsub._threads import Exclusive, exclusive
 from bgsub.detectors.parameters import Parametrized
 from bgsub.errors import BgsubError, ModelFileError, UnsupportedError
-from bgsub.frames import Mask
+from bgsub.frames import Frame, Mask
 
 __all__ = [
     "BIT",
@@ -292,6 +293,25 @@ class Stateful(Exclusive, Parametrized):
         """Copy and pickle parameters, region and what was learned; caches are made again."""
         model = None if self._shape is None else self.snapshot()
         return _rebuild, (type(self), self.parameters, self._roi, model)
+
+    @exclusive
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Copy as pickling would, but without the checks that a file needs."""
+        if self._shape is not None and not self.can_save:
+            self.snapshot()  # raises
+        copied = type(self)(**self._parameters)
+        copied._roi = None if self._roi is None else self._roi.copy()
+        if self._shape is not None and self._dtype is not None:
+            copied._begin(np.zeros(self._shape, self._dtype))
+            for name, array in self._arrays.items():
+                np.copyto(copied._arrays[name], array)
+            copied._scalars.update(self._scalars)
+        memo[id(self)] = copied
+        return copied
+
+    @abc.abstractmethod
+    def _begin(self, frame: Frame) -> None:
+        """Make the state for frames like this one, which is not yet learned."""
 
     def _forget(self) -> None:
         """Drop the state; called by the constructor, too."""

@@ -69,8 +69,12 @@ class CommandId(enum.StrEnum):
     TWO_PANES = "two-panes"
     FOUR_PANES = "four-panes"
     OVERLAY_STYLE = "overlay-style"
+    ZOOM_IN = "zoom-in"
+    ZOOM_OUT = "zoom-out"
     FIT_IMAGE = "fit-image"
     FULL_SCREEN = "full-screen"
+    ONLY_IMAGES = "only-images"
+    POP_OUT = "pop-out"
     COMPARE = "compare"
     DIFFERENCE = "difference"
     DRAW_REGION = "draw-region"
@@ -80,6 +84,9 @@ class CommandId(enum.StrEnum):
     UNPIN_ALL = "unpin-all"
     LEARNERS = "learners"
     KEYS = "keys"
+    GUIDE = "guide"
+    WHATS_THIS = "whats-this"
+    ABOUT = "about"
 
 
 class Insert(enum.Enum):
@@ -209,7 +216,16 @@ _TOOLS = Menu(
         Command(CommandId.LEARNERS, "&Learners…", "Ctrl+K"),
     ),
 )
-_HELP = Menu("help", "&Help", (Command(CommandId.KEYS, "&Keyboard and mouse", "F1"),))
+_HELP = Menu(
+    "help",
+    "&Help",
+    (
+        Command(CommandId.GUIDE, "How to &tune", "Ctrl+F1"),
+        Command(CommandId.KEYS, "&Keyboard and mouse", "F1"),
+        Command(CommandId.WHATS_THIS, "&What is this?", "Shift+F1"),
+        Command(CommandId.ABOUT, "&About bgsub"),
+    ),
+)
 
 
 def _view_menu() -> Menu:
@@ -227,8 +243,12 @@ def _view_menu() -> Menu:
                 for key, pane in first_pane_keys()
             ),
             Command(CommandId.OVERLAY_STYLE, "Outlines or t&int", "T"),
+            Command(CommandId.ZOOM_IN, "&Larger", "Ctrl++"),
+            Command(CommandId.ZOOM_OUT, "S&maller", "Ctrl+-"),
             Command(CommandId.FIT_IMAGE, "&Whole image", "0"),
+            Command(CommandId.ONLY_IMAGES, "&Only the images", "F9"),
             Command(CommandId.FULL_SCREEN, "Full &screen", "F11"),
+            Command(CommandId.POP_OUT, "This pane in a &window of its own", "Ctrl+Shift+W"),
             Insert.PANELS,
             Insert.SEPARATOR,
             *(

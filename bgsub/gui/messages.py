@@ -8,6 +8,7 @@ from bgsub.config import Config
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.evaluation import Counts
 from bgsub.frames import Frame, Mask, Result, VideoInfo
+from bgsub.gui.counting import Counted, Counting
 from bgsub.gui.painted_truth import Truth
 from bgsub.gui.panes import INPUT, MASK, Effect, Pane
 from bgsub.roi import Region
@@ -57,6 +58,8 @@ class Settings:
     pinned_pixels: tuple[tuple[int, int], ...] = ()
     """Pinned pixels as (row, column), in the order they were pinned."""
     truth: Truth | None = None
+    counting: Counting = field(default_factory=Counting)
+    """Lines and zones at which objects are counted."""
 
 
 class Level(enum.Enum):
@@ -154,6 +157,8 @@ class View:
     """Empty before the first frame; then the main detector and, if there is one, the detector compared with it."""
     images: Mapping[Pane, Frame] = field(default_factory=dict)
     """(H, W, 3) BGR or (H, W) grey uint8 images, never written to again."""
+    counted: Counted | None = None
+    """What was counted up to the newest frame; None while nothing is counted."""
     labels: Mask | None = None
     """Ground truth of the frame, (H, W) uint8, if there is any."""
     pinned_pixels: tuple[PinnedPixelView, ...] = ()

@@ -13,6 +13,7 @@ from bgsub.config import Config
 from bgsub.detectors import detector_class
 from bgsub.errors import BgsubError
 from bgsub.frames import Frame, VideoInfo
+from bgsub.gui.counting import Counting
 from bgsub.gui.engine.history import History
 from bgsub.gui.engine.opening import Opener, open_for_viewer
 from bgsub.gui.engine.recorder import Outputs
@@ -219,7 +220,7 @@ class Session(QObject):
         """
         before, self._source, self._info = self._source, text, None
         self._part_wanted = part
-        self.change(pinned_pixels=(), **({"part": None} if before not in ("", text) else {}))
+        self.change(pinned_pixels=(), **({"part": None, "counting": Counting()} if before not in ("", text) else {}))
         gone = [name for name in ("truth", "region") if getattr(self._settings, name) is not None]
         if gone and before not in ("", text):
             self.change(truth=None, region=None)
@@ -301,6 +302,10 @@ class Session(QObject):
     def restart_counts(self) -> None:
         """Count right and wrong pixels from zero."""
         self._post(lambda engine: engine.restart_counts())
+
+    def restart_objects(self) -> None:
+        """Count objects from zero."""
+        self._post(lambda engine: engine.restart_objects())
 
     def load_model(self, path: str | Path) -> None:
         """Continue with a saved model."""

@@ -4,6 +4,7 @@ import math
 import tomllib
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import tomli_w
@@ -14,6 +15,7 @@ from bgsub.config import Config
 from bgsub.detectors import detector_class
 from bgsub.errors import BgsubError, ConfigError
 from bgsub.evaluation import GroundTruth
+from bgsub.gui.counting import Counting
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
 from bgsub.gui.painted_truth import PaintedTruth
 from bgsub.gui.panes import Side, find_pane, stage_panes
@@ -57,6 +59,11 @@ def describe_workspace(workspace: Workspace) -> dict[str, Any]:
     region = settings.region
     if region is not None and region.image is None:
         values["region"] = {"include": _lists(region.include), "exclude": _lists(region.exclude)}
+    if settings.counting:
+        values["counting"] = {
+            "lines": {name: [list(point) for point in ends] for name, ends in settings.counting.lines.items()},
+            "zones": {name: [list(point) for point in corners] for name, corners in settings.counting.zones.items()},
+        }
     values["frozen"] = settings.frozen
     values["detector"] = _describe_config(settings.config)
     if settings.other is not None:
@@ -125,6 +132,7 @@ def _parse(table: Table) -> Workspace:
         overlay_style="tint" if panes.text("overlay", "contour", choices=("contour", "tint")) == "tint" else "contour",
         pinned_pixels=_pins(panes),
         truth=_truth(table),
+        counting=_counting(table),
     )
     for part in (play, panes, table):
         part.finish()
@@ -190,6 +198,27 @@ def _pins(table: Table) -> tuple[tuple[int, int], ...]:
         if not (isinstance(pin, list) and len(pin) == 2 and all(type(v) is int and 0 <= v <= _MOST for v in pin)):
             raise table.error("pins", "must be a list of pairs row, column", pin)
     return tuple(dict.fromkeys((pin[0], pin[1]) for pin in pins))
+
+
+def _counting(table: Table) -> Counting:
+    inner = table.table("counting")
+    found: list[dict[str, Any]] = []
+    for kind, least, most in (("lines", 2, 2), ("zones", 3, _MOST_PINS)):
+        parts = inner.table(kind).values()
+        try:
+            points = {name: tuple((float(x), float(y)) for x, y in part) for name, part in parts.items()}
+        except (TypeError, ValueError) as error:
+            raise inner.error(kind, f"must hold lists of points x, y ({error})") from error
+        for name, part in points.items():
+            if not least <= len(part) <= most or len(set(part)) < least or not all(map(_is_near, part)):
+                raise inner.error(kind, f"must have at least {least} different points within the frame", name)
+        found.append(points)
+    inner.finish()
+    return Counting(MappingProxyType(found[0]), MappingProxyType(found[1]))
+
+
+def _is_near(point: tuple[float, float]) -> bool:
+    return all(abs(value) <= _MOST for value in point)
 
 
 def _truth(table: Table) -> GroundTruth | None:

@@ -1,4 +1,4 @@
-"""Render docs/viewer-*.png, the images of the viewer in the README, on the bundled clip.
+"""Render docs/viewer-*.png, the images of the viewer, and those of its guide to tuning, on the bundled clip.
 
 Run from anywhere, with the extras gui and learners: QT_QPA_PLATFORM=offscreen python docs/make/screenshots.py
 """
@@ -8,14 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import cv2
-from PyQt6.QtCore import QElapsedTimer, QEvent, QSettings, QSize, QThread
+from PyQt6.QtCore import QElapsedTimer, QEvent, QSettings, QSize, Qt, QThread
 from PyQt6.QtGui import QImage
 from PyQt6.QtWidgets import QApplication, QWidget
 
 import bgsub
 from bgsub.evaluation import GroundTruth
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
-from bgsub.gui.panes import BACKGROUND, MASK, OVERLAY, SCORE
+from bgsub.gui.panes import BACKGROUND, MASK, OVERLAY, SCORE, STEPS
 from bgsub.gui.qt_process import release_cv2_qt
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
@@ -23,6 +23,8 @@ from bgsub.gui.window.main_window import MainWindow, PanelId
 
 ROOT = Path(__file__).resolve().parents[2]
 CLIP = ROOT / "samples" / "walkers.mp4"
+GUIDE = ROOT / "bgsub" / "gui" / "help"
+_GUIDE_PX, _SMOOTH = 520, Qt.TransformationMode.SmoothTransformation
 SHOWN = 131  # 0-based frame
 INSPECTED = (135, 30)  # row and column of a pixel on the nearest walker
 
@@ -47,6 +49,25 @@ def save(widget: QWidget, name: str) -> None:
     """Write an image of a window."""
     image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
     image.save(str(ROOT / "docs" / f"viewer-{name}.png"), "PNG", 0)  # 0 compresses most
+
+
+def make_guide(window: MainWindow, settle: Callable[[], None]) -> None:
+    """Write the images of the guide to tuning: the steps of the mask, and labels on the image."""
+    window.grid.choose((STEPS,))
+    settle()
+    window.grid.views[0].grab().toImage().scaledToWidth(_GUIDE_PX, _SMOOTH).save(str(GUIDE / "steps.png"), "PNG", 0)
+    window.grid.choose((STEPS, OVERLAY))
+    window.truth.modes[0].setChecked(True)
+    for points in ([(30.0, 120.0), (32.0, 150.0)], [(70.0, 226.0), (300.0, 228.0)]):
+        window.truth.brush.painted.emit(points)
+        window.truth.modes[1].setChecked(True)
+    settle()
+    shown = window.grid.views[1]
+    shown.grab(shown.image_rect().toRect()).toImage().scaledToWidth(_GUIDE_PX, _SMOOTH).save(
+        str(GUIDE / "labels.png"), "PNG", 0
+    )
+    window.truth.put_away()
+    window.session.change(truth=None)
 
 
 def main(application: QApplication) -> None:
@@ -83,6 +104,8 @@ def main(application: QApplication) -> None:
         play_to(SHOWN)
         settle()
         save(window, "main")
+
+        make_guide(window, settle)
 
         window.choose_theme(ThemeChoice.DARK)
         window.grid.choose((OVERLAY, SCORE))

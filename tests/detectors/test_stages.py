@@ -147,3 +147,17 @@ def test_a_trace_is_not_copied_with_the_model():
     detector.trace = StageTrace()
     detector.apply(scene(0))
     assert copy.deepcopy(detector).trace is None
+
+
+@pytest.mark.parametrize("name", [name for name in DETECTORS.available() if detector_class(name).can_save])
+def test_a_deep_copy_goes_on_with_the_same_bits(name):
+    pipeline, _ = traced(name, 45)
+    model = pipeline.detector
+    model.roi = np.full(SIZE, 255, np.uint8)
+    copied = copy.deepcopy(model)
+    for array_name, array in model.state.items():
+        np.testing.assert_array_equal(array, copied.state[array_name])
+        assert array_name in ("frames",) or not np.shares_memory(array, copied.state[array_name])
+    np.testing.assert_array_equal(copied.roi, model.roi)
+    for index in range(45, 60):
+        np.testing.assert_array_equal(model.apply(scene(index)), copied.apply(scene(index)))

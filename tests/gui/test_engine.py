@@ -451,5 +451,6 @@ def test_a_history_is_written_as_a_table(drive, tmp_path: Path):
     assert driver.engine.history.to_csv(tmp_path / "statistics.csv") == 20
     lines = (tmp_path / "statistics.csv").read_text().splitlines()
     columns = "elapsed_s,number,time_s,foreground,ms,ms_b,f_measure,f_measure_b,f_frame,wrong,f_frame_b,wrong_b"
+    columns += ",foreground_b"
     assert lines[0] == columns
     assert lines[-1].startswith("0.76,20,0.76,")

@@ -6,7 +6,8 @@ from PyQt6.QtCore import QPoint, QPointF, QSizeF, Qt
 
 from bgsub._opencv import cv2
 from bgsub.gui import panes
-from bgsub.gui.widgets.images.frame_view import FrameView, shrink, to_qimage
+from bgsub.gui.widgets.images.frame_view import FrameView
+from bgsub.gui.widgets.images.scaling import shrink, to_qimage
 from bgsub.gui.widgets.images.viewport import Viewport
 
 

@@ -155,6 +155,10 @@ def test_the_list_shows_the_event_and_a_click_goes_there(lively, qtbot):
     qtbot.waitUntil(lambda: session.view.position == start)
     qtbot.waitUntil(lambda: row.font(0).bold())
     assert lively.grid.views[0].event_text.startswith("event 1 of 1, 1 object")
+    panel.marks.setChecked(False)
+    assert lively.grid.views[0].event_text == ""
+    panel.marks.setChecked(True)
+    assert lively.grid.views[0].event_text != ""
     session.seek(20)
     qtbot.waitUntil(lambda: session.view.position == 20 and not row.font(0).bold())
     assert lively.grid.views[0].event_text == ""

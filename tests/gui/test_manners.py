@@ -21,7 +21,6 @@ from bgsub.gui.widgets.fields import tame_fields
 from bgsub.gui.widgets.images.frame_view import FrameView
 from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.images.viewport import Viewport
-from bgsub.gui.window import main_window
 from bgsub.gui.window.file_commands import source_title
 from bgsub.gui.window.main_window import MainWindow, PanelId
 from bgsub.roi import Region
@@ -273,15 +272,17 @@ class TestWindow:
         qtbot.waitUntil(lambda: window.transport.time.text() == "0:00.0")
         window.close()
 
-    def test_an_empty_window_offers_to_open_a_video(self, window, qtbot, monkeypatch):
-        assert window.grid.open_button.isVisible()
+    def test_an_empty_window_offers_to_open_a_video(self, window, qtbot):
+        assert window.start.isVisible()
         asked = []
-        monkeypatch.setattr(main_window, "ask_source_file", asked.append)
-        window.ask_and_open = lambda ask: asked.append(ask)
-        window.grid.open_button.click()
+        window.ask_and_open = asked.append
+        window.start.open_file.click()
         assert len(asked) == 1
         played(window, qtbot)
-        assert not window.grid.open_button.isVisible()
+        assert not window.start.isVisible()
+        assert window.grid.isVisible()
+        window.session.close_source()
+        qtbot.waitUntil(window.start.isVisible)
 
     def test_settings_are_applied_back_and_the_model_rewound_by_commands(self, window, qtbot):
         played(window, qtbot)
@@ -385,12 +386,16 @@ def test_curves_use_the_time_of_the_source_and_go_where_they_are_clicked(session
     session.play()
     qtbot.waitUntil(lambda: session.view.processed == 60 and not session.view.playing)
     panel.draw()
-    x, f = panel.scores.curves[0].getData()
-    assert panel.scores.isVisible()
+    x, _ = panel.share.curves[0].getData()
     assert x[0] == pytest.approx(0.0, abs=1e-9)
     assert len(x) == 30
-    assert f[-1] == pytest.approx(session.view.runs[0].counts.f_measure)
-    assert len(panel.scores.curves) == 2
+    assert panel.scores.isVisible()
+    assert len(panel.scores.curves) == 3
+    _, of_frame = panel.scores.curves[0].getData()
+    _, so_far = panel.scores.curves[2].getData()
+    assert 0 < len(of_frame) == len(so_far) <= 30
+    assert so_far[-1] == pytest.approx(session.view.runs[0].counts.f_measure)
+    assert of_frame[-1] == pytest.approx(session.view.runs[0].frame_counts.f_measure)
     panel.share.clicked.emit(0.4)
     qtbot.waitUntil(lambda: session.view.position == 10)
 
@@ -417,3 +422,11 @@ def test_behind_real_time_and_recording_are_stated(make_session, qtbot, tmp_path
     qtbot.waitUntil(lambda: session.view.processed == 400 and not session.view.playing, timeout=20_000)
     assert any(text.startswith("behind real time") for text in seen)
     assert any(text.startswith("● recording") for text in seen)
+
+
+def test_two_settings_of_one_detector_are_called_by_what_differs(make_session, qtbot):
+    session = make_session(opener=opener(frames(10)))
+    session.change(config=Config("norma", {"threads": 1}), other=Config("norma", {"threads": 1, "nu": 0.25}))
+    session.open("any")
+    qtbot.waitUntil(lambda: session.view.processed == 10 and not session.view.playing)
+    assert [run.name for run in session.view.runs] == ["norma nu 0.5", "norma nu 0.25"]

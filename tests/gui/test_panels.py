@@ -1,6 +1,7 @@
 """Every panel: the state it shows, and the commands it sends to the session."""
 
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -553,3 +554,40 @@ class TestTheme:
         theme.choose(ThemeChoice.SYSTEM)
         dark = qapp.styleHints().colorScheme() == Qt.ColorScheme.Dark
         assert theme.is_dark == dark
+
+
+def test_a_kind_of_scene_gives_settings_to_begin_with(session, qtbot, theme):
+    from bgsub.gui.panels.parameters.scenes import SCENES
+
+    panel = add(qtbot, DetectorPanel(session))
+    before = session.settings.config
+    session.change(config=replace(before, learning_rate=0.01))
+    for index, scene in enumerate(SCENES):
+        panel.scene.activated.emit(index)
+        config = session.settings.config
+        assert config.detector == "adaptive"
+        assert config.learning_rate == 0.01
+        assert {name: config.parameters[name] for name in scene.parameters} == dict(scene.parameters)
+        assert scene.advice in session.notices.text
+        assert panel.scene.currentIndex() == -1
+    session.undo_settings()
+    assert session.settings.config != config
+
+
+def test_parameters_for_experts_are_shown_when_asked_for_or_changed(session, qtbot):
+    panel = add(qtbot, DetectorPanel(session))
+    session.change(config=Config("adaptive"))
+    form = panel.editor.form
+    expert = next(entry for entry in form.inputs.values() if entry.parameter.group == "expert")
+    assert expert.isHidden()
+    form.experts.click()
+    assert not expert.isHidden()
+    session.change(config=Config("norma"))
+    session.change(config=Config("adaptive", {"threads": 1}))
+    assert not panel.editor.form.inputs["threads"].isHidden()
+
+
+def test_settings_are_kept_as_the_second_detector(session, qtbot):
+    panel = add(qtbot, DetectorPanel(session))
+    panel.keep.click()
+    assert session.settings.other == session.settings.config

@@ -297,7 +297,7 @@ def test_a_mask_can_be_the_first_draft_of_labels(window, qtbot, tmp_path: Path, 
 
 def test_the_brush_and_the_region_are_not_out_together(window):
     window.truth.modes[0].click()
-    window.toggle_region_editing()
+    window.drawing.toggle_region()
     assert window.roi.is_editing
     assert not window.truth.is_painting
     window.truth.modes[1].click()

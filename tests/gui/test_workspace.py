@@ -135,7 +135,7 @@ def make_window(make_session, theme, kept):
 
 def test_the_last_session_is_continued_on_its_frame(make_window, qtbot):
     first = make_window()
-    assert not first.grid.continue_button.isEnabled()
+    assert not first.start.resume.isEnabled()
     first.open(EASY)
     qtbot.waitUntil(lambda: first.session.view.processed == 40 and not first.session.view.playing)
     first.session.change(config=Config("norma", {"nu": 0.4, "learn_every": 2, "threads": 1}), region=TRIANGLE)
@@ -146,8 +146,8 @@ def test_the_last_session_is_continued_on_its_frame(make_window, qtbot):
     first.close()
 
     second = make_window()
-    assert second.grid.continue_button.isEnabled()
-    second.grid.continue_button.click()
+    assert second.start.resume.isEnabled()
+    second.start.resume.click()
     session = second.session
     qtbot.waitUntil(lambda: session.view.position == 31 and session.view.processed == 32)
     assert not session.view.playing

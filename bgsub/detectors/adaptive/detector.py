@@ -14,6 +14,7 @@ from bgsub.detectors.adaptive._jit.feedback import WIDEST
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image
+from bgsub.detectors.adaptive.camera import find_shift, is_sudden, move
 from bgsub.detectors.adaptive.exposure import change_light, follow_noise, least_width_factor, make_sample, measure
 from bgsub.detectors.adaptive.final_mask import (
     FINE_PX,
@@ -28,7 +29,7 @@ from bgsub.detectors.adaptive.final_mask import (
 from bgsub.detectors.adaptive.forgetting import forget
 from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
-from bgsub.detectors.adaptive.shadows import Colours, mark_shadows
+from bgsub.detectors.adaptive.shadows import Colours, count_colours, mark_shadows
 from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT, MAJORITY, STAGES
 from bgsub.detectors.adaptive.state import SPANS, make_arrays, make_observation
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank, aligned_zeros
@@ -47,9 +48,10 @@ _EARLY = 19.0  # width factors grow so many times faster at the start,
 _EARLY_FRAMES = 200.0  # fading with this time constant
 _ONE = int(FACTOR_ONE)
 _NEW_BASE = 0.02  # relative change of the least width factor that is worth going through all pixels for
-_EXPOSURE_INTERVAL = 2  # frames between two measurements of noise and light,
+_SHARE_RATE = 0.02  # of the running mean of the share of foreground
+_EXPOSURE_INTERVAL = 2  # frames between two measurements of noise, light and camera,
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background;
-_FLICKER_FRAMES, _FLICKER_SHARE = 10, 4  # at first after so many frames and a fourth of all before
+_FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, and the square of all before over this
 _STATIC_INTERVAL = 8  # between two searches for static background,
 _GHOST_INTERVAL = 4  # between two searches for ghosts,
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240,
@@ -79,8 +81,8 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
        the raw mask away from foreground (+1, else -0.1, at least 0.1); with the running mean d of clip(1 - g /
        threshold, 0, 1), R in [R0, 3] grows by 0.02 (v - 1), if positive, while R < R0 (1 + 4 d)^2 and else shrinks
        by 0.01 / v. The 1 is for what passes once. R grows up to twenty times faster in the first ten seconds. Moving
-       leaves and water become background. In foreground blinks count after six seconds, or after ten frames and a
-       quarter of all so far if that is less. R0 = clip(6 sigma / width, 1/2, 1) follows the noise sigma of the camera.
+       leaves and water become background. In foreground blinks count when it has stayed for six seconds, in frame n
+       for 10 + n^2 / 160 frames if that is less. R0 = clip(6 sigma / width, 1/2, 1) follows the camera's noise sigma.
     3. *Final mask*: the majority of the raw mask in a large square, and in a small one where small squares seldom
        begin to have a majority away from large ones (below 0.01 per cell of 4x4 pixels and frame); enclosed holes
        are filled. Sides grow with the frame's area to the power 0.35.
@@ -170,6 +172,8 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
         self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
         self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
+        self._scalars |= {"share": 0.0}  # running mean of that of the foreground
+        self._unseen: Mask | None = None  # what came into view when the camera was turned
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
         self._seen = make_observation(size, channels, frame.dtype)
@@ -227,6 +231,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             frame = np.clip(frame, -_FAR, _FAR)
         frames = self._scalars["frames"]
         if learning is not None and frames > 0 and frames % _EXPOSURE_INTERVAL == 0:
+            self._follow_camera(frame, learning.where)
             self._follow_exposure(frame, learning.where)
         raw = self._score_frame(frame, score)
         if mask is None and learning is None:
@@ -238,23 +243,37 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             for forgotten, factor, stage in self._find_forgotten(final, outlines):
                 self._forget_pixels(forgotten, factor, learning.where, final)
                 self._keep_stage(stage, final)
+            counted = count_colours(final, *self._planes(), self._white(frame.dtype), self._colours())
+            self._scalars["brighter"], self._scalars["brighter_alike"] = counted
             self._update(learning, final)
         if mask is not None:
             mask[:] = raw if self._parameters["raw"] else final
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
             if marks or not (raw_wanted or self._parameters["shadows"]):
-                self._mark_shadows(mask, final, _SHADOW if marks else 0, learning is not None)
+                self._mark_shadows(mask, final, _SHADOW if marks else 0)
                 self._keep_stage(SHADOWS, mask)
             if raw_wanted and self.trace is not None:
                 self.trace.clear()  # none of these stages made this mask
 
-    def _mark_shadows(self, mask: Mask, final: Mask, value: int, learn: bool) -> None:
+    def _mark_shadows(self, mask: Mask, final: Mask, value: int) -> None:
         """Write a value where the final mask is shadow, compared with the background as it is now known."""
         white, threads = self._white(self._seen.planes.dtype), self._parameters["threads"]
-        colours = Colours(self._scalars["brighter"], self._scalars["brighter_alike"])
-        seen = mark_shadows(mask, final, *self._planes(), white, threads, value, colours)
-        if learn:
-            self._scalars["brighter"], self._scalars["brighter_alike"] = colours.add(seen)
+        mark_shadows(mask, final, *self._planes(), white, threads, value, self._colours())
+
+    def _colours(self) -> Colours:
+        return Colours(self._scalars["brighter"], self._scalars["brighter_alike"])
+
+    def _follow_camera(self, frame: Frame, where: Mask | None) -> None:
+        """Move the model where the camera was turned: foreground that suddenly covers much may be old background."""
+        arrays, scalars = self._arrays, self._scalars
+        share = cv2.countNonZero(as_image(arrays["previous_mask"], self._size)) / self._votes.size
+        sudden = is_sudden(share, scalars["share"])
+        scalars["share"] += _SHARE_RATE * (share - scalars["share"])
+        if sudden and where is None and self._roi is None:
+            shift = find_shift(frame, self._planes()[1], self._white(frame.dtype), self._half_box() * 255)
+            if shift is not None:
+                self._unseen = move(arrays, self._size, shift)
+                arrays["previous_mask"][:], arrays["dominant"][:], self._converged[:] = 0, 0, 0
 
     def _follow_exposure(self, frame: Frame, where: Mask | None) -> None:
         """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise."""
@@ -324,6 +343,9 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         `final` before it asks for the next.
         """
         frames, white = self._scalars["frames"], self._white(self._seen.planes.dtype)
+        if self._unseen is not None:
+            unseen, self._unseen = self._unseen, None
+            yield unseen, _ONE, LIGHT
         if self._is_flooded(final):
             # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
             yield np.full(final.shape, 255, np.uint8), int(WIDEST) * _ONE, LIGHT
@@ -378,7 +400,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             gain=self._gain(self._seen.planes.dtype),
             base=np.float32(round(scalars["base"] * _ONE)),
             factor_rate=np.float32(_FACTOR_RATE * (1.0 + _EARLY * math.exp(-frames / _EARLY_FRAMES))),
-            flicker=np.int32(min(int(self._in_frames(_FLICKER_S)), _FLICKER_FRAMES + int(frames) // _FLICKER_SHARE)),
+            flicker=np.int32(min(int(self._in_frames(_FLICKER_S)), int(_FLICKER_FRAMES + frames**2 / _FLICKER_SLOW))),
             absorb=self._in_frames(parameters["absorb_s"]),
             share=np.float32(parameters["threshold"] / _TAU),
             one_new=np.float32(1.0 / scalars["scale"]),

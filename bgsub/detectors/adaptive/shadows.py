@@ -8,11 +8,18 @@ from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.shadows import Darkening, Images, find_darkened, sum_regions, write_enlarged
+from bgsub.detectors.adaptive._jit.shadows import (
+    Darkening,
+    Images,
+    count_brighter,
+    find_darkened,
+    sum_regions,
+    write_enlarged,
+)
 from bgsub.detectors.adaptive.final_mask import scaled_side
 from bgsub.frames import Mask
 
-__all__ = ["Colours", "mark_shadows"]
+__all__ = ["Colours", "count_colours", "mark_shadows"]
 
 _RULE = Darkening(
     darkest=np.float32(0.25),
@@ -22,7 +29,7 @@ _RULE = Darkening(
     least=np.float32(6.25),  # a quarter of the square
 )
 _SELDOM = 0.05  # share of what is brighter that may have the background's chromaticity if colours tell objects,
-_PRIOR = 100.0  # after as many pixels as make this share small beside
+_PRIOR = 25.0  # after as many pixels as make this share small beside
 _FADING = 0.999  # of counts, per frame
 _ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
 _DARK = 0.7  # and share of the background's brightness below which it is then an object
@@ -45,9 +52,31 @@ class Colours(NamedTuple):
         """
         return self.alike + _PRIOR < _SELDOM * (self.brighter + _PRIOR)
 
-    def add(self, other: "Colours") -> "Colours":
-        """Return the counts with those of another frame; older ones fade."""
-        return Colours(_FADING * self.brighter + other.brighter, _FADING * self.alike + other.alike)
+
+def count_colours(
+    final: Mask, frame: NDArray[Any], background: NDArray[Any], white: float, colours: Colours
+) -> Colours:
+    """Count the colours of a frame, in every second row and column of a grid of about 320x240, with those before.
+
+    Parameters
+    ----------
+    final : (H, W) uint8 array
+        Final mask, 0 and 255.
+    frame, background : (D, at least H * W) array
+        Planes of the frame and of the learned background.
+    white : float
+        Value of white.
+    colours : Colours
+        Of the frames before, which fade.
+
+    Returns
+    -------
+    Colours
+    """
+    count: Any = count_brighter
+    step = 2 * max(1, round(math.sqrt(final.size / _GRID_PX)))
+    brighter, alike = count(Images(final, frame, background, np.float32(255.0 / white)), _RULE, step)
+    return Colours(_FADING * colours.brighter + brighter, _FADING * colours.alike + alike)
 
 
 def mark_shadows(
@@ -59,7 +88,7 @@ def mark_shadows(
     threads: int,
     value: int,
     colours: Colours,
-) -> Colours:
+) -> None:
     """Write a value where the foreground has colour and texture of the background, darkened by one factor.
 
     A pixel may be in shadow where brightness fell to between 25 and 97 % and chromaticity stayed, and where the
@@ -84,19 +113,14 @@ def mark_shadows(
     value : int
         For shadows.
     colours : Colours
-        Counted so far; if they tell objects, texture is not asked for, which penumbras change.
-
-    Returns
-    -------
-    Colours
-        Of this frame.
+        Of the frames so far; if they tell objects, texture is not asked for, which penumbras change.
     """
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
     side = min(_SIDE_PX, scaled_side(_SIDE_PX, (final.shape[0], final.shape[1])))
     unit = np.float32(255.0 / white)
     rule = _RULE._replace(variance=np.float32(np.inf)) if colours.tell_objects() else _RULE
     if step == 1:
-        found, seen = _find(Images(final, frame, background, unit), rule, side, threads)
+        found = _find(Images(final, frame, background, unit), rule, side, threads)
     else:
         every = slice(step // 2, None, step)
         few = np.ascontiguousarray(final[every, every])
@@ -109,27 +133,24 @@ def mark_shadows(
 
         inside = np.ascontiguousarray(few[box])
         if width == 0:
-            return Colours()
-        found, seen = _find(Images(inside, thin(frame), thin(background), unit), rule, side, threads)
+            return
+        found = _find(Images(inside, thin(frame), thin(background), unit), rule, side, threads)
         if found is not None:
             few[:] = 0
             few[box] = found
             found = few
     if found is not None:
         run_bands(write_enlarged, mask.shape, threads, found, step, final, value, mask, light=_LIGHT)
-    return seen
 
 
-def _find(images: Images, rule: Darkening, side: int, threads: int) -> tuple[Mask | None, Colours]:
-    """Return where shadows are, if there are any, and the colours; see `mark_shadows`."""
+def _find(images: Images, rule: Darkening, side: int, threads: int) -> Mask | None:
+    """Return where shadows are, if there are any; see `mark_shadows`."""
     left, top, width, height = cv2.boundingRect(images.mask)
     box = slice(top, top + height), slice(left, left + width)
     shadows: Mask = np.empty_like(images.mask)
-    brighter = np.empty((len(shadows), 2), np.int32)
-    run_bands(find_darkened, shadows.shape, threads, images, rule, shadows, brighter)
-    colours = Colours(*brighter.sum(0, dtype=np.float64).tolist())
+    run_bands(find_darkened, shadows.shape, threads, images, rule, shadows)
     if not cv2.hasNonZero(shadows):
-        return None, colours
+        return None
     darkened: Mask = shadows[box]
     mask: Mask = images.mask[box]
     # Outside nothing is foreground: a border that repeats or mirrors the mask would vote twice.
@@ -141,9 +162,9 @@ def _find(images: Images, rule: Darkening, side: int, threads: int) -> tuple[Mas
     cv2.drawContours(solid, outlines, -1, 255, cv2.FILLED)
     darkened[:] = cv2.bitwise_and(voted, cv2.bitwise_not(solid))
     if not cv2.hasNonZero(shadows):
-        return None, colours
+        return None
     _leave_objects(shadows, images, box)
-    return shadows, colours
+    return shadows
 
 
 def _leave_objects(shadows: Mask, images: Images, box: tuple[slice, slice]) -> None:

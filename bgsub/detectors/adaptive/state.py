@@ -21,6 +21,7 @@ SPANS = {
     "dominant": BIT,
     "sigma": Span(-1, 255),
     "base": Span(LEAST_BASE, 1),
+    "share": Span(0, 1),
     "brighter": Span(0, 2**53),
     "brighter_alike": Span(0, 2**53),
     "width_factors": Span(LEAST_BASE * float(FACTOR_ONE), float(WIDEST) * float(FACTOR_ONE)),

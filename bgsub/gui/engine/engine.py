@@ -107,6 +107,7 @@ class Engine:
         before, self._settings = self._settings, settings
         self._publisher.mark_changed()
         self.runs.configure(settings, self._player.rate_hz)
+        self._work.counter.use(settings.counting)
         if before.truth is not settings.truth:
             self.restart_counts()
             self._work.show_truth(settings)
@@ -242,6 +243,11 @@ class Engine:
     def restart_counts(self) -> None:
         """Count right and wrong pixels from zero."""
         self._work.restart_counts()
+        self._publisher.mark_changed()
+
+    def restart_objects(self) -> None:
+        """Count objects from zero."""
+        self._work.counter.restart()
         self._publisher.mark_changed()
 
     def load_model(self, path: Path) -> None:

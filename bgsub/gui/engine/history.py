@@ -14,11 +14,11 @@ __all__ = ["FRAME_COLUMNS", "PIXEL_COLUMNS", "History"]
 
 FRAME_COLUMNS = (
     *("elapsed_s", "number", "time_s", "foreground", "ms", "ms_b", "f_measure", "f_measure_b"),
-    *("f_frame", "wrong", "f_frame_b", "wrong_b"),
+    *("f_frame", "wrong", "f_frame_b", "wrong_b", "foreground_b"),
 )
 """Per frame: seconds since the source was opened, frame number and time, foreground share, and of both detectors the
-milliseconds, the F-measure so far, that of the frame, and its share of wrong pixels. The names identify the columns and
-head the exported table."""
+milliseconds, the F-measure so far, that of the frame, and its share of wrong pixels; last the foreground share of B.
+The names identify the columns and head the exported table."""
 
 PIXEL_COLUMNS = ("elapsed_s", "value", "threshold", "width", "foreground")
 """Per frame, at a pinned pixel."""

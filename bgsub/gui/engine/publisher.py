@@ -118,6 +118,7 @@ class ViewPublisher:
                 serial=self._serial,
                 runs=runs.views(progress.results, scored=settings.truth is not None),
                 images=images,
+                counted=work.counter.counted,
                 labels=progress.labels,
                 pinned_pixels=work.pinned_pixels.views,
                 position=player.position,

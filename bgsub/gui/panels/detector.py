@@ -2,6 +2,7 @@
 
 import shlex
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from bgsub.detectors import DETECTORS, detector_class
 from bgsub.gui.messages import Level
 from bgsub.gui.panels.parameters.form import ParameterForm
 from bgsub.gui.panels.parameters.presets import load_preset, save_preset
+from bgsub.gui.panels.parameters.scenes import SCENES
 from bgsub.gui.session import Session
 from bgsub.postprocess import RAW
 
@@ -193,6 +195,17 @@ class DetectorPanel(QScrollArea):
         self.back_s.setValue(_BACK_S)
         self.back_s.setSuffix(" s")
         self.back_s.setToolTip("How far back settings are applied")
+        self.scene = QComboBox()
+        self.scene.setPlaceholderText("Begin with a kind of scene…")
+        self.scene.setToolTip("Use settings for a kind of scene, to begin with; Ctrl+Alt+Z returns to the present ones")
+        for scene in SCENES:
+            self.scene.addItem(scene.label, scene.id)
+            self.scene.setItemData(self.scene.count() - 1, scene.advice, Qt.ItemDataRole.ToolTipRole)
+        self.scene.setCurrentIndex(-1)
+        self.scene.activated.connect(self._use_scene)
+        self.keep = QPushButton("Keep as B")
+        self.keep.setToolTip("Keep these settings as the second detector, and go on tuning the first")
+        self.keep.clicked.connect(lambda: session.change(other=session.settings.config))
         self.load = QPushButton("Load preset…")
         self.save = QPushButton("Save preset…")
         self.copy = QPushButton("Copy as command line")
@@ -234,8 +247,10 @@ class DetectorPanel(QScrollArea):
         presets = QGridLayout()
         presets.addWidget(self.load, 0, 0)
         presets.addWidget(self.save, 0, 1)
-        presets.addWidget(self.copy, 1, 0, 1, 2)
+        presets.addWidget(self.copy, 1, 0)
+        presets.addWidget(self.keep, 1, 1)
         self.editor.insert(learning)
+        self.editor.insert(self.scene)
         layout.addWidget(self.editor)
         layout.addLayout(presets)
         layout.addWidget(self.state)
@@ -245,6 +260,23 @@ class DetectorPanel(QScrollArea):
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(inside.minimumSizeHint().width() + 24)
+        self.editor.form.rebuilt.connect(self._order_focus)
+        self._order_focus()
+
+    def _order_focus(self) -> None:
+        """Let Tab follow what is seen."""
+        editor = self.editor
+        order = [editor.detector, editor.defaults, self.scene, self.freeze, self.reset, self.automatic_rate, self.rate]
+        order += [self.back, self.back_s, *editor.form.fields, editor.median, editor.fill_holes, editor.min_area]
+        order += [self.load, self.save, self.copy, self.keep]
+        for first, second in pairwise(order):
+            QWidget.setTabOrder(first, second)
+
+    def _use_scene(self, index: int) -> None:
+        scene = SCENES[index]
+        self._session.change(config=scene.config(self._session.settings.config))
+        self._session.notify(Level.INFO, f"{scene.label}: {scene.advice}")
+        self.scene.setCurrentIndex(-1)  # it names what to begin with, not what was made of it
 
     def _set_rate(self) -> None:
         rate = -1.0 if self.automatic_rate.isChecked() else self.rate.value()
@@ -287,6 +319,7 @@ def command_line(session: Session) -> str:
     arguments = settings.config.to_arguments()
     if settings.frozen:
         arguments += ["--learning-rate", "0"]
+    arguments += settings.counting.to_arguments()
     region = settings.region
     if region is not None and region.image is None:
         if len(region.include) == 1 and not region.exclude:

@@ -18,6 +18,7 @@ class PanelId(enum.StrEnum):
     REGION = "region"
     EVENTS = "events"
     TRUTH = "truth"
+    COUNTING = "counting"
     PLOTS = "plots"
 
 
@@ -28,6 +29,7 @@ PANEL_LABELS = {
     PanelId.REGION: "Region",
     PanelId.EVENTS: "Events",
     PanelId.TRUTH: "Truth",
+    PanelId.COUNTING: "Counts",
     PanelId.PLOTS: "Plots",
 }
 
@@ -41,7 +43,7 @@ def make_docks(window: QMainWindow, panels: Mapping[PanelId, QWidget]) -> dict[P
         dock.setObjectName(panel)
         dock.setWidget(widget)
         window.addDockWidget(bottom if panel is PanelId.PLOTS else right, dock)
-    for panel in (PanelId.COMPARE, PanelId.INSPECTOR, PanelId.REGION, PanelId.EVENTS, PanelId.TRUTH):
+    for panel in [panel for panel in docks if panel not in (PanelId.DETECTOR, PanelId.PLOTS)]:
         window.tabifyDockWidget(docks[PanelId.DETECTOR], docks[panel])
     docks[PanelId.DETECTOR].raise_()
     window.resizeDocks([docks[PanelId.PLOTS]], [190], Qt.Orientation.Vertical)

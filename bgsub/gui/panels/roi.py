@@ -162,6 +162,7 @@ class RoiPanel(QWidget):
         self.edit.setToolTip("Click sets corners; a click on the first one, a double click or Enter closes (E)")
         self.edit.toggled.connect(self.editing)
         self.kind = QComboBox()
+        self.kind.setToolTip("Whether polygons that are drawn from now on include or exclude")
         self.kind.addItem("New polygons include", False)
         self.kind.addItem("New polygons exclude", True)
         self.kind.currentIndexChanged.connect(self._set_kind)

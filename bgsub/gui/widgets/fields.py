@@ -53,6 +53,8 @@ def tame_fields(parent: QWidget) -> None:
     for field in parent.findChildren(QWidget):
         if not field.accessibleName() and field.toolTip():
             field.setAccessibleName(field.toolTip().partition("\n")[0])
+        if not field.whatsThis() and field.toolTip():
+            field.setWhatsThis(field.toolTip())
         is_field = isinstance(field, QAbstractSpinBox | QComboBox | QAbstractSlider)
         if not is_field or isinstance(field, QScrollBar):
             continue

@@ -4,11 +4,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from PyQt6.QtWidgets import QWhatsThis
+
 from bgsub.gui.commands import CommandId, pane_command_id, theme_command_id
+from bgsub.gui.help.dialogs import AboutDialog, GuideDialog
 from bgsub.gui.panels.docks import PanelId
 from bgsub.gui.panes import all_panes
 from bgsub.gui.widgets.open_source import ask_source_address, ask_source_file, ask_source_folder
 from bgsub.gui.widgets.theme import ThemeChoice
+from bgsub.gui.window.menus import HelpDialog
 
 if TYPE_CHECKING:
     from bgsub.gui.window.main_window import MainWindow
@@ -75,8 +79,12 @@ def _view_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
         CommandId.TWO_PANES: lambda: window.grid.arrange(2),
         CommandId.FOUR_PANES: lambda: window.grid.arrange(4),
         CommandId.OVERLAY_STYLE: window.toggle_overlay_style,
+        CommandId.ZOOM_IN: lambda: window.grid.focused.zoom(1.5),
+        CommandId.ZOOM_OUT: lambda: window.grid.focused.zoom(1 / 1.5),
         CommandId.FIT_IMAGE: window.grid.viewport.fit,
-        CommandId.FULL_SCREEN: window.toggle_full_screen,
+        CommandId.FULL_SCREEN: window.arrangement.toggle_full_screen,
+        CommandId.ONLY_IMAGES: window.arrangement.toggle_panels,
+        CommandId.POP_OUT: window.arrangement.pop_out,
         **{pane_command_id(pane): partial(window.show_first, pane) for pane in all_panes()},
         **{theme_command_id(choice): partial(window.choose_theme, choice) for choice in ThemeChoice},
     }
@@ -86,8 +94,8 @@ def _tool_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
     return {
         CommandId.COMPARE: window.toggle_comparison,
         CommandId.DIFFERENCE: window.compare.show_difference,
-        CommandId.DRAW_REGION: window.toggle_region_editing,
-        CommandId.UNDO_REGION: window.undo_drawing,
+        CommandId.DRAW_REGION: window.drawing.toggle_region,
+        CommandId.UNDO_REGION: window.drawing.undo,
         CommandId.PAINT: lambda: window.show_panel(PanelId.TRUTH),
         CommandId.REDO_REGION: window.roi.redo,
         CommandId.UNPIN_ALL: lambda: window.session.change(pinned_pixels=()),
@@ -96,5 +104,8 @@ def _tool_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
         CommandId.UNDO_SETTINGS: window.session.undo_settings,
         CommandId.REDO_SETTINGS: window.session.redo_settings,
         CommandId.LAST_SETTINGS: window.use_last_settings,
-        CommandId.KEYS: window.show_keys,
+        CommandId.KEYS: lambda: window.show_dialog(partial(HelpDialog, window.menus.menus)),
+        CommandId.GUIDE: lambda: window.show_dialog(GuideDialog),
+        CommandId.ABOUT: lambda: window.show_dialog(AboutDialog),
+        CommandId.WHATS_THIS: QWhatsThis.enterWhatsThisMode,
     }

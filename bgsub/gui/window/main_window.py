@@ -3,15 +3,16 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QSettings, QSize, Qt
+from PyQt6.QtCore import QSettings, Qt
 from PyQt6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
-from PyQt6.QtWidgets import QMainWindow, QTabWidget, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QDialog, QMainWindow, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from bgsub.detectors import detector_class
 from bgsub.gui.commands import CommandId, theme_command_id
 from bgsub.gui.lookout import Lookout
 from bgsub.gui.messages import DEFAULT_RATE_HZ, Level
 from bgsub.gui.panels.compare import ComparePanel
+from bgsub.gui.panels.counting import CountingPanel
 from bgsub.gui.panels.detector import DetectorPanel
 from bgsub.gui.panels.docks import PANEL_LABELS, PanelId, make_docks
 from bgsub.gui.panels.inspector import InspectorPanel
@@ -31,13 +32,15 @@ from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.notice_bar import NoticeBar
 from bgsub.gui.widgets.open_source import (
     RecentSources,
-    ask_source_file,
     dropped_source,
 )
+from bgsub.gui.widgets.start_page import StartPage
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
+from bgsub.gui.window.arrangement import Arrangement
+from bgsub.gui.window.drawing import Drawing
 from bgsub.gui.window.file_commands import FileCommands, source_title
 from bgsub.gui.window.handlers import command_handlers
-from bgsub.gui.window.menus import HelpDialog, Menus
+from bgsub.gui.window.menus import Menus
 from bgsub.gui.window.session_files import SessionFiles
 from bgsub.gui.window.window_state import WindowState
 from bgsub.video.sources import Position
@@ -47,9 +50,9 @@ if TYPE_CHECKING:
 
 __all__ = ["PANEL_LABELS", "MainWindow", "PanelId"]
 
+_EXAMPLE = "synthetic:walkers?frames=1500"
 _TABS_BESIDE = QTabWidget.TabPosition.East  # in one line above the panels their names would be cut
 _SKIP_S = 10
-_SIZE, _FRAME = QSize(1360, 860), QSize(8, 36)  # of the first window, and of what a window manager adds
 
 
 class MainWindow(QMainWindow):
@@ -79,6 +82,7 @@ class MainWindow(QMainWindow):
         self.recent = RecentSources(settings)
         self.notices = NoticeBar(theme)
         self.grid = PaneGrid(theme)
+        self.start = StartPage()
         self.lookout = Lookout(session, enabled=self._state.looks_ahead)
         self.transport = TransportBar(session, self.lookout, theme)
         self.status = StatusBar(session)
@@ -89,6 +93,7 @@ class MainWindow(QMainWindow):
         self.plots = PlotsPanel(session, theme)
         self.events = EventsPanel(session, self.lookout)
         self.truth = TruthPanel(session)
+        self.counting = CountingPanel(session)
         self.learners: LearnersWindow | None = None
         panels = {
             PanelId.DETECTOR: self.detector,
@@ -97,21 +102,23 @@ class MainWindow(QMainWindow):
             PanelId.REGION: self.roi,
             PanelId.EVENTS: self.events,
             PanelId.TRUTH: self.truth,
+            PanelId.COUNTING: self.counting,
             PanelId.PLOTS: self.plots,
         }
         self.docks = make_docks(self, panels)
         self._lay_out()
+        self.arrangement, self.drawing = Arrangement(self), Drawing(self)
         self.files = FileCommands(self, session, self.grid)
         self.session_files = SessionFiles(self, self._state)
         toggles = [action for dock in self.docks.values() if (action := dock.toggleViewAction()) is not None]
         self.menus = self._make_menus(toggles)
         self._connect()
         self._offer_panes()
-        self._fit_screen()
+        self.arrangement.fit_screen()
         self._state.restore(self, self.grid, session)
         self.choose_theme(self._state.theme)
         self._show_recording(False)
-        self.grid.continue_button.setEnabled(self._state.has_workspace)
+        self.start.resume.setEnabled(self._state.has_workspace)
         tame_fields(self)
         self._show_view()
 
@@ -147,12 +154,6 @@ class MainWindow(QMainWindow):
 
     # View
 
-    def _fit_screen(self) -> None:
-        """Begin with a useful size that leaves nothing of the window outside the screen."""
-        screen = self.screen()
-        room = _SIZE if screen is None else screen.availableGeometry().size() - _FRAME
-        self.resize(_SIZE.boundedTo(room))
-
     def show_panel(self, panel: PanelId) -> None:
         """Bring a panel to the front."""
         self.docks[panel].show()
@@ -175,12 +176,6 @@ class MainWindow(QMainWindow):
 
         self.learners = LearnersWindow(self._theme)
 
-    def show_keys(self) -> None:
-        """List the keys."""
-        dialog = HelpDialog(self.menus.menus, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.show()
-
     def use_last_settings(self) -> None:
         """Use the settings that the detector had when the viewer was closed before."""
         if self._last_config is None:
@@ -199,12 +194,9 @@ class MainWindow(QMainWindow):
         style = self.session.settings.overlay_style
         self.session.change(overlay_style="tint" if style == "contour" else "contour")
 
-    def toggle_full_screen(self) -> None:
-        """Use the full screen, or leave it."""
-        if self.isFullScreen():
-            self.showNormal()
-        else:
-            self.showFullScreen()
+    def show_dialog(self, kind: Callable[[QWidget], QDialog]) -> None:
+        """Show a dialog of help."""
+        kind(self).show()
 
     def skip(self, seconds: float) -> None:
         """Jump forward, or back if negative."""
@@ -231,58 +223,22 @@ class MainWindow(QMainWindow):
         self.files.record()
         self._show_recording(self.session.is_recording)
 
-    def toggle_region_editing(self) -> None:
-        """Begin or stop drawing a region."""
-        self.show_panel(PanelId.REGION)
-        self.roi.toggle_editing()
-
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
         if a0 is not None and a0.key() == Qt.Key.Key_Escape:
-            if self.roi.draft.drawing is not None:
-                self.roi.draft.cancel()
-                self.grid.refresh()
-            elif self.truth.is_painting:
-                self.truth.put_away()
-            else:
+            if not self.drawing.cancel():
                 self.notices.dismiss()
         elif a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.roi.finish()
+            self.drawing.finish()
         else:
             super().keyPressEvent(a0)
 
-    def _show_editing(self, on: bool) -> None:
-        if on:
-            self.truth.put_away()
-        if self.truth.is_painting:
-            return
-        self.roi.editor.is_active = on
-        shown = on or self.session.settings.region is not None
-        self.grid.set_overlay(self.roi.editor if shown else None, crosshair=on)
-
-    def _show_painting(self, on: bool) -> None:
-        if on and self.roi.is_editing:
-            self.roi.toggle_editing()
-        if on:
-            self.grid.set_overlay(self.truth.brush, crosshair=True)
-        else:
-            self._show_editing(self.roi.is_editing)
-        self.grid.refresh()
-
-    def undo_drawing(self) -> None:
-        """Undo the last stroke of the brush, if it is out; else the last change of the region."""
-        if self.truth.is_painting:
-            self.truth.undo()
-        else:
-            self.roi.undo()
-
-    def _show_region(self) -> None:
-        self._show_editing(self.roi.is_editing)
-        self.grid.refresh()
-
     def _show_view(self) -> None:
-        self.grid.show_view(self.session.view, self._hint(), is_open=bool(self.session.source))
+        self.pages.setCurrentWidget(self.grid if self.session.source else self.start)
+        self.grid.show_view(self.session.view, self._hint())
+        self.grid.show_counting(self.session.settings.counting, self.session.view.counted)
         found = self.lookout.happenings
-        self.grid.show_event(None if found is None else mark_of(found, self.session.view.time_s))
+        is_marked = found is not None and self.events.marks.isChecked()
+        self.grid.show_event(mark_of(found, self.session.view.time_s) if found is not None and is_marked else None)
 
     def _hint(self) -> str:
         view = self.session.view
@@ -292,7 +248,7 @@ class MainWindow(QMainWindow):
             return "Preparing the detector…"
         if self.session.source and view.serial:
             return "" if view.runs else "Nothing to show. F5 tries again."
-        return "Drop a video here, or open one: Ctrl+O a file, Ctrl+Shift+O a folder, Ctrl+L an address."
+        return ""
 
     # Construction
 
@@ -302,11 +258,15 @@ class MainWindow(QMainWindow):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
         layout.addWidget(self.notices)
-        layout.addWidget(self.grid, 1)
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.start)
+        self.pages.addWidget(self.grid)
+        layout.addWidget(self.pages, 1)
         layout.addWidget(self.transport)
         self.setCentralWidget(centre)
         self.setStatusBar(self.status)
         self.setDockNestingEnabled(True)
+        self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
         self.setTabPosition(Qt.DockWidgetArea.RightDockWidgetArea, _TABS_BESIDE)
 
     def _make_menus(self, panel_toggles: list[QAction]) -> Menus:
@@ -322,21 +282,25 @@ class MainWindow(QMainWindow):
         session.changed.connect(self._show_checks)
         session.recording.connect(self._show_recording)
         self.notices.retry.connect(session.retry)
+        self.lookout.changed.connect(self._show_view)
         self.grid.panes_changed.connect(self._use_panes)
-        self.grid.open_button.clicked.connect(lambda: self.ask_and_open(ask_source_file))
-        self.grid.continue_button.clicked.connect(self.session_files.continue_last)
+        for button, command in (
+            (self.start.open_file, CommandId.OPEN_FILE),
+            (self.start.open_folder, CommandId.OPEN_FOLDER),
+            (self.start.open_address, CommandId.OPEN_ADDRESS),
+            (self.start.resume, CommandId.LAST_SESSION),
+            (self.start.guide, CommandId.GUIDE),
+        ):
+            button.clicked.connect(self.menus.actions[command].trigger)
+        self.start.example.clicked.connect(lambda: self.open(_EXAMPLE))
         self.grid.clicked.connect(self.click)
         self.grid.hovered.connect(self.status.hover)
         self.compare.panes_wanted.connect(self.grid.choose)
         self.inspector.selected.connect(self._show_selected)
-        self.roi.editing.connect(self._show_editing)
-        self.roi.redrawn.connect(self._show_region)
-        self.truth.painting.connect(self._show_painting)
-        self.truth.redrawn.connect(self.grid.refresh)
         self._use_panes()
 
     def _use_panes(self) -> None:
-        self.session.change(panes=tuple(dict.fromkeys(self.grid.panes)))
+        self.session.change(panes=self.grid.wanted)
         for count, command in (
             (1, CommandId.ONE_PANE),
             (2, CommandId.TWO_PANES),
@@ -380,6 +344,8 @@ class MainWindow(QMainWindow):
                 a0.ignore()
             return
         self._is_ending = True
+        self.grid.close_popped()
+        self.arrangement.show_all()
         self._state.save(self, self.grid, self.session, self._theme.choice, looks_ahead=self.lookout.is_enabled)
         self.hide()  # at once: finishing files and leaving a silent stream may take seconds
         if self.learners is not None:

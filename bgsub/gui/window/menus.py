@@ -56,6 +56,14 @@ _TOOL_TEXTS = {
 }
 """What is written under the icons."""
 
+_IMAGE_KEYS = (
+    ("Tab", "go to the next control; to the panes, too"),
+    ("Arrows in a pane", "move the cursor"),
+    ("Return in a pane", "what a click does: pin the pixel, set a corner, paint"),
+    ("Delete in a pane", "what a right click does: delete a corner"),
+    ("Ctrl+Return", "close the polygon that is being drawn"),
+    ("Escape", "leave a field, stop drawing, dismiss a notice"),
+)
 _MOUSE = (
     ("Click in an image", "inspect that pixel and pin it"),
     ("Wheel", "zoom at the mouse, in all panes"),
@@ -161,7 +169,8 @@ class Menus:
             shown.addActions(self._panels)
 
     def _make_toolbar(self) -> None:
-        toolbar = QToolBar("Tools", self._window)
+        toolbar = self.toolbar = QToolBar("Tools", self._window)
+        """The tool bar."""
         toolbar.setObjectName("tools")
         toolbar.setMovable(False)
         toolbar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
@@ -180,6 +189,9 @@ class Menus:
                 command_id, name = tool
                 self.actions[command_id].setIconText(_TOOL_TEXTS[name])
                 toolbar.addAction(self.actions[command_id])
+        for button in toolbar.findChildren(QToolButton):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.setAccessibleName(button.text() or "More tools")
 
     def _paint(self) -> None:
         colours = self._theme.colours
@@ -204,12 +216,15 @@ class HelpDialog(QDialog):
 
     def __init__(self, menus: tuple[Menu, ...], parent: QWidget) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Keyboard and mouse")
         rows = []
         for menu in menus:
             commands = [entry for entry in menu.entries if isinstance(entry, Command) and entry.keys]
             rows.append(_heading(_plain(menu.text)))
             rows += [_row(_keys_text(command.keys), _plain(command.text)) for command in commands]
+        rows.append(_heading("Without a mouse"))
+        rows += [_row(keys, effect) for keys, effect in _IMAGE_KEYS]
         rows.append(_heading("Mouse"))
         rows += [_row(action, effect) for action, effect in _MOUSE]
         self.label = QLabel(f"<table cellspacing=3>{''.join(rows)}</table>")

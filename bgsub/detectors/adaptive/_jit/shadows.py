@@ -6,7 +6,16 @@ import numpy as np
 
 from bgsub._numba import compiled, inlined, part
 
-__all__ = ["REACH", "SEGMENT", "Darkening", "Images", "find_darkened", "sum_regions", "write_enlarged"]
+__all__ = [
+    "REACH",
+    "SEGMENT",
+    "Darkening",
+    "Images",
+    "count_brighter",
+    "find_darkened",
+    "sum_regions",
+    "write_enlarged",
+]
 
 REACH = 2
 """Pixels from the middle to a side of the square in which textures are compared."""
@@ -92,10 +101,10 @@ def _add_channels(images, start, count, scratch):
 
 
 @part
-def _fill_moments(images, rule, y, begin, end, moments, scratch, counts):
+def _fill_moments(images, rule, y, begin, end, moments, scratch):
     """Write the moments of a part of a row, 0 for all but candidates; return how many candidates there are.
 
-    A candidate is foreground of about the background's chromaticity under less light. Counts what is brighter.
+    A candidate is foreground of about the background's chromaticity under less light.
     """
     seen, learned, change = scratch.seen, scratch.learned, scratch.change
     count = end - begin
@@ -103,18 +112,12 @@ def _fill_moments(images, rule, y, begin, end, moments, scratch, counts):
     row = images.mask[y, begin:end]
     found = 0
     weights = moments[0, _MARGIN + begin :]
-    brighter, brighter_alike = np.int32(0), np.int32(0)
     for x in range(count):
         f, b = seen[x], learned[x]
         alike = change[x] < rule.chromaticity * f * b
         candidate = (row[x] != 0) & (f > rule.darkest * b) & (f < rule.lightest * b) & alike
         weights[x] = np.float32(1.0 if candidate else 0.0)
         found += 1 if candidate else 0
-        lit = (row[x] != 0) & (b < rule.lightest * f)
-        brighter += np.int32(1 if lit else 0)
-        brighter_alike += np.int32(1 if lit & alike else 0)
-    counts[0] += brighter
-    counts[1] += brighter_alike
     m1, m2 = moments[1, _MARGIN + begin :], moments[2, _MARGIN + begin :]
     m3, m4, m5 = moments[3, _MARGIN + begin :], moments[4, _MARGIN + begin :], moments[5, _MARGIN + begin :]
     for x in range(count):
@@ -161,7 +164,7 @@ def _judge(moments, middle, begin, end, rule, scratch, found):
 
 
 @compiled
-def find_darkened(first_row, last_row, images, rule, found, brighter):
+def find_darkened(first_row, last_row, images, rule, found):
     """Find the foreground whose colour and texture are those of the background, darkened by one factor.
 
     Least squares in a square of candidates around each pixel; its edges do not matter, since others have no weight.
@@ -172,12 +175,8 @@ def find_darkened(first_row, last_row, images, rule, found, brighter):
     rule : Darkening
     found : (H, W) u1
         Written: 255 for darkened background, else 0.
-    brighter : (H, 2) i4
-        Written: how much foreground of each row is brighter than the background, and how much of that has its
-        chromaticity.
     """
     height, width = images.mask.shape
-    elsewhere = np.zeros(2, np.int32)
     segments = -(-width // SEGMENT)
     moments = np.zeros((_ROWS, _MOMENTS, segments * SEGMENT + 2 * _MARGIN), np.float32)
     scratch = _Scratch(
@@ -190,8 +189,6 @@ def find_darkened(first_row, last_row, images, rule, found, brighter):
     dirty = np.zeros((_ROWS, segments), np.int64)  # candidates in the segments of moments, which else are 0
     for row in range(first_row - REACH, last_row + REACH):
         slot = row % _ROWS
-        here = brighter[row] if first_row <= row < last_row else elsewhere
-        here[:] = np.int32(0)
         for segment in range(segments):
             begin, end = segment * SEGMENT, min((segment + 1) * SEGMENT, width)
             if dirty[slot, segment] != 0:
@@ -199,7 +196,7 @@ def find_darkened(first_row, last_row, images, rule, found, brighter):
                     moments[slot, m, begin + _MARGIN : end + _MARGIN] = np.float32(0.0)
                 dirty[slot, segment] = 0
             if 0 <= row < height and _has_any(images.mask[row, begin:end]):
-                dirty[slot, segment] = _fill_moments(images, rule, row, begin, end, moments[slot], scratch, here)
+                dirty[slot, segment] = _fill_moments(images, rule, row, begin, end, moments[slot], scratch)
         y = row - REACH
         if y < first_row:
             continue
@@ -209,6 +206,44 @@ def find_darkened(first_row, last_row, images, rule, found, brighter):
                 found[y, begin:end] = np.uint8(0)
             else:
                 _judge(moments, y % _ROWS, begin, end, rule, scratch, found[y])
+
+
+@compiled
+def count_brighter(images, rule, step):
+    """Return how much foreground is brighter than the background, and how much of that has its chromaticity.
+
+    Parameters
+    ----------
+    images : Images
+    rule : Darkening
+    step : i8
+        Every so many rows and columns are looked at.
+    """
+    height, width = images.mask.shape
+    channels, one = images.frame.shape[0], np.float32(1.0)
+    share = images.unit / np.float32(channels)
+    brighter, alike = 0, 0
+    for y in range(0, height, step):
+        for begin in range(0, width, SEGMENT):
+            end = min(begin + SEGMENT, width)
+            if not _has_any(images.mask[y, begin:end]):
+                continue
+            for x in range(begin, end, step):
+                if images.mask[y, x] == 0:
+                    continue
+                pixel, seen, learned = y * width + x, one, one
+                for c in range(channels):
+                    seen += np.float32(images.frame[c, pixel]) * share
+                    learned += np.float32(images.background[c, pixel]) * share
+                if learned < rule.lightest * seen:
+                    brighter += 1
+                    change = np.float32(0.0)
+                    for c in range(channels):
+                        now = np.float32(images.frame[c, pixel]) * images.unit + one
+                        before = np.float32(images.background[c, pixel]) * images.unit + one
+                        change = max(change, abs(now * learned - before * seen))
+                    alike += 1 if change < rule.chromaticity * seen * learned else 0
+    return brighter, alike
 
 
 @compiled

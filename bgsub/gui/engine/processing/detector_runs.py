@@ -1,6 +1,7 @@
 """The main detector and the one compared with it, on the same frames."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from bgsub.detectors.base import Detector
 from bgsub.errors import BgsubError
@@ -8,12 +9,15 @@ from bgsub.evaluation import count_pixels, scored_pixels
 from bgsub.frames import Frame, Mask, Packet, Result
 from bgsub.gui.engine.notices import Notices
 from bgsub.gui.engine.processing.detector_run import DetectorRun, RunState
+from bgsub.gui.engine.tuning.candidates import differences
 from bgsub.gui.messages import DetectorRunView, Settings
 from bgsub.gui.painted_truth import Truth
 from bgsub.gui.panes import Needs, Side
 from bgsub.roi import Region
 
 __all__ = ["DetectorRuns"]
+
+_NAMED = 2  # values in the names of two runs of the same detector
 
 
 class DetectorRuns:
@@ -156,7 +160,18 @@ class DetectorRuns:
 
     def views(self, results: list[Result], *, scored: bool) -> tuple[DetectorRunView, ...]:
         """Return summaries for the window."""
-        return tuple(run.view(result, scored=scored) for run, result in zip(self._runs, results, strict=False))
+        views = [run.view(result, scored=scored) for run, result in zip(self._runs, results, strict=False)]
+        return tuple(replace(view, name=name) for view, name in zip(views, self._names(), strict=False))
+
+    def _names(self) -> list[str]:
+        """Return what the runs are called: by their detectors, and two of the same one by what differs."""
+        names = [run.detector.name for run in self._runs]
+        if self.second is None or names[0] != names[1]:
+            return names
+        found = differences(self.main.config, self.second.config)[:_NAMED]
+        for name, *values in found:
+            names = [f"{known} {name.lstrip('.')} {value}" for known, value in zip(names, values, strict=True)]
+        return names
 
 
 def _is_needed(need: Needs, side: int, settings: Settings) -> bool:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from bgsub.evaluation import Counts
 from bgsub.frames import Packet, Result
+from bgsub.gui.counting import ObjectCounter
 from bgsub.gui.engine.history import FRAME_COLUMNS, History
 from bgsub.gui.engine.notices import Notices
 from bgsub.gui.engine.pinned_pixels import PinnedPixels
@@ -79,6 +80,7 @@ class FrameProcessor:
         self.progress = Progress()
         self.history = History(FRAME_COLUMNS, _HISTORY_FRAMES)
         self.pinned_pixels = PinnedPixels()
+        self.counter = ObjectCounter()
         self.past = PastResults(budget.results)
         self.snapshots = Snapshots(budget.snapshots, budget.snapshot_interval_s)
         self.recent = RecentFrames(budget.frames)
@@ -146,8 +148,11 @@ class FrameProcessor:
         if arrival is Arrival.SOUGHT:
             self.snapshots.clear()  # from them to here the frames do not follow each other
         was_repeated = self.is_repeating
+        self.counter.use(settings.counting)
         self._learn(played, self._settings_for(packet, settings), rate_hz, hold=hold)
         self._end_repeating(packet, settings, rate_hz)
+        if not was_repeated:
+            self.counter.see(self.progress.results[0])
         return Outcome(is_new=not was_repeated)
 
     def repeat(self, settings: Settings, rate_hz: float | None) -> bool:
@@ -264,6 +269,7 @@ class FrameProcessor:
         self.progress = Progress()
         self.history.clear()
         self.pinned_pixels.clear()
+        self.counter.restart()
 
     def _settings_for(self, packet: Packet, present: Settings) -> Settings:
         """Return the settings of a frame, which are those it had where frames are processed again."""
@@ -355,6 +361,7 @@ class FrameProcessor:
             second.counts.f_measure if second and scored else math.nan,
             *_frame_scores(main.frame_counts),
             *_frame_scores(second.frame_counts if second else None),
+            foreground_share(results[1].mask) if second else math.nan,
         )
 
 

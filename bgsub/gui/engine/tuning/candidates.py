@@ -64,7 +64,7 @@ def _possible(config: Config) -> Iterator[Change]:
     kind = detector_class(config.detector)
     present = changes_of(config)
     for parameter in kind.PARAMETERS:
-        if parameter.group == "basic" and parameter.name not in _FIXED:
+        if parameter.group == "basic" and parameter.name not in _FIXED and not parameter.shapes_state:
             for value in _values(parameter, present[parameter.name]):
                 yield parameter.name, value
     for value in _MIN_AREAS:

@@ -222,6 +222,8 @@ class ParameterForm(QWidget):
 
     changed = pyqtSignal(str, object)
     """The user set a parameter: name and value."""
+    rebuilt = pyqtSignal()
+    """There are other fields now."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -233,6 +235,8 @@ class ParameterForm(QWidget):
         """By the parameter's name."""
         self.labels: dict[str, QLabel] = {}
         """By the parameter's name."""
+        self.experts: QToolButton | None = None
+        """Shows or hides the parameters for experts, if there are any."""
 
     def show_parameters(self, kind: type[Detector], values: Mapping[str, Any]) -> None:
         """Show a detector's parameters; those missing in `values` have their defaults."""
@@ -246,17 +250,47 @@ class ParameterForm(QWidget):
         self._kind = kind
         while self._form.rowCount():
             self._form.removeRow(0)
-        self.inputs, self.labels = {}, {}
+        self.inputs, self.labels, self.experts = {}, {}, None
         basic = [parameter for parameter in kind.PARAMETERS if parameter.group == "basic"]
         for parameter in basic:
             self._add(parameter, shown[parameter.name])
         if len(basic) < len(kind.PARAMETERS):
-            heading = QLabel("For experts")
-            heading.setProperty("faint", True)
-            self._form.addRow(heading)
+            self.experts = QToolButton()
+            self.experts.setText("For experts")
+            self.experts.setCheckable(True)
+            self.experts.setAutoRaise(True)
+            self.experts.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            self.experts.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            self.experts.setToolTip("Show or hide values that seldom need a change")
+            self.experts.toggled.connect(self._show_experts)
+            self._form.addRow(self.experts)
         for parameter in kind.PARAMETERS:
             if parameter.group == "expert":
                 self._add(parameter, shown[parameter.name])
+        experts = [entry for entry in self.inputs.values() if entry.parameter.group == "expert"]
+        if self.experts is not None:
+            self.experts.setChecked(any(entry.is_changed for entry in experts))
+            self._show_experts(self.experts.isChecked())
+        tame_fields(self)
+        self.rebuilt.emit()
+
+    @property
+    def fields(self) -> list[QWidget]:
+        """All that takes the focus, from top to bottom."""
+        parts: list[QWidget | None] = []
+        for group in ("basic", "expert"):
+            parts += [self.experts] if group == "expert" else []
+            for entry in self.inputs.values():
+                if entry.parameter.group == group:
+                    parts += [entry.is_set, entry.editor, entry.slider, entry.default]
+        return [part for part in parts if part is not None]
+
+    def _show_experts(self, on: bool) -> None:
+        if self.experts is not None:
+            self.experts.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)
+        for entry in self.inputs.values():
+            if entry.parameter.group == "expert":
+                self._form.setRowVisible(entry, on)
 
     def _add(self, parameter: Parameter, value: Any) -> None:
         words = words_of("" if self._kind is None else self._kind.name, parameter)

@@ -32,6 +32,26 @@ SHARED = {
 """By name, for every detector that has such a parameter."""
 
 KNOWN = {
+    ("adaptive", "slots"): Words("Colours per pixel", "Higher remembers more backgrounds per pixel and is slower."),
+    ("adaptive", "width"): Words(
+        "Tolerance of colour", "Higher finds less: colours further apart count as the same; 15 to 45 is usual."
+    ),
+    ("adaptive", "threshold"): Words("Sensitivity", "Higher finds more, and more noise with it; 0.1 to 0.3 is usual."),
+    ("adaptive", "memory_s"): Words(
+        "Memory", "Higher remembers backgrounds that return later, such as open doors; lower follows changes sooner."
+    ),
+    ("adaptive", "absorb_s"): Words(
+        "Absorb after", "Higher keeps what stands still in the mask for longer; 0 keeps it for ever."
+    ),
+    ("adaptive", "smoothing"): Words(
+        "Smoothing", "Higher removes more specks, and small or thin things with them; 9 to 21 is usual."
+    ),
+    ("adaptive", "fill"): Words("Fill holes", "On makes things solid, also where they frame the background."),
+    ("adaptive", "ghosts"): Words("Remove ghosts", "On removes at once what an object leaves behind when it goes."),
+    ("adaptive", "shadows"): Words(
+        "Keep shadows", "On keeps shadows in the mask, and dark things that look like them."
+    ),
+    ("adaptive", "raw"): Words("Raw mask", "On shows the mask before any cleaning."),
     ("norma", "slots"): Words("Colours per pixel", "Higher remembers more backgrounds per pixel and is slower."),
     ("norma", "width"): Words("Tolerance of colour", "Higher finds less: colours further apart count as the same."),
     ("norma", "eta"): Words("Learning speed", "Higher absorbs new colours sooner and forgets old ones sooner."),

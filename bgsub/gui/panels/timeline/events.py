@@ -50,6 +50,10 @@ class EventsPanel(QWidget):
         self.enabled = QCheckBox("Look for events ahead")
         self.enabled.setToolTip("Look through the whole source in the background, at a small size")
         self.enabled.toggled.connect(lookout.enable)
+        self.marks = QCheckBox("Mark on the image")
+        self.marks.setToolTip("Draw a dashed frame round the places of the event that goes on")
+        self.marks.setChecked(True)
+        self.marks.toggled.connect(lookout.changed)
         self.sensitivity = QComboBox()
         self.sensitivity.setToolTip("How small, short and slow an event may be")
         for name in get_args(Sensitivity):
@@ -94,6 +98,7 @@ class EventsPanel(QWidget):
         for button in (self.back, self.forward, self.export):
             buttons.addWidget(button)
         layout.addLayout(choices)
+        layout.addWidget(self.marks)
         layout.addWidget(self.state)
         layout.addWidget(self.list, 1)
         layout.addLayout(buttons)

@@ -17,8 +17,9 @@ __all__ = ["PlotsPanel", "export_statistics"]
 
 _INTERVAL_MS = 250  # drawing axes takes milliseconds, in which the model waits for Python's lock
 _FRAMES = (250, 1500, 9000)
-_TIME, _SHARE, _MS, _MS_B, _F, _F_FRAME, _F_FRAME_B = (
-    FRAME_COLUMNS.index(name) for name in ("time_s", "foreground", "ms", "ms_b", "f_measure", "f_frame", "f_frame_b")
+_TIME, _SHARE, _SHARE_B, _MS, _MS_B, _F, _F_FRAME, _F_FRAME_B = (
+    FRAME_COLUMNS.index(name)
+    for name in ("time_s", "foreground", "foreground_b", "ms", "ms_b", "f_measure", "f_frame", "f_frame_b")
 )
 
 
@@ -44,6 +45,7 @@ class PlotsPanel(QWidget):
             plot.clicked.connect(self._seek)
             plot.setToolTip("Click to go there")
         self.span = QComboBox()
+        self.span.setToolTip("How many of the last frames the curves show")
         for frames in _FRAMES:
             self.span.addItem(f"{frames} frames", frames)
         self.span.setCurrentIndex(1)
@@ -87,12 +89,13 @@ class PlotsPanel(QWidget):
         self._drawn = drawn
         names = [run.name for run in view.runs] or ["A"]
         colours = ["curve_a", "curve_b"][: len(names)]
-        self.times.set_names(names, colours)
+        for plot in (self.share, self.times):
+            plot.set_names(names, colours)
         self.scores.set_names([*names, f"{names[0]} so far"], [*colours, "threshold"])
         self.scores.setVisible(self._session.settings.truth is not None)
         rows = _last_pass(history.rows(self.span.currentData()))
         seconds = rows[:, _TIME] - self._begin_s
-        self.share.show_curves(seconds, 100 * rows[:, _SHARE])
+        self.share.show_curves(seconds, *(100 * rows[:, [_SHARE, _SHARE_B]].T))
         times = rows[:, [_MS, _MS_B]]
         top = float(np.nanpercentile(times, 98)) * 1.4 if len(times) else 1.0  # the first frame compiles
         self.times.show_curves(seconds, rows[:, _MS], rows[:, _MS_B], top=max(top, 1.0))

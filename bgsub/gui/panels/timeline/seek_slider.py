@@ -46,6 +46,10 @@ class SeekSlider(QSlider):
         self._theme = theme
         self._found: Happenings | None = None
         self.setMinimumHeight(_HEIGHT_PX)
+        self.setAccessibleName("Position in the source")
+        self.setWhatsThis(
+            "Goes to another position. Behind it: how much was foreground, events (orange), changes of the scene (red)."
+        )
         theme.changed.connect(self.update)
         self.rate_hz = DEFAULT_RATE_HZ
         """Converts frame indices to times."""

@@ -30,9 +30,14 @@ from bgsub.gui.widgets.dialogs import ask_folder
 __all__ = ["TruthPanel"]
 
 _INTERVAL_MS = 500
+_TIPS = (
+    "Paint what should be foreground, in blue",
+    "Paint what should not be foreground, in orange",
+    "Remove labels; Escape puts the brush away",
+)
 _UNDO_STEPS = 50
 _MODES = (
-    ("Should be foreground", FOREGROUND_LABEL),
+    ("Should be", FOREGROUND_LABEL),
     ("Should not be", BACKGROUND_LABEL),
     ("Erase", UNKNOWN_LABEL),
 )
@@ -62,6 +67,7 @@ class TruthPanel(QScrollArea):
         """What a stroke says; at most one is checked."""
         for index, button in enumerate(self.modes):
             button.setCheckable(True)
+            button.setToolTip(_TIPS[index])
             button.toggled.connect(partial(self._choose_mode, index))
         self.size_box = QSpinBox()
         self.size_box.setRange(1, 400)

@@ -4,18 +4,32 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from PyQt6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, pyqtSignal
-from PyQt6.QtGui import QColor, QCursor, QImage, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
-from PyQt6.QtWidgets import QSizePolicy, QWidget
+from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, pyqtSignal
+from PyQt6.QtGui import (
+    QColor,
+    QCursor,
+    QFocusEvent,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QWheelEvent,
+)
+from PyQt6.QtWidgets import QComboBox, QSizePolicy, QWidget
 
-from bgsub._opencv import cv2
 from bgsub.frames import Frame
+from bgsub.gui.counting import Counted, Counting
 from bgsub.gui.panes import INPUT, Effect, Pane
+from bgsub.gui.widgets.images.counting_marks import paint_counting
+from bgsub.gui.widgets.images.keyboard import KeyboardCursor
 from bgsub.gui.widgets.images.legends import Legends
 from bgsub.gui.widgets.images.marks import EventMark, paint_event, paint_pixels
+from bgsub.gui.widgets.images.scaling import shrink, to_qimage
 from bgsub.gui.widgets.images.viewport import Viewport
 
-__all__ = ["FrameView", "Overlay", "shrink", "to_qimage"]
+__all__ = ["FrameView", "Overlay"]
 
 _CLICK_PX = 4  # a mouse that moves further drags
 _SHARP_FROM = 3.0  # device pixels per image pixel, from which on pixels are shown as squares
@@ -38,25 +52,6 @@ class Overlay(Protocol):
 
     def double_click(self, at: QPointF) -> bool:
         """Handle a double click; True if it is used."""
-
-
-def shrink(image: Frame, width: int, height: int) -> Frame:
-    """Return a smaller image without aliasing: halved by mean as often as possible, which is fast, then linearly."""
-    while image.shape[1] >= 2 * width and image.shape[0] >= 2 * height:
-        image = np.asarray(
-            cv2.resize(image, (image.shape[1] // 2, image.shape[0] // 2), interpolation=cv2.INTER_AREA), np.uint8
-        )
-    if image.shape[1] == width and image.shape[0] == height:
-        return image
-    return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_LINEAR), np.uint8)
-
-
-def to_qimage(image: Frame) -> QImage:
-    """Wrap (H, W, 3) BGR or (H, W) grey uint8 pixels; the array must outlive the image, which does not copy."""
-    height, width = image.shape[:2]
-    kind = QImage.Format.Format_Grayscale8 if image.ndim == 2 else QImage.Format.Format_BGR888
-    wrapped: QImage = QImage(image.data, width, height, image.strides[0], kind)  # type: ignore[call-overload]
-    return wrapped
 
 
 class FrameView(QWidget):
@@ -88,6 +83,7 @@ class FrameView(QWidget):
         self._sides: tuple[str, ...] = ()
         self._effects: tuple[Effect, ...] = ()
         self._event: EventMark | None = None
+        self._counting: tuple[Counting, Counted | None] = Counting(), None
         self._pinned_pixels: tuple[tuple[int, int], ...] = ()
         self._selected: tuple[int, int] | None = None
         self._cache: tuple[tuple[object, ...], tuple[Frame, Frame], QImage] | None = None
@@ -99,7 +95,9 @@ class FrameView(QWidget):
         """Shown while nothing is dragged."""
         viewport.changed.connect(self.update)
         self.setMouseTracking(True)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._cursor: KeyboardCursor | None = None
+        self._is_ringed = False
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(QSize(120, 90))
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -122,6 +120,8 @@ class FrameView(QWidget):
     def show_pane(self, pane: Pane) -> None:
         """Show another pane from the next image on."""
         self._pane, self._image = pane, None
+        self.setAccessibleName(f"Pane: {pane.label}")
+        self.setAccessibleDescription("Arrows move a cursor, Return does what a click does")
         self.update()
 
     def show_image(self, image: Frame | None, hint: str = "") -> None:
@@ -162,6 +162,12 @@ class FrameView(QWidget):
         """Mark where an event takes place."""
         if mark != self._event:
             self._event = mark
+            self.update()
+
+    def show_counting(self, counting: Counting, counted: Counted | None) -> None:
+        """Show lines and zones, and the objects that were counted."""
+        if (counting, counted) != self._counting:
+            self._counting = counting, counted
             self.update()
 
     def show_pinned_pixels(self, pixels: tuple[tuple[int, int], ...], selected: tuple[int, int] | None) -> None:
@@ -220,11 +226,20 @@ class FrameView(QWidget):
             self._paint_image(painter, self._image)
             if self._event is not None:
                 paint_event(painter, self.to_pane, self._image.shape[1], self._image.shape[0], self._event)
+            paint_counting(painter, self.to_pane, *self._counting)
             paint_pixels(painter, self.to_pane, self._pinned_pixels, self._selected)
             if self.overlay is not None:
                 self.overlay.paint(painter, self.to_pane)
-            legends = Legends(self._pane, self.viewport.zoom, self._captions, self._sides, self._effects)
+            if self.hasFocus() and self._cursor is not None:
+                self._cursor.paint(painter, self.to_pane)
+            boxes = [child.geometry().right() for child in self.findChildren(QComboBox) if child.isVisible()]
+            choice_px = max(boxes, default=0)
+            legends = Legends(self._pane, self.viewport.zoom, self._captions, self._sides, self._effects, choice_px)
             legends.paint(painter, self.rect())
+        if self._is_ringed:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(self.palette().highlight().color(), 2))
+            painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
         painter.end()
         if self._image is not None:
             self.painted.emit()
@@ -265,6 +280,62 @@ class FrameView(QWidget):
         painter.setPen(QColor("#98a2ad" if dark else "#57606a"))
         box = self.rect().adjusted(16, 16, -16, -16)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self._hint)
+
+    # Keyboard
+
+    def zoom(self, factor: float) -> None:
+        """Zoom at the keyboard's cursor, or at the centre."""
+        if self._image is not None:
+            at = QPointF(self.rect().center()) if self._cursor is None else self.to_pane(self._cursor.centre)
+            self.viewport.zoom_by(factor, at, self._size(), QSizeF(self.size()))
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        if a0 is None or self._image is None:
+            return
+        height, width = self._image.shape[:2]
+        cursor = self._cursor or KeyboardCursor(height // 2, width // 2)
+        plain = not a0.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if plain and cursor.can_follow(a0.key()):
+            self._move_cursor(cursor.moved(a0.key(), (height, width), fast=a0.isAutoRepeat()))
+        elif plain and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._click_cursor(cursor, Qt.MouseButton.LeftButton)
+        elif plain and a0.key() == Qt.Key.Key_Delete:
+            self._click_cursor(cursor, Qt.MouseButton.RightButton)
+        else:
+            super().keyPressEvent(a0)
+
+    def _move_cursor(self, cursor: KeyboardCursor) -> None:
+        self._cursor = cursor
+        at = self.to_pane(cursor.centre)
+        room = self.rect().adjusted(20, 20, -20, -20)
+        inside = QPointF(min(max(at.x(), room.left()), room.right()), min(max(at.y(), room.top()), room.bottom()))
+        if inside != at and self.viewport.zoom > 1:
+            self.viewport.pan(inside - at, self._size(), QSizeF(self.size()))
+        self.hovered.emit(cursor.row, cursor.column)
+        if self.overlay is not None:
+            self.overlay.move(cursor.centre, self._reach())
+        self.update()
+
+    def _click_cursor(self, cursor: KeyboardCursor, button: Qt.MouseButton) -> None:
+        """Do at the cursor what a click of the mouse does."""
+        self._cursor = cursor
+        at = self.to_pane(cursor.centre)
+        kind, none = QEvent.Type.MouseButtonPress, Qt.KeyboardModifier.NoModifier
+        event = QMouseEvent(kind, at, QPointF(self.mapToGlobal(at)), button, button, none)
+        if self.overlay is not None and self.overlay.press(cursor.centre, self._reach(), event):
+            self.overlay.release()
+            self.update()
+        elif button == Qt.MouseButton.LeftButton:
+            self.clicked.emit(cursor.row, cursor.column)
+
+    def focusInEvent(self, a0: QFocusEvent | None) -> None:
+        reasons = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+        self._is_ringed = a0 is not None and a0.reason() in reasons
+        self.update()
+
+    def focusOutEvent(self, a0: QFocusEvent | None) -> None:
+        self._is_ringed = False
+        self.update()
 
     # Mouse
 

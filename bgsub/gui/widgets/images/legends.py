@@ -24,7 +24,7 @@ from bgsub.stages import SHADOWS
 __all__ = ["Legends"]
 
 _CAPTION_MARGIN_PX = 24
-_CHOICE_PX = 190  # width of the box that chooses the pane, with its margin
+_GAP_PX = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,8 @@ class Legends:
     """Names of the detectors that are compared; empty for A and B."""
     effects: tuple[Effect, ...]
     """What the stages of the mask did."""
+    choice_px: int = 0
+    """Where the box that chooses the pane ends; legends lie beside it, or below."""
 
     def paint(self, painter: QPainter, room: QRect) -> None:
         """Paint everything into the rectangle of the pane."""
@@ -57,13 +59,13 @@ class Legends:
             _paint_heat(painter, room)
         elif self.pane.legend is Legend.DIFFERENCE:
             name_a, name_b = self.sides or ("A", "B")
-            _paint_colours(painter, room, ((f"only {name_a}", ONLY_A), (f"only {name_b}", ONLY_B)))
+            self._paint_colours(painter, room, ((f"only {name_a}", ONLY_A), (f"only {name_b}", ONLY_B)))
         elif self.pane.legend is Legend.ERRORS:
-            _paint_colours(painter, room, (("hit", HIT), ("missed", MISSED), ("false", FALSE)))
+            self._paint_colours(painter, room, (("hit", HIT), ("missed", MISSED), ("false", FALSE)))
         elif self.pane.legend is Legend.STEPS:
-            _paint_colours(painter, room, [(effect.text, effect.colour) for effect in self.effects], upright=True)
+            self._paint_colours(painter, room, [(effect.text, effect.colour) for effect in self.effects], upright=True)
         elif self.pane.legend is Legend.SHADOWS and any(effect.stage == SHADOWS for effect in self.effects):
-            _paint_colours(painter, room, (("shadow", (int(SHADOW_GREY),) * 3),))
+            self._paint_colours(painter, room, (("shadow", (int(SHADOW_GREY),) * 3),))
 
     def _paint_captions(self, painter: QPainter, room: QRect) -> None:
         bottom = room.height() - 8
@@ -78,6 +80,33 @@ class Legends:
             painter.setPen(QColor("white"))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
             bottom -= 26
+
+    def _paint_colours(
+        self,
+        painter: QPainter,
+        room: QRect,
+        entries: Sequence[tuple[str, tuple[int, int, int]]],
+        *,
+        upright: bool = False,
+    ) -> None:
+        widths = [painter.fontMetrics().horizontalAdvance(text) + 26 for text, _ in entries]
+        if upright and entries:
+            widths = [max(widths)] * len(widths)
+        left = room.width() - 10 - (widths[0] if upright and widths else sum(widths) + 6 * (len(widths) - 1))
+        top = (
+            8 if left > self.choice_px + _GAP_PX else 38
+        )  # below the box that chooses the pane, where there is no room beside it
+        for (text, (blue, green, red)), width in zip(entries, widths, strict=True):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(0, 0, 0, 150))
+            painter.drawRoundedRect(QRect(left, top, width, 22), 4, 4)
+            painter.fillRect(left + 6, top + 6, 10, 10, QColor(red, green, blue))
+            painter.setPen(QColor("white"))
+            painter.drawText(QRect(left + 20, top, width - 20, 22), Qt.AlignmentFlag.AlignVCenter, text)
+            if upright:
+                top += 24
+            else:
+                left += width + 6
 
 
 def _paint_heat(painter: QPainter, room: QRect) -> None:
@@ -94,24 +123,3 @@ def _paint_heat(painter: QPainter, room: QRect) -> None:
     for value in (low, 0.0, high):
         x = left + round((value - low) / (high - low) * width)
         painter.drawText(QRect(x - 20, top + 11, 40, 16), Qt.AlignmentFlag.AlignCenter, f"{value:g}")
-
-
-def _paint_colours(
-    painter: QPainter, room: QRect, entries: Sequence[tuple[str, tuple[int, int, int]]], *, upright: bool = False
-) -> None:
-    widths = [painter.fontMetrics().horizontalAdvance(text) + 26 for text, _ in entries]
-    if upright and entries:
-        widths = [max(widths)] * len(widths)
-    left = room.width() - 10 - (widths[0] if upright and widths else sum(widths) + 6 * (len(widths) - 1))
-    top = 8 if left > _CHOICE_PX else 38  # below the box that chooses the pane, where there is no room beside it
-    for (text, (blue, green, red)), width in zip(entries, widths, strict=True):
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(0, 0, 0, 150))
-        painter.drawRoundedRect(QRect(left, top, width, 22), 4, 4)
-        painter.fillRect(left + 6, top + 6, 10, 10, QColor(red, green, blue))
-        painter.setPen(QColor("white"))
-        painter.drawText(QRect(left + 20, top, width - 20, 22), Qt.AlignmentFlag.AlignVCenter, text)
-        if upright:
-            top += 24
-        else:
-            left += width + 6

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from PyQt6.QtCore import QSignalBlocker, Qt, pyqtSignal
-from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QComboBox, QGridLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtCore import QSignalBlocker, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QAction, QCloseEvent, QResizeEvent
+from PyQt6.QtWidgets import QComboBox, QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from bgsub.detectors.base import Detector
+from bgsub.gui.counting import Counted, Counting
 from bgsub.gui.messages import View
 from bgsub.gui.panes import BACKGROUND, MASK, OVERLAY, SCORE, Needs, Pane, Side, all_panes, find_pane, stage_panes
 from bgsub.gui.widgets.images.frame_view import FrameView, Overlay
@@ -20,11 +21,15 @@ LAYOUTS = (1, 2, 4)
 """Possible numbers of panes."""
 
 _CLEARLY = 1.1
+_POPPED = QSize(800, 600)
 _DEFAULT_PANES = (OVERLAY, MASK, SCORE, BACKGROUND)
 
 
 class _Slot(QWidget):
     """A pane, with the box that chooses what it shows in its corner."""
+
+    closed = pyqtSignal()
+    """The window of its own, if it has one, was closed."""
 
     def __init__(self, viewport: Viewport, pane: Pane) -> None:
         super().__init__()
@@ -40,9 +45,14 @@ class _Slot(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.view, 1)
+        self.box.activated.connect(lambda: self.view.setFocus())  # else keys such as Space go to the box
         self.box.setParent(self.view)
         self.box.move(6, 6)
         self.box.setCursor(Qt.CursorShape.ArrowCursor)
+
+    def closeEvent(self, a0: QCloseEvent | None) -> None:
+        self.closed.emit()
+        super().closeEvent(a0)
 
     def offer(self, panes: Sequence[Pane]) -> None:
         """Offer these panes in the box; the one that is shown stays, even if it is none of them."""
@@ -92,20 +102,10 @@ class PaneGrid(QWidget):
         self._layout = QGridLayout(self)
         self._layout.setContentsMargins(6, 6, 6, 2)
         self._layout.setSpacing(6)
+        self._popped: list[_Slot] = []
         for slot in self._slots:
             slot.setParent(self)
-            slot.box.currentIndexChanged.connect(self._choose)
-            slot.view.clicked.connect(self.clicked)
-            slot.view.hovered.connect(self.hovered)
-        self.open_button = QPushButton("Open a video…")
-        """Shown while nothing is open."""
-        self.continue_button = QPushButton("Continue the last session")
-        """Shown while nothing is open."""
-        first = QVBoxLayout(self._slots[0].view)
-        first.addStretch(3)
-        first.addWidget(self.open_button, 0, Qt.AlignmentFlag.AlignHCenter)
-        first.addWidget(self.continue_button, 0, Qt.AlignmentFlag.AlignHCenter)
-        first.addStretch(2)
+            self._listen(slot)
         theme.changed.connect(self._paint)
         self._paint()
         self.arrange(2)
@@ -121,9 +121,57 @@ class PaneGrid(QWidget):
         return tuple(slot.view.pane for slot in self._shown)
 
     @property
+    def wanted(self) -> tuple[Pane, ...]:
+        """What the panes show, and those in windows of their own."""
+        return tuple(dict.fromkeys(slot.view.pane for slot in (*self._shown, *self._popped)))
+
+    @property
     def views(self) -> list[FrameView]:
         """The panes as widgets."""
         return [slot.view for slot in self._shown]
+
+    @property
+    def focused(self) -> FrameView:
+        """The pane with the focus, else the first one."""
+        return next((view for view in (*self.views, *self.popped) if view.hasFocus()), self.views[0])
+
+    @property
+    def popped(self) -> list[FrameView]:
+        """The panes in windows of their own."""
+        return [slot.view for slot in self._popped]
+
+    def pop_out(self, pane: Pane, actions: Sequence[QAction] = ()) -> None:
+        """Show this in a window of its own, too, for another screen; the keys of some actions work there as well."""
+        slot = _Slot(self.viewport, pane)
+        slot.setWindowFlag(Qt.WindowType.Window)
+        slot.setWindowTitle(f"{pane.label} - bgsub")
+        slot.addActions(list(actions))
+        slot.offer([find_pane(self._slots[0].box.itemData(i)) or pane for i in range(self._slots[0].box.count())])
+        slot.choose(pane)
+        slot.view.set_canvas(self._theme.colours.canvas)
+        slot.view.overlay, slot.view.rest_cursor = self._slots[0].view.overlay, self._slots[0].view.rest_cursor
+        self._listen(slot)
+        slot.closed.connect(lambda: self._close_popped(slot))
+        self._popped.append(slot)
+        slot.resize(_POPPED)
+        slot.show()
+        self.panes_changed.emit()
+
+    def close_popped(self) -> None:
+        """Close the windows of single panes."""
+        for slot in list(self._popped):
+            slot.close()
+
+    def _close_popped(self, slot: _Slot) -> None:
+        if slot in self._popped:
+            self._popped.remove(slot)
+            slot.deleteLater()
+            self.panes_changed.emit()
+
+    def _listen(self, slot: _Slot) -> None:
+        slot.box.currentIndexChanged.connect(self._choose)
+        slot.view.clicked.connect(self.clicked)
+        slot.view.hovered.connect(self.hovered)
 
     @property
     def boxes(self) -> list[QComboBox]:
@@ -152,7 +200,7 @@ class PaneGrid(QWidget):
             return
         self._kinds = tuple(kinds)
         stages = [pane for kind, side in zip(kinds, Side, strict=False) for pane in stage_panes(kind, side)]
-        for slot in self._slots:
+        for slot in self._all:
             slot.offer((*all_panes(), *stages))
         self._names = ()
 
@@ -195,16 +243,14 @@ class PaneGrid(QWidget):
         for slot, pane in zip(self._slots, panes, strict=False):
             slot.choose(pane)
 
-    def show_view(self, view: View, hint: str, *, is_open: bool = True) -> None:
+    def show_view(self, view: View, hint: str) -> None:
         """Show the images of a view, and a hint in panes without one."""
         pixels = tuple((pixel.row, pixel.column) for pixel in view.pinned_pixels)
         self._name_panes(tuple(run.name for run in view.runs))
-        self.open_button.setVisible(not is_open)
-        self.continue_button.setVisible(not is_open)
-        for slot in self._shown:
+        for slot in (*self._shown, *self._popped):
             pane = slot.view.pane
             reason = _missing(pane, view) if view.runs else hint
-            slot.view.show_image(view.images.get(pane), reason if is_open or slot is self._slots[0] else "")
+            slot.view.show_image(view.images.get(pane), reason)
             slot.view.show_pinned_pixels(pixels, self._selected)
             slot.view.show_captions(view.captions)
             slot.view.show_effects(view.runs[pane.side].effects if pane.side < len(view.runs) else ())
@@ -215,8 +261,13 @@ class PaneGrid(QWidget):
 
     def show_event(self, mark: EventMark | None) -> None:
         """Mark where an event takes place; nothing if None."""
-        for slot in self._shown:
+        for slot in (*self._shown, *self._popped):
             slot.view.show_event(mark)
+
+    def show_counting(self, counting: Counting, counted: Counted | None) -> None:
+        """Show lines and zones, and the objects that were counted."""
+        for slot in (*self._shown, *self._popped):
+            slot.view.show_counting(counting, counted)
 
     def _name_panes(self, names: tuple[str, ...]) -> None:
         """Call panes after their detectors while two are compared."""
@@ -224,7 +275,7 @@ class PaneGrid(QWidget):
             return
         self._names = names
         sides = _side_names(names)
-        for slot in self._slots:
+        for slot in self._all:
             slot.view.show_sides(sides)
             for index in range(slot.box.count()):
                 pane = find_pane(slot.box.itemData(index))
@@ -237,7 +288,7 @@ class PaneGrid(QWidget):
 
     def set_overlay(self, overlay: Overlay | None, *, crosshair: bool) -> None:
         """Draw something above all images, which then receives mouse events first."""
-        for slot in self._slots:
+        for slot in self._all:
             slot.view.overlay = overlay
             slot.view.rest_cursor = Qt.CursorShape.CrossCursor if crosshair else Qt.CursorShape.ArrowCursor
             slot.view.setCursor(slot.view.rest_cursor)
@@ -245,22 +296,26 @@ class PaneGrid(QWidget):
 
     def refresh(self) -> None:
         """Paint again after a change of what is drawn above the images."""
-        for slot in self._shown:
+        for slot in (*self._shown, *self._popped):
             slot.view.update()
+
+    @property
+    def _all(self) -> list[_Slot]:
+        return [*self._slots, *self._popped]
 
     @property
     def _shown(self) -> list[_Slot]:
         return self._slots[: self._count]
 
     def _choose(self) -> None:
-        for slot in self._slots:
+        for slot in self._all:
             pane = find_pane(slot.box.currentData())
             if pane is not None and pane != slot.view.pane:
                 slot.view.show_pane(pane)
         self.panes_changed.emit()
 
     def _paint(self) -> None:
-        for slot in self._slots:
+        for slot in self._all:
             slot.view.set_canvas(self._theme.colours.canvas)
 
 

@@ -1,0 +1,111 @@
+"""Knocks: the camera turned a little, at once and for good, so that all of the background lies elsewhere."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bgsub._opencv import cv2
+from bgsub.detectors.adaptive._jit.blocks import BLOCK
+from bgsub.detectors.adaptive.block_images import as_image, count_blocks
+from bgsub.frames import Mask
+
+__all__ = ["Shift", "find_shift", "is_sudden", "move"]
+
+_GRID_PX = 320 * 240  # larger frames are compared on a grid of about so many pixels
+_SUDDEN, _USUAL = 0.05, 2.0  # foreground above this share of the frame and so many times its mean may be a knock
+_LARGEST = 0.2  # of the frame's smaller side
+_EXPLAINS = 0.5  # a shift is real if at most this share of the pixels that did not match is left,
+_LEAST = 0.05  # and so many did not
+
+
+class Shift(NamedTuple):
+    """Where the background has gone, in pixels."""
+
+    down: int
+    right: int
+
+
+def is_sudden(share: float, mean: float) -> bool:
+    """Return whether a share of foreground is so far above its running mean that the camera may have moved."""
+    return share > _SUDDEN + _USUAL * mean
+
+
+def find_shift(frame: NDArray[Any], background: NDArray[Any], white: float, box: float) -> Shift | None:
+    """Find a shift of the whole background.
+
+    It is the maximum of the phase correlation of the grey pictures, if under it at most half as many pixels differ
+    from the background as without it.
+
+    Parameters
+    ----------
+    frame : (H, W) or (H, W, 3) array
+    background : (D, at least H * W) array
+        Planes of the learned background.
+    white : float
+        Value of white.
+    box : float
+        Largest difference of a channel of a pixel that matches the background, in grey levels.
+
+    Returns
+    -------
+    Shift or None
+        None if there is none of at least a pixel.
+    """
+    height, width = frame.shape[:2]
+    step = max(1, round(math.sqrt(height * width / _GRID_PX)))
+    unit = np.float32(255.0 / white)
+    learned = background[:, : height * width].reshape(-1, height, width)[:, ::step, ::step] * unit
+    now = frame[::step, ::step].reshape(*learned.shape[1:], -1).transpose(2, 0, 1) * unit
+    if min(now.shape[1:]) < 2:
+        return None
+    grey_now, grey_learned = (np.ascontiguousarray(planes.mean(0, dtype=np.float32)) for planes in (now, learned))
+    (right, down), _ = cv2.phaseCorrelate(
+        grey_learned, grey_now, cv2.createHanningWindow(grey_now.shape[::-1], cv2.CV_32F)
+    )
+    x, y = round(right), round(down)  # on the grid
+    if (x == 0 and y == 0) or max(abs(x), abs(y)) > _LARGEST * min(grey_now.shape):
+        return None
+    rows, columns = _overlap(y, now.shape[1]), _overlap(x, now.shape[2])
+    different, still = (
+        float((np.abs(now[:, rows[0], columns[0]] - other).max(0) > box).mean())
+        for other in (learned[:, rows[0], columns[0]], learned[:, rows[1], columns[1]])
+    )
+    if different < _LEAST or still > _EXPLAINS * different:
+        return None
+    return Shift(round(down * step), round(right * step))
+
+
+def _overlap(shift: int, length: int) -> tuple[slice, slice]:
+    """Return what lies in both of two ranges of which one is shifted: its place in the second, and in the first."""
+    return slice(max(shift, 0), length + min(shift, 0)), slice(max(-shift, 0), length + min(-shift, 0))
+
+
+def move(arrays: dict[str, NDArray[Any]], size: tuple[int, int], shift: Shift) -> Mask:
+    """Move everything that is kept for each pixel, in blocks; what comes into view gets what was at the border.
+
+    Parameters
+    ----------
+    arrays : dict
+        The model's, from `make_arrays`; those in blocks are written.
+    size : (height, width)
+    shift : Shift
+
+    Returns
+    -------
+    (H, W) uint8 array
+        255 where the camera had not looked.
+    """
+    (height, width), (down, right) = size, shift
+    rows = np.clip(np.arange(height) - down, 0, height - 1)
+    columns = np.clip(np.arange(width) - right, 0, width - 1)
+    blocks = (count_blocks(size), BLOCK)
+    for array in arrays.values():
+        if array.shape[-2:] == blocks:
+            for plane in array.reshape(-1, *blocks):
+                image = as_image(plane, size)
+                image[:] = image[rows][:, columns]
+    new = np.full(size, 255, np.uint8)
+    new[_overlap(down, height)[0], _overlap(right, width)[0]] = 0
+    return new

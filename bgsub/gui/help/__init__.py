@@ -1,0 +1,1 @@
+"""Pages of help: about, keys, and the guide to tuning."""

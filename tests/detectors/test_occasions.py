@@ -1,0 +1,71 @@
+"""What misleads subtractors: the adaptive detector gets each right within a time that its users can rely on."""
+
+import numpy as np
+import pytest
+
+from bench.detectors.occasions import OCCASIONS, WHEN, follow
+from bgsub._numba import JIT_ENABLED
+
+pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+
+SECOND = 25  # frames
+
+
+def errors_of(name, **parameters):
+    """Return the shares of things missed, and of the frame that is false, of all frames."""
+    return np.array(follow(OCCASIONS[name](), **parameters)).T
+
+
+def test_a_parked_car_stays_for_as_long_as_asked_for_and_then_is_background():
+    missed, false = errors_of("park", absorb_s=8)
+    assert missed[WHEN : WHEN + 7 * SECOND].max() < 0.2
+    assert missed[WHEN + 9 * SECOND :].min() > 0.95
+    assert false.max() < 0.01
+
+
+def test_the_place_of_someone_who_stood_there_from_the_start_is_background_a_second_after_they_left():
+    missed, false = errors_of("start")
+    gone = WHEN + 15  # the first frame in which they do not overlap with where they stood
+    assert missed[:WHEN].min() > 0.9  # or there is nothing to mend
+    assert missed[gone + SECOND :].max() < 0.2
+    assert false[gone + SECOND :].max() < 0.002
+
+
+def test_a_lamp_raises_no_alarm_and_hides_nobody():
+    missed, false = errors_of("lamp")
+    assert false[WHEN + 2 :].max() < 0.01  # light is measured in every second frame
+    assert missed[WHEN + 2 :].max() < 0.3
+
+
+def test_a_cloud_is_hardly_seen():
+    missed, false = errors_of("cloud")
+    assert false.mean() < 0.01
+    assert false.max() < 0.05
+    assert missed[WHEN:].max() < 0.5
+    assert missed[WHEN:].mean() < 0.02
+
+
+def test_a_lorry_before_leaves_is_found_whole_and_leaves_nothing_behind():
+    missed, false = errors_of("lorry")
+    assert missed[WHEN:].max() < 0.2
+    assert false[WHEN:].max() < 0.01
+
+
+def test_automatic_exposure_raises_no_alarm_and_hides_nobody():
+    missed, false = errors_of("exposure")
+    assert false[WHEN:].max() < 0.01
+    assert missed[WHEN:].max() < 0.3
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_a_nudge_of_the_camera_is_over_after_five_frames(dtype):
+    missed, false = np.array(follow(OCCASIONS["nudge"](), dtype=dtype)).T
+    assert false[WHEN:].max() > 0.1  # or the scene would not show it
+    assert false[WHEN + 5 :].max() < 0.01
+    assert missed[WHEN + 5 :].max() < 0.3
+
+
+def test_a_bag_that_is_left_stays_in_the_mask():
+    missed, false = errors_of("bag")
+    assert missed[WHEN:].max() < 0.2
+    assert false[WHEN:].max() < 0.005

@@ -1,0 +1,177 @@
+"""Everything by keyboard: pins, polygons, order of the focus, names for screen readers; and contrast, measured."""
+
+import dataclasses
+from itertools import pairwise
+
+import pytest
+from PyQt6.QtCore import QPoint, Qt
+from PyQt6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QSlider,
+    QToolButton,
+    QTreeWidget,
+    QWidget,
+)
+
+from bgsub.config import Config
+from bgsub.gui import panes
+from bgsub.gui.commands import CommandId
+from bgsub.gui.widgets.images.keyboard import KeyboardCursor
+from bgsub.gui.widgets.theme import DARK, LIGHT, Colours
+from bgsub.gui.window.main_window import PanelId
+from tests.gui.conftest import EASY
+from tests.gui.test_window import trigger
+
+
+@pytest.fixture
+def played(window, qtbot):
+    window.grid.choose((panes.INPUT, panes.MASK))
+    window.open(EASY)
+    session = window.session
+    qtbot.waitUntil(lambda: session.view.processed == 40 and not session.view.playing)
+    window.grid.views[0].setFocus()
+    return window
+
+
+def press(window, qtbot, *keys: Qt.Key) -> None:
+    for key in keys:
+        qtbot.keyClick(window.grid.views[0], key)
+
+
+def test_a_cursor_stays_inside_the_image():
+    cursor = KeyboardCursor(0, 5)
+    assert cursor.moved(Qt.Key.Key_Up, (10, 8), fast=False) == cursor
+    assert cursor.moved(Qt.Key.Key_Right, (10, 8), fast=True) == KeyboardCursor(0, 7)
+    assert cursor.moved(Qt.Key.Key_Down, (10, 8), fast=True) == KeyboardCursor(8, 5)
+    assert not cursor.can_follow(Qt.Key.Key_A)
+
+
+def test_a_pixel_is_pinned_by_the_keyboard(played, qtbot):
+    arrows = [Qt.Key.Key_Right] * 3 + [Qt.Key.Key_Up] * 2
+    press(played, qtbot, *arrows)
+    assert "x 35, y 22" in played.status.pixel.text()
+    press(played, qtbot, Qt.Key.Key_Return)
+    assert played.session.settings.pinned_pixels == ((22, 35),)
+
+
+def test_a_polygon_is_drawn_by_the_keyboard(played, qtbot):
+    played.drawing.toggle_region()
+    played.grid.views[0].setFocus()
+    press(played, qtbot, Qt.Key.Key_Return)
+    press(played, qtbot, *[Qt.Key.Key_Right] * 12, Qt.Key.Key_Return)
+    press(played, qtbot, *[Qt.Key.Key_Down] * 11, Qt.Key.Key_Return)
+    qtbot.keyClick(played.grid.views[0], Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    region = played.session.settings.region
+    assert region.include == (((32.5, 24.5), (44.5, 24.5), (44.5, 35.5)),)
+    press(played, qtbot, Qt.Key.Key_Delete)
+    region = played.session.settings.region
+    assert region is None or len(region.include) < 1 or len(region.include[0]) < 3
+
+
+def test_a_pane_is_reached_by_tab_and_zoomed(played, qtbot):
+    view = played.grid.views[0]
+    assert view.focusPolicy() & Qt.FocusPolicy.TabFocus
+    trigger(played, CommandId.ZOOM_IN)
+    assert played.grid.viewport.zoom == pytest.approx(1.5)
+    for _ in range(40):
+        qtbot.keyClick(view, Qt.Key.Key_Right)
+    at = view.to_pane(KeyboardCursor(24, 63).centre)
+    assert view.rect().contains(QPoint(round(at.x()), round(at.y())))
+    trigger(played, CommandId.ZOOM_OUT)
+    assert played.grid.viewport.zoom == pytest.approx(1.0)
+
+
+def test_the_tool_bar_takes_the_focus(window):
+    buttons = [button for button in window.menus.toolbar.findChildren(QToolButton) if button.isVisible()]
+    assert len(buttons) >= 11
+    assert all(button.focusPolicy() & Qt.FocusPolicy.TabFocus for button in buttons)
+
+
+@pytest.mark.parametrize("detector", ["adaptive", "norma", "mog2"])
+def test_tab_goes_through_the_detector_panel_as_it_is_seen(window, detector, qapp):
+    window.session.change(config=Config(detector))
+    window.show_panel(PanelId.DETECTOR)
+    qapp.processEvents()
+    panel = window.detector
+    inside = panel.widget()
+    chain, widget = [], panel.editor.detector
+    while True:
+        if widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus and inside.isAncestorOf(widget):
+            chain.append(widget)
+        widget = widget.nextInFocusChain()
+        if widget is panel.editor.detector:
+            break
+    tops = [part.mapTo(inside, QPoint(0, part.height() // 2)).y() for part in chain]
+    assert len(chain) > 10
+    assert all(later >= earlier - 3 for earlier, later in pairwise(tops))
+
+
+_FIELDS = (QAbstractButton, QComboBox, QAbstractSpinBox, QSlider, QTreeWidget, QListWidget)
+
+
+def test_everything_that_takes_the_focus_has_a_name(window, qapp):
+    buddies = {label.buddy() for label in window.findChildren(QLabel)}
+    nameless = []
+    for widget in window.findChildren(QWidget):
+        if not isinstance(widget, _FIELDS) or widget.focusPolicy() == Qt.FocusPolicy.NoFocus:
+            continue
+        if isinstance(widget.parent(), QLineEdit | QComboBox | QAbstractSpinBox):
+            continue  # a part of a field that has a name
+        text = widget.text() if isinstance(widget, QAbstractButton) else ""
+        if not (widget.accessibleName() or text or widget in buddies):
+            nameless.append(f"{type(widget).__name__} {widget.objectName()} in {type(widget.parent()).__name__}")
+    assert not nameless, "; ".join(nameless)
+    assert QApplication.instance() is qapp
+
+
+# Contrast, after WCAG 2.2: 4.5 for text, 3 for what is drawn
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_contrast_is_that_of_the_standard():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("front", "back", "least"),
+    [
+        ("text", "window", 4.5),
+        ("text", "field", 4.5),
+        ("text", "raised", 4.5),
+        ("faint", "window", 4.5),
+        ("faint", "base", 4.5),
+        ("faint", "canvas", 4.5),
+        ("threshold", "window", 4.5),
+        ("on_accent", "accent", 4.5),
+        ("on_notice", "info", 4.5),
+        ("on_notice", "warning", 4.5),
+        ("on_notice", "error", 4.5),
+        ("accent", "window", 3),
+        ("curve_a", "base", 3),
+        ("curve_b", "base", 3),
+        ("curve_b", "window", 3),
+        ("threshold", "base", 3),
+        ("recording", "window", 3),
+    ],
+)
+def test_colours_have_enough_contrast(colours: Colours, front: str, back: str, least: float):
+    values = dataclasses.asdict(colours)
+    assert contrast(values[front], values[back]) >= least
