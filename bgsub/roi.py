@@ -197,7 +197,7 @@ def _checked(name: str, include: Any, exclude: Any) -> Region:
         polygons: list[tuple[Polygon, ...]] = [
             tuple(tuple((float(x), float(y)) for x, y in polygon) for polygon in group) for group in (include, exclude)
         ]
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ConfigError(f"{name} is not a region ({error}); polygons are lists of corners x, y") from error
     try:
         return Region(include=polygons[0], exclude=polygons[1])
