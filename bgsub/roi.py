@@ -24,6 +24,7 @@ Polygon = tuple[tuple[float, float], ...]
 _FARTHEST = 100_000
 """Largest coordinate: larger ones overflow where polygons are filled."""
 
+_MOST_CORNERS = 2**14  # of a polygon: the time to draw it may grow with their square
 _MOST_BYTES = 2**24  # of a JSON file: half a million corners
 
 _JSON_REMEDY = 'write {"include": [[[x, y], ...]], "exclude": []}'
@@ -45,7 +46,7 @@ class Region:
     Raises
     ------
     ValueError
-        If a polygon has fewer than three corners, or a corner lies far outside every frame.
+        If a polygon has fewer than three corners or more than 16384, or a corner lies far outside every frame.
     """
 
     include: tuple[Polygon, ...] = ()
@@ -56,6 +57,8 @@ class Region:
         for polygon in (*self.include, *self.exclude):
             if len(polygon) < 3:
                 raise ValueError(f"polygon must have at least 3 corners, got {len(polygon)}")
+            if len(polygon) > _MOST_CORNERS:
+                raise ValueError(f"polygon must have at most {_MOST_CORNERS} corners, got {len(polygon)}")
             for corner in polygon:
                 if not all(abs(value) <= _FARTHEST for value in corner):
                     raise ValueError(f"corners must lie within {_FARTHEST} pixels of the frame's, got {corner}")
@@ -194,7 +197,7 @@ def _checked(name: str, include: Any, exclude: Any) -> Region:
         polygons: list[tuple[Polygon, ...]] = [
             tuple(tuple((float(x), float(y)) for x, y in polygon) for polygon in group) for group in (include, exclude)
         ]
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ConfigError(f"{name} is not a region ({error}); polygons are lists of corners x, y") from error
     try:
         return Region(include=polygons[0], exclude=polygons[1])

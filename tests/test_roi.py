@@ -81,6 +81,8 @@ def refusal(text: str, size: tuple[int, int] = SIZE) -> str:
         ("1.2.3,1 2,2 3,3", "could not convert string to float"),
         ("1,1 2,2 3", "no polygon"),
         ("99999999999,0 9,9 0,9", "corners must lie within"),
+        ("1" * 400 + ",0 9,9 0,9", "corners must lie within"),
+        (" ".join(["0,0 9,9 0,9"] * 5462), "at most 16384 corners, got 16386"),
         ("100,100 200,100 200,200", "leaves nothing of a 64x48 frame"),
     ],
 )

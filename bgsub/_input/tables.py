@@ -1,6 +1,7 @@
 """TOML files read entry by entry: each is checked for its kind and range, and others are refused."""
 
 import math
+import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -69,7 +70,8 @@ class Table:
     def number(self, key: str, default: float = _MISSING, *, least: float = 0.0, most: float = math.inf) -> float:
         """Take an entry that is a finite number in a range."""
         value = self._take(key, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        # A whole number may have thousands of digits, and then cannot be made a float.
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
             raise self.error(key, "must be a number", value)
         if not least <= value <= most:
             raise self.error(key, f"must be at least {least:g} and at most {most:g}", value)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bgsub.errors import UnsupportedError
+from bgsub.errors import DatasetError, UnsupportedError
 from bgsub.evaluation.datasets.sequence import Sequence
 from bgsub.evaluation.metrics import Counts, count_pixels, scored_pixels
 from bgsub.evaluation.reports.report import Report, Row, Sample
@@ -164,6 +164,7 @@ class _Run:
         self._samples: list[Sample] = []
         self._roi: Mask | None = None
         self._durations_s: list[float] = []
+        self._first_kind = ""
         self._begin_s = time.perf_counter()
         self.on_mask: Callable[[int, Mask], object] | None = None
 
@@ -182,6 +183,7 @@ class _Run:
         sequence = self._sequence
         frame = sequence.read_input(number)
         size = frame.shape[:2]
+        self._check_kind(frame, number)
         if not self._durations_s:
             self._roi = sequence.read_roi(size)
         scored = number in self._scored
@@ -207,6 +209,14 @@ class _Run:
             if self._roi is not None:
                 labels = np.where(self._roi != 0, labels, np.uint8(85))
             self._samples.append(Sample(number, frame, labels, mask.copy()))
+
+    def _check_kind(self, frame: Frame, number: int) -> None:
+        """Refuse a frame of another size or kind than the first, by its name."""
+        kind = _kind(frame)
+        self._first_kind = self._first_kind or kind
+        if kind != self._first_kind:
+            name = self._sequence.frame_name(number)
+            raise DatasetError(f"{name} is {kind} but the sequence began with {self._first_kind}; replace it")
 
     def row(self) -> Row:
         """Return the measurements of the frames shown."""
@@ -250,6 +260,11 @@ class _Run:
             self._scores = None
             return None
         return score
+
+
+def _kind(frame: Frame) -> str:
+    colours = "grey" if frame.ndim == 2 else "colour"
+    return f"{frame.shape[1]}x{frame.shape[0]}, {colours}, {frame.dtype}"
 
 
 def _checked(array: Any, size: tuple[int, int], name: str, what: str) -> Frame:

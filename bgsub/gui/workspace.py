@@ -151,7 +151,9 @@ def _config(table: Table, key: str) -> Config | None:
         return None
     try:
         return Config.from_toml_text(tomli_w.dumps(table.table(key).values()))
-    except (ValueError, TypeError, BgsubError) as error:
+    except RecursionError:
+        raise table.error(key, "is nested too deeply") from None
+    except (ValueError, TypeError, OverflowError, BgsubError) as error:
         raise table.error(key, f"is wrong: {error}") from error
 
 
@@ -166,7 +168,7 @@ def _region(table: Table) -> Region | None:
             tuple(tuple((float(x), float(y)) for x, y in polygon) for polygon in group) for group in (include, exclude)
         )
         return Region(included, excluded)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise table.error("region", f"must hold lists of corners x, y ({error})") from error
 
 
@@ -207,7 +209,7 @@ def _counting(table: Table) -> Counting:
         parts = inner.table(kind).values()
         try:
             points = {name: tuple((float(x), float(y)) for x, y in part) for name, part in parts.items()}
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise inner.error(kind, f"must hold lists of points x, y ({error})") from error
         for name, part in points.items():
             if not least <= len(part) <= most or len(set(part)) < least or not all(map(_is_near, part)):

@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 from bgsub.errors import SourceError
+from bgsub.video.sources import public_name
 
 __all__ = ["VIDEO_SUFFIXES", "find_files", "natural_key"]
 
@@ -93,11 +94,11 @@ def _find(place: str | PathLike[str]) -> Sequence[str]:
     if path.exists():
         return [text]
     if not any(sign in text for sign in "*?["):
-        raise SourceError(f"cannot open {path}: no such file or folder; check the path")
+        raise SourceError(f"cannot open {public_name(text)}: no such file or folder; check the path")
     matches = [Path(name) for name in glob.glob(text, recursive=True)]  # noqa: PTH207 - patterns may be absolute
     names = [str(match) for match in matches if match.is_file()]
     if not names:
-        raise SourceError(f"no file matches {text}; check the pattern")
+        raise SourceError(f"no file matches {public_name(text)}; check the pattern")
     return sorted(names, key=natural_key)
 
 

@@ -16,6 +16,8 @@ from bgsub.scanning.settings import ScanSettings
 __all__ = ["Journal", "file_stamp", "part_key", "state_name"]
 
 _FORMAT = 1
+_LARGEST = 2**31 - 1
+"""Largest number of frames, of pixels of a side, and of seconds, in a part."""
 
 
 class Journal:
@@ -71,7 +73,7 @@ class Journal:
             If they are missing or damaged.
         """
         entry = self._done[key]
-        path: Path = self.folder / entry["numbers"]
+        path = self.folder / _numbers_name(key)
         try:
             data = path.read_bytes()
         except OSError as error:
@@ -88,7 +90,7 @@ class Journal:
         SinkError
             If it cannot be written; what is there stays as it was.
         """
-        name = f"{_short(key)}.npz"
+        name = _numbers_name(key)
         write_whole(self.folder / name, analysed.numbers)
         values = asdict(replace(analysed, numbers=b""))
         del values["numbers"]
@@ -135,10 +137,10 @@ class Journal:
         try:
             first, *entries = (json.loads(line) for line in lines)
             self._check(first, header)
-            self._done = {entry["key"]: entry for entry in entries}
             for entry in entries:
-                Part(**json.loads(entry["key"])["part"])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+                _check_entry(entry)
+            self._done = {entry["key"]: entry for entry in entries}
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise SinkError(f"{self._path} is no journal of a scan ({error}); scan into another folder") from error
 
     def _check(self, found: Mapping[str, Any], header: Mapping[str, Any]) -> None:
@@ -151,6 +153,20 @@ class Journal:
                 f"cannot resume {self.folder.parent}: its settings were others ({changed}); give the same, or scan "
                 "into another folder"
             )
+
+
+def _check_entry(entry: Mapping[str, Any]) -> None:
+    """Raise an error of any kind if an entry does not hold what was found in a part."""
+    Part(**json.loads(entry["key"])["part"])
+    found = Analysed(numbers=b"", **entry["analysed"])
+    numbers = (*found.size, found.frames, found.rate_hz, found.first_s, found.last_s)
+    right = all(type(value) in (int, float) and abs(value) <= _LARGEST for value in numbers)
+    if not right or len(found.size) != 2 or not isinstance(found.failure, str) or not isinstance(entry["sha256"], str):
+        raise ValueError("a part has impossible values")
+
+
+def _numbers_name(key: str) -> str:
+    return f"{_short(key)}.npz"
 
 
 def state_name(key: str) -> str:

@@ -74,7 +74,8 @@ def test_selections_may_be_of_these_kinds_too():
 
 def test_nothing_is_copied_where_it_need_not_be():
     frame = np.zeros((9, 9, 3), np.uint8)
-    assert np.shares_memory(check_frame(Tensor(frame)), frame)
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":  # earlier ones make arrays of DLPack read-only
+        assert np.shares_memory(check_frame(Tensor(frame)), frame)
     assert np.shares_memory(check_frame(Wrapped(frame)), frame)
     frame.flags.writeable = False
     assert check_frame(Wrapped(frame)).flags.writeable  # else everything would be compiled once more

@@ -314,6 +314,21 @@ class TestEvaluate:
         with pytest.raises(DatasetError, match=message):
             evaluate(find_sequences(tmp_path), lambda s: Script([plain(1)[0]]))
 
+    @pytest.mark.parametrize(
+        ("other", "message"),
+        [
+            (np.zeros((4, 6), np.uint8), "is 6x4, grey, uint8 but the sequence began with 6x4, colour, uint8"),
+            (np.zeros((2, 3, 3), np.uint8), "is 3x2, colour, uint8 but the sequence began with"),
+        ],
+    )
+    def test_frame_of_another_kind_is_named(self, tmp_path, other, message):
+        folder = write_sequence(tmp_path / "s", plain(3))
+        for path in (folder / "input").iterdir():
+            cv2.imwrite(str(path), np.zeros((4, 6, 3), np.uint8))
+        cv2.imwrite(str(folder / "input/in000002.png"), other)
+        with pytest.raises(DatasetError, match=f"in000002.png {message}"):
+            evaluate(find_sequences(tmp_path), lambda s: Script([plain(1)[0]] * 3))
+
     def test_file_lost_after_the_search_is_named(self, tmp_path):
         folder = write_sequence(tmp_path / "s", plain(2))
         sequences = find_sequences(tmp_path)

@@ -32,6 +32,14 @@ def test_files_are_found_in_folders_below_and_by_patterns_in_natural_order(tmp_p
     assert found(tmp_path / "b" / "10.mp4", tmp_path / "b") == ["b/10.mp4", "b/9.MP4"]
 
 
+@pytest.mark.parametrize("place", ["rtsp://admin:secret@10.0.0.7/live", "http://admin:sec?ret@10.0.0.7/*.mp4"])
+def test_an_address_is_refused_without_its_password(place):
+    with pytest.raises(SourceError) as caught:
+        find_files([place])
+    assert "10.0.0.7" in str(caught.value) or "..." in str(caught.value)
+    assert "sec" not in str(caught.value)
+
+
 def test_places_without_a_video_are_refused(tmp_path):
     with pytest.raises(SourceError, match="holds no video"):
         find_files([tmp_path])

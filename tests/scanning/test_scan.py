@@ -176,9 +176,30 @@ def test_damaged_numbers_and_journals_are_named(pieces, tmp_path):
     with pytest.raises(SinkError, match="is damaged; scan into another folder"):
         scan([pieces], tmp_path / "out", settings(), resume=True)
     numbers.write_bytes(kept)
-    (work / "journal.jsonl").write_text("nonsense\nmore\n")
-    with pytest.raises(SinkError, match="is no journal of a scan"):
-        scan([pieces], tmp_path / "out", settings(), resume=True)
+    journal = work / "journal.jsonl"
+    head, *entries = map(json.loads, journal.read_text().splitlines())
+    one, found = entries[0], entries[0]["analysed"]
+    wrong = [
+        *({name: value for name, value in one.items() if name != left} for left in ("sha256", "analysed")),
+        {**one, "key": "{}"},
+        {**one, "analysed": 7},
+        *({**one, "analysed": {**found, **values}} for values in ({"size": 5}, {"size": [5]}, {"size": ["5", 6]})),
+        *({**one, "analysed": {**found, **values}} for values in ({"last_s": {}}, {"frames": 1e300}, {"failure": 1})),
+        {**one, "analysed": {**found, "more": 1}},
+    ]
+    for text in ("nonsense\nmore\n", *(f"{json.dumps(head)}\n{json.dumps(entry)}\n" for entry in wrong)):
+        journal.write_text(text)
+        with pytest.raises(SinkError, match="is no journal of a scan"):
+            scan([pieces], tmp_path / "out", settings(), resume=True)
+
+
+def test_numbers_are_only_read_from_the_folder_of_the_scan(pieces, tmp_path):
+    scan([pieces], tmp_path / "out", settings())
+    journal = tmp_path / "out" / ".scan" / "journal.jsonl"
+    head, *entries = map(json.loads, journal.read_text().splitlines())
+    lines = [head, *({**entry, "numbers": "../../other.npz"} for entry in entries)]
+    journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    scan([pieces], tmp_path / "out", settings(), resume=True)
 
 
 def test_a_file_that_changed_is_scanned_again(pieces, tmp_path):

@@ -160,6 +160,22 @@ def test_a_damaged_memory_of_a_cursor_delivers_again(open_log, tmp_path, caplog)
     assert "is damaged" in caplog.text
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *('{"sequence": 1e999, "id": "x"}', '{"sequence": null, "id": "x"}', '{"id": "x"}', "[1]", "7", "what?"),
+        *("[" * 50_000, '{"sequence": "' + "9" * 5000 + '"}'),
+    ],
+    ids=range(8),
+)
+def test_a_line_that_is_no_event_is_passed_over(open_log, tmp_path, caplog, line):
+    (tmp_path / "events.jsonl").write_text(f"{line}\n")
+    log = open_log()
+    log.add(event(0))
+    assert [one["sequence"] for one in map(json.loads, (tmp_path / "events.jsonl").read_text().splitlines()[1:])] == [1]
+    assert "is none, and is passed over" in caplog.text
+
+
 def test_a_second_log_on_the_same_file_is_refused(open_log):
     open_log()
     with pytest.raises(SinkError, match="another run is writing it"):

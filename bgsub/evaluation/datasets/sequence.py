@@ -65,6 +65,10 @@ class Sequence(ABC):
             If the file cannot be read, as the other methods do.
         """
 
+    def frame_name(self, number: int) -> str:
+        """Return what messages call a frame: its file, where it has one."""
+        return f"frame {number} of {self.identity}"
+
     @abstractmethod
     def read_labels(self, number: int, size: tuple[int, int]) -> Mask:
         """Read the labels of a frame of that (height, width): 0, 50, 85, 170, 255 as `scored_pixels` reads them."""
@@ -167,6 +171,10 @@ class FileSequence(Sequence):
             If the file cannot be read, as the other methods do.
         """
         return read_image(self.inputs[number], cv2.IMREAD_ANYCOLOR, DatasetError)
+
+    def frame_name(self, number: int) -> str:
+        """Return the path of a frame."""
+        return str(self.inputs[number])
 
     def read_labels(self, number: int, size: tuple[int, int]) -> Mask:
         """Read the labels of a frame of that (height, width), decoded by `decode`."""

@@ -296,7 +296,7 @@ def _parse(line: bytes) -> Record | None:
     try:
         values = json.loads(line)
         return Record(int(values["sequence"]), str(values["id"]), line.rstrip(b"\n"))
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         logger.warning("a line of the events is none, and is passed over")
         return None
 

@@ -1,0 +1,56 @@
+"""How functions are compiled, apart from what they compute."""
+
+import gc
+from typing import Any
+
+import pytest
+
+from bgsub._numba import JIT_ENABLED, compiled, compiler
+
+pytestmark = pytest.mark.skipif(
+    not JIT_ENABLED or "pipeline_class" not in compiler._OPTIONS, reason="nothing is compiled, or by plain numba"
+)
+
+
+class Collector:
+    """Stands for the module gc, and notes what is asked of it."""
+
+    def __init__(self, enabled: bool) -> None:
+        self.enabled = enabled
+        self.changes: list[bool] = []
+
+    def isenabled(self) -> bool:
+        return self.enabled
+
+    def enable(self) -> None:
+        self.enabled = True
+        self.changes.append(True)
+
+    def disable(self) -> None:
+        self.enabled = False
+        self.changes.append(False)
+
+
+def double(x: float) -> float:
+    return 2 * x
+
+
+def impossible(x: Any) -> Any:
+    return x.nothing
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+@pytest.mark.parametrize("function", [double, impossible])
+def test_garbage_collection_pauses_while_a_function_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, enabled: bool, function: Any
+) -> None:
+    collector = Collector(enabled)
+    monkeypatch.setattr(compiler, "gc", collector)
+    made: Any = compiled(function)
+    if function is impossible:
+        with pytest.raises(Exception, match="nothing"):  # numba's own, which only `bgsub._numba` imports
+            made(2.0)
+    else:
+        made.compile("(float64,)")
+    assert collector.changes == ([False, True] if enabled else [False])
+    assert gc.isenabled()
