@@ -20,7 +20,7 @@ import numpy as np
 from bgsub._opencv import cv2
 from bgsub.bench import make_frames
 from bgsub.detectors.adaptive import detector as adaptive
-from bgsub.detectors.adaptive import exposure, final_mask, ghosts
+from bgsub.detectors.adaptive import exposure, final_mask, ghosts, shadows
 from bgsub.evaluation import evaluate, find_sequences
 
 _NEVER = 1e9
@@ -47,6 +47,7 @@ def never_static(dynamics: Any, age: int, side: int, threads: int, static: Any) 
 # name, constants of modules to change, parameters, class
 Variant = tuple[str, dict[tuple[Any, str], Any], dict[str, Any], type[adaptive.Adaptive]]
 _PLAIN: type[adaptive.Adaptive] = adaptive.Adaptive
+_NOT_WIDENED: dict[tuple[Any, str], Any] = {(adaptive, "_FLICKER_S"): _NEVER, (adaptive, "_FLICKER_FRAMES"): _NEVER}
 VARIANTS: list[Variant] = [
     ("all of it, 3 slots", {}, {}, _PLAIN),
     ("1 slot", {}, {"slots": 1}, _PLAIN),
@@ -58,7 +59,8 @@ VARIANTS: list[Variant] = [
     ("base width whatever the noise", {(exposure, "LEAST_BASE"): 1.0}, {}, _PLAIN),
     ("one width for all pixels", {(adaptive, "_FACTOR_RATE"): 0.0}, {}, _PLAIN),
     ("widths grow no faster at the start", {(adaptive, "_EARLY"): 0.0}, {}, _PLAIN),
-    ("blinking foreground is not widened", {(adaptive, "_FLICKER_S"): _NEVER}, {}, _PLAIN),
+    ("blinking foreground is not widened", _NOT_WIDENED, {}, _PLAIN),
+    ("or only after six seconds", {(adaptive, "_FLICKER_FRAMES"): _NEVER}, {}, _PLAIN),
     ("no smoothing, holes or ghosts", {}, {"smoothing": 1, "fill": False, "ghosts": False}, _PLAIN),
     ("large square only", {(adaptive, "find_static"): never_static}, {}, _PLAIN),
     ("small square everywhere", {(final_mask, "_ONSETS"): _NEVER, (final_mask, "_YOUNG"): 0}, {}, _PLAIN),
@@ -69,6 +71,8 @@ VARIANTS: list[Variant] = [
     ("old backgrounds are given up, too", {(adaptive, "_OLD"): _NEVER}, {}, _PLAIN),
     ("foreground is learned", {}, {}, LearnsEverywhere),
     ("no gain of the whole scene", {(exposure, "_MATCHING"): 0.0}, {}, _PLAIN),
+    ("shadows always need texture", {(shadows, "_SELDOM"): 0.0}, {}, _PLAIN),
+    ("a knocked camera is not followed", {(adaptive, "is_sudden"): lambda *_: False}, {}, _PLAIN),
     ("no search for changed light", {(adaptive, "find_relit"): lambda *_: None}, {}, _PLAIN),
     ("no restart after a flood", {(adaptive, "_FLOOD"): 2.0}, {}, _PLAIN),
 ]

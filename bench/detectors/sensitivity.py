@@ -20,6 +20,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (exposure, "LEAST_BASE"),
     (exposure, "_NOISE_RATE"),
     (adaptive, "_FLICKER_S"),
+    (adaptive, "_FLICKER_SLOW"),
     (adaptive, "_FACTOR_RATE"),
     (adaptive, "_OLD"),
     (final_mask, "_ONSETS"),
@@ -30,6 +31,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (ghosts, "_RATIO"),
     (ghosts, "_EDGE"),
     (shadows, "_DARK"),
+    (shadows, "_SELDOM"),
     (shadows, "_SIDE_PX"),
 ]
 PARAMETERS = ("width", "threshold", "memory_s", "absorb_s", "smoothing")

@@ -143,6 +143,8 @@ class PinnedPixelView:
     """Whether the state is the one that judged the frame; otherwise it is the next one."""
     removed_by: str = ""
     """Why the pixel cannot be foreground, whatever its colour; empty if it could."""
+    flickers: bool = False
+    """Whether the model accepts a much wider range of colours here than its width alone, because the place flickers."""
     steps: tuple[tuple[Stage, bool], ...] | None = None
     """The stages that changed it, each with whether it made it foreground; None if they were not followed."""
 

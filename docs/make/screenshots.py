@@ -53,21 +53,23 @@ def save(widget: QWidget, name: str) -> None:
 
 def make_guide(window: MainWindow, settle: Callable[[], None]) -> None:
     """Write the images of the guide to tuning: the steps of the mask, and labels on the image."""
+    before = window.session.settings.truth
+    window.events.marks.setChecked(False)
     window.grid.choose((STEPS,))
     settle()
     window.grid.views[0].grab().toImage().scaledToWidth(_GUIDE_PX, _SMOOTH).save(str(GUIDE / "steps.png"), "PNG", 0)
     window.grid.choose((STEPS, OVERLAY))
+    window.session.change(truth=None)
     window.truth.modes[0].setChecked(True)
     for points in ([(30.0, 120.0), (32.0, 150.0)], [(70.0, 226.0), (300.0, 228.0)]):
         window.truth.brush.painted.emit(points)
         window.truth.modes[1].setChecked(True)
     settle()
     shown = window.grid.views[1]
-    shown.grab(shown.image_rect().toRect()).toImage().scaledToWidth(_GUIDE_PX, _SMOOTH).save(
-        str(GUIDE / "labels.png"), "PNG", 0
-    )
+    image = shown.grab(shown.image_rect().toRect()).toImage()
+    image.scaledToWidth(_GUIDE_PX, _SMOOTH).save(str(GUIDE / "labels.png"), "PNG", 0)
     window.truth.put_away()
-    window.session.change(truth=None)
+    window.session.change(truth=before)
 
 
 def main(application: QApplication) -> None:
@@ -80,6 +82,7 @@ def main(application: QApplication) -> None:
         kept = QSettings(f"{parent}/kept.ini", QSettings.Format.IniFormat)
         window = MainWindow(session, Theme(application), kept)
         window.resize(QSize(1160, 730))
+        window.docks[PanelId.PLOTS].show()
         window.show()
 
         def play_to(index: int) -> None:

@@ -485,3 +485,14 @@ def test_counts_are_of_each_frame_once_and_never_of_another_truth(drive, tmp_pat
     driver.engine.apply(replace(settings, truth=again, config=Config("norma", NORMA | {"kappa": 0.9})))
     driver.settle()
     assert driver.view.runs[0].scored == 1
+
+
+def test_opening_while_frames_are_processed_again_uses_the_present_settings(drive):
+    driver = drive()
+    play_to(driver, 230)
+    driver.engine.apply(replace(FAST, other=Config("mog2")))
+    driver.until(lambda: driver.engine.runs.second is None)  # frames before get the settings that they had
+    driver.engine.open("any")
+    driver.until(lambda: driver.engine.progress.processed == 5)
+    assert driver.engine.runs.second is not None
+    assert len(driver.engine.progress.results) == 2

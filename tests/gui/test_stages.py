@@ -170,3 +170,16 @@ def test_the_status_bar_names_the_step_under_the_mouse(window: MainWindow, qtbot
     row, column = (int(value) for value in np.argwhere(raw != result.mask)[0])
     window.status.hover(row, column)
     assert window.status.pixel.text().count("removed: ") + window.status.pixel.text().count("added: ") == 1
+
+
+def test_a_place_that_flickers_is_called_so(drive):
+    noise = np.random.default_rng(1)
+    items = frames(160, (64, 80))
+    for frame in items:
+        leaves = noise.random((64, 30, 1)) < 0.12  # here and there, as leaves let the sky through
+        frame[:, 50:] = np.clip(frame[:, 50:].astype(int) + 60 * leaves, 0, 255)
+    pixels = ((30, 60), (30, 70), (20, 65), (40, 60), (30, 10))
+    driver = drive(items, pinned_pixels=pixels)
+    *restless, still = (explain(view) for view in driver.view.pinned_pixels)
+    assert any(text.endswith("its colours are learned in a wider range than elsewhere.") for text in restless)
+    assert "flickered" not in still

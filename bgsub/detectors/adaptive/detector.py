@@ -93,7 +93,9 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
     6. *Light*: when one gain per channel explains a frame that the model does not, all support vectors are multiplied
        by it. Regions of more than 2 % of the frame whose texture is that of the background under another light are
        learned again from scratch; after half a second with more than 60 % foreground everything is.
-    7. *Shadows*: foreground with the colour and texture of the background under less light is reported as background.
+    7. *Camera*: when the background as a whole lies elsewhere at once, the model moves there.
+    8. *Shadows*: foreground with the colour and texture of the background under less light is reported as background;
+       the colour suffices where what is brighter than the background, and no shadow, seldom has it.
 
     The state takes slots * (channels + 4) + 10.4 bytes per pixel for uint8 frames: 31 for three slots in colour.
 

@@ -238,7 +238,9 @@ class Engine:
     def _stop_rerun(self) -> None:
         self._rerun_to = None
         self._queue.clear()
-        self._work.stop_repeating()
+        if self._work.is_repeating:
+            self._work.stop_repeating()
+            self.runs.configure(self._settings, self._player.rate_hz)  # frames processed again had others
 
     def restart_counts(self) -> None:
         """Count right and wrong pixels from zero."""

@@ -11,6 +11,7 @@ from bgsub.gui.messages import PinnedPixelView
 __all__ = ["PinnedPixels"]
 
 _CAPACITY = 3_000
+_WIDE = 1.4  # times the detector's own width
 
 PAST_REASON = (
     "This is an earlier frame, as it was detected; the model has learned more since. Rewind the model to this frame "
@@ -55,6 +56,7 @@ class PinnedPixels:
             view = _view(pixel, inspection, result, before_learning=True)
             if view.state is not None and not view.foreground:
                 view = replace(view, removed_by=run.reason_to_remove(*pixel))
+            view = replace(view, flickers=_is_wide(view, run))
             if result.stages is not None and _is_inside(pixel, result):
                 view = replace(view, steps=tuple(result.stages.changes(*pixel)))
             views.append(view)
@@ -85,6 +87,14 @@ def _view(pixel: tuple[int, int], inspection: Inspection, result: Result, *, bef
     row, column = pixel
     foreground = _is_inside(pixel, result) and bool(result.mask[row, column])
     return PinnedPixelView(row, column, *inspection, foreground, before_learning)
+
+
+def _is_wide(view: PinnedPixelView, run: DetectorRun) -> bool:
+    """Return whether the kernel at a pixel is much wider than the detector's own width."""
+    usual = run.detector.parameters.get("width")
+    if view.state is None or not isinstance(usual, int | float):
+        return False
+    return bool(view.state.width > _WIDE * usual)
 
 
 def _is_inside(pixel: tuple[int, int], result: Result) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PyQt6.QtCore import QObject, QPointF, Qt, pyqtSignal
-from PyQt6.QtGui import QMouseEvent, QPainter
+from PyQt6.QtGui import QMouseEvent, QPainter, QShowEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
 
 from bgsub.gui.counting import Counting
@@ -125,7 +125,7 @@ class CountingPanel(QWidget):
         layout.addWidget(self.state)
         layout.addWidget(self.list, 1)
         session.changed.connect(self._show)
-        session.viewed.connect(self._show)
+        session.viewed.connect(self._show_frame)
         self._show()
 
     @property
@@ -154,6 +154,14 @@ class CountingPanel(QWidget):
         item = self.list.currentItem()
         if item is not None:
             self._session.change(counting=self._session.settings.counting.without(item.data(_NAME)))
+
+    def showEvent(self, a0: QShowEvent | None) -> None:
+        self._show()
+        super().showEvent(a0)
+
+    def _show_frame(self) -> None:
+        if self.isVisible():
+            self._show()
 
     def _show(self) -> None:
         counting, counted = self._session.settings.counting, self._session.view.counted

@@ -24,6 +24,9 @@ _ELAPSED, _VALUE, _THRESHOLD, _WIDTH = (
 )
 
 
+_FLICKERS = " This place has flickered: its colours are learned in a wider range than elsewhere."
+
+
 def explain(view: PinnedPixelView) -> str:
     """Return one sentence on why a pixel is foreground or background."""
     state = view.state
@@ -36,7 +39,7 @@ def explain(view: PinnedPixelView) -> str:
     if not view.before_learning:
         return f"Inspected after the frame was learned {numbers}. The next frame shows more."
     if view.steps is not None:
-        return f"{_explain_steps(view, view.steps)} {numbers}."
+        return f"{_explain_steps(view, view.steps)} {numbers}.{_FLICKERS if view.flickers else ''}"
     if state.is_novel and view.foreground:
         return f"Foreground: the model knows no colour here that is near enough to this one {numbers}."
     if state.is_novel:

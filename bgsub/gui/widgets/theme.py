@@ -187,6 +187,7 @@ def _sheet(colours: Colours) -> str:
     return f"""
     QToolTip {{ color: {colours.text}; background: {colours.raised}; border: 1px solid {colours.line}; padding: 4px; }}
     QDockWidget::title {{ padding: 6px 8px; background: {colours.window}; font-weight: 600; }}
+    QTabBar::tab:selected {{ color: {colours.accent}; font-weight: 600; }}
     QToolBar {{ border: 0; spacing: 2px; padding: 3px; }}
     QStatusBar::item {{ border: 0; }}
     QStatusBar QLabel {{ padding: 0 8px; }}

@@ -3,6 +3,7 @@
 from typing import get_args
 
 from PyQt6.QtCore import QSignalBlocker, Qt
+from PyQt6.QtGui import QShowEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -88,6 +89,10 @@ class EventsPanel(QWidget):
         session.viewed.connect(self._mark)
         self._show()
 
+    def showEvent(self, a0: QShowEvent | None) -> None:
+        super().showEvent(a0)
+        self._mark()
+
     def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
         choices = QHBoxLayout()
@@ -157,6 +162,8 @@ class EventsPanel(QWidget):
 
     def _mark(self) -> None:
         """Write the event that goes on in bold."""
+        if not self.isVisible():
+            return
         found = self._lookout.happenings
         here = None if found is None else found.event_at(self._session.view.time_s)
         if here == self._current or found is None:

@@ -93,7 +93,7 @@ class TruthPanel(QScrollArea):
         self._timer.setInterval(_INTERVAL_MS)
         self._timer.timeout.connect(self.draw)
         session.changed.connect(self._show)
-        session.viewed.connect(self._show)
+        session.viewed.connect(self._show_frame)
         self._show()
 
     @property
@@ -129,6 +129,7 @@ class TruthPanel(QScrollArea):
     def showEvent(self, a0: QShowEvent | None) -> None:
         self._timer.start()
         self.draw()
+        self._show()
         super().showEvent(a0)
 
     def hideEvent(self, a0: QHideEvent | None) -> None:
@@ -233,6 +234,10 @@ class TruthPanel(QScrollArea):
         info = self._session.info
         rate_hz = (info.rate_hz if info is not None else None) or DEFAULT_RATE_HZ
         self._session.seek(max(0, round((time_s - self._begin_s) * rate_hz)))
+
+    def _show_frame(self) -> None:
+        if self.isVisible() or self.brush.is_active:  # each frame that plays would cost time otherwise
+            self._show()
 
     def _show(self) -> None:
         view, truth = self._session.view, self._session.settings.truth

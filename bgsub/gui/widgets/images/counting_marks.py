@@ -60,6 +60,10 @@ def paint_points(painter: QPainter, to_pane: ToPane, points: Points, *, closed: 
 
 def _write(painter: QPainter, at: QPointF, text: str, colour: QColor) -> None:
     room = QRectF(painter.fontMetrics().boundingRect(text)).translated(at).adjusted(-3, -1, 3, 1)
-    painter.fillRect(room, QColor(0, 0, 0, 160))
+    pane = painter.window()
+    left = min(room.left(), pane.width() - room.width())
+    top = min(max(room.top(), 0.0), pane.height() - room.height())
+    shift = QPointF(max(left, 0.0), top) - room.topLeft()
+    painter.fillRect(room.translated(shift), QColor(0, 0, 0, 160))
     painter.setPen(colour)
-    painter.drawText(at, text)
+    painter.drawText(at + shift, text)

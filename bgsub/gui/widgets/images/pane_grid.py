@@ -9,7 +9,22 @@ from PyQt6.QtWidgets import QComboBox, QGridLayout, QSizePolicy, QVBoxLayout, QW
 from bgsub.detectors.base import Detector
 from bgsub.gui.counting import Counted, Counting
 from bgsub.gui.messages import View
-from bgsub.gui.panes import BACKGROUND, MASK, OVERLAY, SCORE, Needs, Pane, Side, all_panes, find_pane, stage_panes
+from bgsub.gui.panes import (
+    BACKGROUND,
+    INPUT,
+    MASK,
+    OBJECTS,
+    OBJECTS_B,
+    OVERLAY,
+    OVERLAY_B,
+    SCORE,
+    Needs,
+    Pane,
+    Side,
+    all_panes,
+    find_pane,
+    stage_panes,
+)
 from bgsub.gui.widgets.images.frame_view import FrameView, Overlay
 from bgsub.gui.widgets.images.marks import EventMark
 from bgsub.gui.widgets.images.viewport import Viewport
@@ -21,6 +36,7 @@ LAYOUTS = (1, 2, 4)
 """Possible numbers of panes."""
 
 _CLEARLY = 1.1
+_MARKED = (INPUT, OVERLAY, OVERLAY_B, OBJECTS, OBJECTS_B)  # panes that show the scene itself
 _POPPED = QSize(800, 600)
 _DEFAULT_PANES = (OVERLAY, MASK, SCORE, BACKGROUND)
 
@@ -262,7 +278,7 @@ class PaneGrid(QWidget):
     def show_event(self, mark: EventMark | None) -> None:
         """Mark where an event takes place; nothing if None."""
         for slot in (*self._shown, *self._popped):
-            slot.view.show_event(mark)
+            slot.view.show_event(mark if slot.view.pane in _MARKED else None)
 
     def show_counting(self, counting: Counting, counted: Counted | None) -> None:
         """Show lines and zones, and the objects that were counted."""
