@@ -202,7 +202,9 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> FakeLocks:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and flock")
 class TestLocksOfWindows:
     @pytest.mark.parametrize("lock", [lock_file, lock_name])
-    def test_second_run_is_refused_until_the_first_releases(self, tmp_path: Path, windows: Any, lock: Any) -> None:
+    def test_on_windows_a_second_run_is_refused_until_the_first_releases(
+        self, tmp_path: Path, windows: Any, lock: Any
+    ) -> None:
         path = tmp_path / "output.bin"
         first = lock(path, force=False)
         path.write_bytes(BEFORE)
@@ -218,18 +220,18 @@ class TestLocksOfWindows:
         assert windows.locked == {tmp_path / ".output.bin.lock"}  # the output itself stays readable
 
     @pytest.mark.parametrize("lock", [lock_file, lock_name])
-    def test_output_that_appeared_since_it_was_checked_is_refused(self, path: Path, windows: Any, lock: Any) -> None:
+    def test_on_windows_an_output_that_appeared_is_refused(self, path: Path, windows: Any, lock: Any) -> None:
         with pytest.raises(SinkError, match=r"file\.bin exists"):
             lock(path, force=False)
         assert is_untouched(path)
 
-    def test_lock_of_a_dead_process_does_not_count(self, path: Path, windows: Any) -> None:
+    def test_on_windows_the_lock_of_a_dead_process_does_not_count(self, path: Path, windows: Any) -> None:
         (path.parent / ".file.bin.lock").touch()
         check_file(path, (), True)
         lock_name(path, force=True).release()
         assert is_untouched(path)
 
-    def test_file_system_without_locks_refuses_nothing(self, path: Path, windows: Any) -> None:
+    def test_on_windows_a_file_system_without_locks_refuses_nothing(self, path: Path, windows: Any) -> None:
         def locking(*_: object) -> None:
             raise OSError(22, "Invalid argument")
 

@@ -37,6 +37,12 @@ _VIDEOS: dict[str, tuple[str, str, dict[str, str], dict[str, str]]] = {
     "flv1.flv": ("flv1", _YUV, {}, {}),
     "gif.gif": ("gif", "rgb8", {}, {}),
     "png.mov": ("png", "rgb24", {}, {}),
+    "alpha.mov": ("qtrle", "argb", {}, {}),
+    "prores.mov": ("prores_ks", "yuv422p10le", {}, {}),
+    "full.mkv": ("libx264", "yuv444p", {"g": "8"}, {}),
+    "ten.mp4": ("libx265", "yuv420p10le", {"x265-params": "log-level=none:keyint=8"}, {}),
+    "grey.mkv": ("ffv1", "gray16le", {}, {}),
+    "interlaced.mpg": ("mpeg2video", _YUV, {"flags": "+ildct+ilme"}, {}),
 }
 _IMAGES = (".png", ".jpg", ".bmp", ".tif", ".webp", ".ppm")
 

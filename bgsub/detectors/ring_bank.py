@@ -17,6 +17,8 @@ __all__ = ["LEARN_EVERY", "RingBank"]
 
 LEARN_EVERY = template("one frame in so many is learned; all are scored", "[1, inf)", unit="frames")
 
+_LEAST_SHARE = 1e-9
+"""Least share of the memory that a learned frame replaces: a smaller one has no finite number of frames."""
 _EVERYWHERE = np.empty((0, 0), np.uint8)
 _NO_MASK = np.empty((0, 0), np.uint8)
 _NO_SCORE = np.empty((0, 0), np.float32)
@@ -82,7 +84,7 @@ class RingBank(KernelBank):
         if learning.rate is None:
             interval = self.learn_interval
         else:
-            interval = max(1, round(1.0 / (learning.rate * self._memory_in_steps)))
+            interval = max(1, round(1.0 / max(learning.rate * self._memory_in_steps, _LEAST_SHARE)))
         return self.frames_seen < self._parameters["warmup"] or self.frames_seen % interval == 0
 
     def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:

@@ -91,6 +91,17 @@ def test_mog2_is_opencvs_own_model():
 
 
 @pytest.mark.parametrize("name", RINGS)
+@pytest.mark.parametrize("rate", [5e-324, 1e-320, 1e-300, 1e-30])
+def test_the_least_rates_change_almost_nothing(name, rate):
+    model, video = quick(name), noisy_video(6, (8, 9))
+    for frame in video[:5]:
+        model.apply(frame)
+    before = model.background_image().astype(int)
+    model.apply(video[5], learningRate=rate)
+    assert np.abs(model.background_image().astype(int) - before).max() <= 1
+
+
+@pytest.mark.parametrize("name", RINGS)
 def test_a_higher_rate_learns_more_often(name):
     video = noisy_video(64, SIZE)
     changes = []
