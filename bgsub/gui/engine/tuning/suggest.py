@@ -75,8 +75,8 @@ def agreement(counts: Counts) -> float:
 
     Examples
     --------
-    >>> agreement(Counts(tp=9, fn=1, tn=80, fp=20))
-    0.85
+    >>> agreement(Counts(tp=9, fn=3, tn=75, fp=25))
+    0.75
     """
     parts = [
         right / (right + wrong) for right, wrong in ((counts.tp, counts.fn), (counts.tn, counts.fp)) if right + wrong
