@@ -53,7 +53,7 @@ _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise, light and ca
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background;
 _FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, and the square of all before over this
 _STATIC_INTERVAL = 8  # between two searches for static background
-_GHOST_S, _GHOST_FRAMES = 0.16, 8  # about so long, and at most so many, between two searches for ghosts,
+_GHOST_S, _GHOST_FRAMES = 0.16, 8  # at most so long, and so many frames, between two searches for ghosts,
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240,
 _OLD = 0.2  # and the share of `memory_s` after which a background is not easily given up for one,
 _LIGHT_INTERVAL = 10  # frames between two searches for changes of light
@@ -352,7 +352,7 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
             yield np.full(final.shape, 255, np.uint8), int(WIDEST) * _ONE, LIGHT
             return
-        every = min(max(round(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
+        every = min(max(int(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
         if self._parameters["ghosts"] and frames % every == 0 and outlines:
             least = scaled_side(_GHOST_PX, self._size) ** 2
             planes, background = self._planes()
