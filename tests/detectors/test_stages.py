@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from bgsub import create
+from bgsub._numba import JIT_ENABLED
 from bgsub.detectors import DETECTORS, detector_class
 from bgsub.frames import Packet
 from bgsub.pipeline import STAGES, Pipeline
 from bgsub.postprocess import Postprocess
 from bgsub.stages import RAW, StageTrace
+
+pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
 
 SIZE = (96, 128)
 
