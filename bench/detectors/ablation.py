@@ -20,7 +20,7 @@ import numpy as np
 from bgsub._opencv import cv2
 from bgsub.bench import make_frames
 from bgsub.detectors.adaptive import detector as adaptive
-from bgsub.detectors.adaptive import exposure, final_mask, ghosts, shadows
+from bgsub.detectors.adaptive import exposure, final_mask, ghosts, model, shadows
 from bgsub.evaluation import evaluate, find_sequences
 
 _NEVER = 1e9
@@ -47,6 +47,7 @@ def never_static(dynamics: Any, age: int, side: int, threads: int, static: Any) 
 # name, constants of modules to change, parameters, class
 Variant = tuple[str, dict[tuple[Any, str], Any], dict[str, Any], type[adaptive.Adaptive]]
 _PLAIN: type[adaptive.Adaptive] = adaptive.Adaptive
+_EQUAL = np.float32(0.999)
 _NOT_WIDENED: dict[tuple[Any, str], Any] = {(adaptive, "_FLICKER_S"): _NEVER, (adaptive, "_FLICKER_FRAMES"): _NEVER}
 VARIANTS: list[Variant] = [
     ("all of it, 3 slots", {}, {}, _PLAIN),
@@ -55,7 +56,7 @@ VARIANTS: list[Variant] = [
     ("4 slots", {}, {"slots": 4}, _PLAIN),
     ("8 slots", {}, {"slots": 8}, _PLAIN),
     ("shadows are foreground", {}, {"shadows": True}, _PLAIN),
-    ("only equal colours are projected", {(adaptive, "_TAU"): np.float32(0.999)}, {}, _PLAIN),
+    ("only equal colours are projected", dict.fromkeys([(adaptive, "TAU"), (model, "TAU")], _EQUAL), {}, _PLAIN),
     ("base width whatever the noise", {(exposure, "LEAST_BASE"): 1.0}, {}, _PLAIN),
     ("one width for all pixels", {(adaptive, "_FACTOR_RATE"): 0.0}, {}, _PLAIN),
     ("widths grow no faster at the start", {(adaptive, "_EARLY"): 0.0}, {}, _PLAIN),

@@ -5,11 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bgsub._numba import run_claimed
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS, FACTOR_ONE, State
 from bgsub.detectors.adaptive._jit.feedback import WIDEST
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
@@ -26,27 +23,22 @@ from bgsub.detectors.adaptive.final_mask import (
     follow_onsets,
     scaled_side,
 )
-from bgsub.detectors.adaptive.forgetting import forget
 from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
-from bgsub.detectors.adaptive.shadows import Colours, count_colours, mark_shadows
+from bgsub.detectors.adaptive.model import FULL, TAU, AdaptiveModel
+from bgsub.detectors.adaptive.shadows import count_colours, mark_shadows
 from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT, MAJORITY, STAGES
-from bgsub.detectors.adaptive.state import SPANS, make_arrays, make_observation
-from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH, Judgement, KernelBank, aligned_zeros
+from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH
 from bgsub.detectors.learning import Learning
-from bgsub.detectors.model_file import Span
-from bgsub.detectors.opencv.names import FixedShadowValue, FrameMemory
 from bgsub.detectors.parameters import param
 from bgsub.frames import Frame, Mask, Score
 from bgsub.stages import FILL_HOLES, RAW, REGION, SHADOWS, Stage
 
 __all__ = ["Adaptive"]
 
-_TAU = np.float32(0.5)  # least kernel value for a projection
 _FACTOR_RATE = 0.02
 _EARLY = 19.0  # width factors grow so many times faster at the start,
 _EARLY_FRAMES = 200.0  # fading with this time constant
-_ONE = int(FACTOR_ONE)
 _NEW_BASE = 0.02  # relative change of the least width factor that is worth going through all pixels for
 _SHARE_RATE = 0.02  # of the running mean of the share of foreground
 _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise, light and camera,
@@ -64,7 +56,7 @@ _SHADOW = 127
 _FAR = np.float32(1e4)  # float frames may hold anything finite: beyond it nothing is like white, and squares overflow
 
 
-class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
+class Adaptive(AdaptiveModel):
     """Kernel density of the background at every pixel, with widths, memory and mask feeding back on each other.
 
     Each pixel keeps a few colours s_j with coefficients a_j and judges a colour x by its density
@@ -165,69 +157,6 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         """Whether masks may hold 127, for shadows; a pipeline makes them background."""
         return bool(self._parameters["detect_shadows"])
 
-    # State
-
-    def _start(self, frame: Frame) -> None:
-        size = (frame.shape[0], frame.shape[1])
-        channels = frame.shape[2] if frame.ndim == 3 else 1
-        self._arrays = make_arrays(size, channels, self._parameters["slots"], frame.dtype)
-        self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
-        self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
-        self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
-        self._scalars |= {"share": 0.0}  # running mean of that of the foreground
-        self._unseen: Mask | None = None  # what came into view when the camera was turned
-        # The rest is not part of the model: each step writes it before reading it, or it saves time only.
-        self._size = size
-        self._seen = make_observation(size, channels, frame.dtype)
-        self._converged = np.zeros_like(self._seen.settled)
-        self._final, self._near = (aligned_zeros(self._seen.raw.shape, np.uint8) for _ in range(2))
-        self._votes, self._cells = np.empty(size, np.uint8), np.empty_like(self._arrays["static"])
-        self._occupied_rows, self._occupied_rows_before = (np.ones(size[0], np.uint8) for _ in range(2))
-        dither = np.random.default_rng(0).random((DITHERS, BLOCK), np.float32)
-        self._dither = dither if frame.dtype != np.float32 else np.zeros_like(dither)
-
-    def _spans(self) -> dict[str, Span]:
-        return super()._spans() | SPANS
-
-    def _kernel_state(self) -> State:
-        arrays = self._arrays
-        return State(
-            arrays["colours"],
-            arrays["coefficients"],
-            arrays["dominant"],
-            arrays["width_factors"],
-            arrays["blink_rates"],
-            arrays["mean_distances"],
-            arrays["previous_raw"],
-            arrays["foreground_ages"],
-            self._converged,
-        )
-
-    def _judgement(self, row: int, column: int) -> Judgement:
-        return Judgement("g", self._parameters["threshold"], "threshold")
-
-    def _width_factor(self, row: int, column: int) -> float:
-        factor = float(as_image(self._arrays["width_factors"], self._size)[row, column]) / _ONE
-        return factor / (1.0 if len(self._seen.planes) == 3 else math.sqrt(3.0))
-
-    def _pixel(self, row: int, column: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        block, offset = divmod(row * self._size[1] + column, BLOCK)
-        return self._arrays["colours"][:, :, block, offset], self._arrays["coefficients"][:, block, offset]
-
-    def _expansion(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        colours, coefficients = self._arrays["colours"], self._arrays["coefficients"]
-        return (
-            np.ascontiguousarray(colours.transpose(2, 1, 0, 3)),
-            np.ascontiguousarray(coefficients.transpose(1, 0, 2)),
-        )
-
-    def _planes(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the planes of the frame and of the learned background, the colours of the heaviest slot."""
-        planes = self._seen.planes.reshape(len(self._seen.planes), -1)
-        return planes, self._arrays["colours"][0].reshape(planes.shape)
-
-    # A step: score, final mask, what to forget, update
-
     def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         if frame.dtype == np.float32:
             frame = np.clip(frame, -_FAR, _FAR)
@@ -261,9 +190,6 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         """Write a value where the final mask is shadow, compared with the background as it is now known."""
         white, threads = self._white(self._seen.planes.dtype), self._parameters["threads"]
         mark_shadows(mask, final, *self._planes(), white, threads, value, self._colours())
-
-    def _colours(self) -> Colours:
-        return Colours(self._scalars["brighter"], self._scalars["brighter_alike"])
 
     def _follow_camera(self, frame: Frame, where: Mask | None) -> None:
         """Move the model where the camera was turned: foreground that suddenly covers much may be old background."""
@@ -302,23 +228,13 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         state = self._kernel_state()
         if self._scalars["threshold"] != self._parameters["threshold"]:
             state = state._replace(dominant=np.zeros_like(state.dominant))
-        rule = ScoreRule(self._gain(frame.dtype), threshold, _TAU, self._box(frame.dtype), found is not None)
+        rule = ScoreRule(self._gain(frame.dtype), threshold, TAU, self._box(frame.dtype), found is not None)
         self._run_blocks(score, frame.reshape(-1), state, seen, rule)
         raw = as_image(seen.raw, self._size)
         self._confine(raw, None)
         if found is not None:
             np.subtract(np.float32(1), as_image(seen.density, self._size) / threshold, out=found)
         return raw
-
-    def _box(self, dtype: np.dtype[Any]) -> Any:
-        """Return the largest difference per channel that still guarantees k > tau at the smallest width."""
-        half = self._half_box() * self._scalars["base"] * self._white(dtype)
-        most = 0.999 * half  # keeps clear of the rounding of exponents
-        return dtype.type(most if dtype.char == "f" else min(most, 256**dtype.itemsize - 1))
-
-    def _half_box(self) -> float:
-        """Return half a side of the cube round a support vector inside which k > tau at `width`; white is 1."""
-        return math.sqrt(-math.log(_TAU) / 3) * float(self._parameters["width"]) / 255
 
     def _final_mask(self, raw: Mask) -> tuple[Mask, Outlines]:
         """Return the final mask of a raw one, within the region, and its outlines."""
@@ -347,10 +263,10 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         frames, white = self._scalars["frames"], self._white(self._seen.planes.dtype)
         if self._unseen is not None:
             unseen, self._unseen = self._unseen, None
-            yield unseen, _ONE, LIGHT
+            yield unseen, FULL, LIGHT
         if self._is_flooded(final):
             # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
-            yield np.full(final.shape, 255, np.uint8), int(WIDEST) * _ONE, LIGHT
+            yield np.full(final.shape, 255, np.uint8), int(WIDEST) * FULL, LIGHT
             return
         every = min(max(int(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
         if self._parameters["ghosts"] and frames % every == 0 and outlines:
@@ -360,11 +276,11 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             learned = Learned(background, as_image(self._arrays["coefficients"][0], self._size), old)
             ghosts = find_ghosts(final, outlines, planes, learned, white, least)
             if ghosts is not None:
-                yield ghosts, _ONE, GHOSTS
+                yield ghosts, FULL, GHOSTS
         if frames % _LIGHT_INTERVAL == 0:
             relit = find_relit(final, outlines, *self._planes(), white)
             if relit is not None:
-                yield relit, _ONE, LIGHT
+                yield relit, FULL, LIGHT
 
     def _is_flooded(self, final: Mask) -> bool:
         """Return whether so much has been foreground for so long that the scene must have changed."""
@@ -376,16 +292,6 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             return False
         self._scalars["flooded"] = 0
         return True
-
-    def _forget_pixels(self, chosen: Mask, factor: int, where: Mask | None, final: Mask) -> None:
-        """Make pixels, if they may change, background in the final mask and forget them, so that they learn.
-
-        Their width factors become `factor`, in units of 1 / FACTOR_ONE.
-        """
-        if where is not None:
-            chosen = np.bitwise_and(chosen, where)
-        final[chosen != 0] = 0
-        forget(self._kernel_state(), self._seen, as_blocks(chosen), factor, self._gain(self._seen.planes.dtype))
 
     def _update(self, learning: Learning, final: Mask) -> None:
         """Advance the model by one frame."""
@@ -401,11 +307,11 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
         rule = UpdateRule(
             everywhere=where is None,
             gain=self._gain(self._seen.planes.dtype),
-            base=np.float32(round(scalars["base"] * _ONE)),
+            base=np.float32(round(scalars["base"] * FULL)),
             factor_rate=np.float32(_FACTOR_RATE * (1.0 + _EARLY * math.exp(-frames / _EARLY_FRAMES))),
             flicker=np.int32(min(int(self._in_frames(_FLICKER_S)), int(_FLICKER_FRAMES + frames**2 / _FLICKER_SLOW))),
             absorb=self._in_frames(parameters["absorb_s"]),
-            share=np.float32(parameters["threshold"] / _TAU),
+            share=np.float32(parameters["threshold"] / TAU),
             one_new=np.float32(1.0 / scalars["scale"]),
             unfade=np.float32(1.0 / fading),
             step=np.int32(frames % 2**31),
@@ -424,10 +330,6 @@ class Adaptive(FixedShadowValue, FrameMemory, KernelBank):
             side = scaled_side(parameters["smoothing"], self._size)
             dynamics = Dynamics(factors, rates, arrays["onset_rates"])
             find_static(dynamics, int(frames), side, parameters["threads"], arrays["static"])
-
-    def _run_blocks(self, function: Any, *arguments: Any) -> None:
-        size = (len(self._seen.raw), BLOCK)
-        run_claimed(function, size, self._parameters["threads"], *arguments)
 
     def _in_frames(self, seconds: float) -> np.int32:
         return np.int32(min(_OLDEST, math.ceil(seconds * self._parameters["rate_hz"])))

@@ -1,0 +1,172 @@
+"""The adaptive detector's model: its arrays, which values a file of them may hold, and how it is looked into."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bgsub._numba import run_claimed
+from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS, FACTOR_ONE, LOWEST_BLINK_RATE, Observation, State
+from bgsub.detectors.adaptive._jit.feedback import WIDEST
+from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
+from bgsub.detectors.adaptive.exposure import LEAST_BASE
+from bgsub.detectors.adaptive.final_mask import make_static
+from bgsub.detectors.adaptive.forgetting import forget
+from bgsub.detectors.adaptive.shadows import Colours
+from bgsub.detectors.kernel_bank import Judgement, KernelBank, aligned_zeros
+from bgsub.detectors.model_file import BIT, MASK, Span
+from bgsub.detectors.opencv.names import FixedShadowValue, FrameMemory
+from bgsub.frames import Frame, Mask
+
+__all__ = ["FULL", "TAU", "AdaptiveModel"]
+
+TAU = np.float32(0.5)
+"""Least kernel value for a projection."""
+FULL = int(FACTOR_ONE)
+"""The width factor 1, in units of 1 / FACTOR_ONE."""
+_SPANS = {
+    "flooded": Span(0, 2**53, 1),
+    "threshold": Span(0, 1),
+    "dominant": BIT,
+    "sigma": Span(-1, 255),
+    "base": Span(LEAST_BASE, 1),
+    "share": Span(0, 1),
+    "brighter": Span(0, 2**53),
+    "brighter_alike": Span(0, 2**53),
+    "width_factors": Span(LEAST_BASE * float(FACTOR_ONE), float(WIDEST) * float(FACTOR_ONE)),
+    "onset_rates": Span(0, 1),
+    "vote_cells": Span(0, 3, 1),
+    "blink_rates": Span(int(LOWEST_BLINK_RATE), 65535),
+    "previous_raw": MASK,
+    "previous_mask": MASK,
+    "static": MASK,
+}
+"""Values that each array and number of a saved model may have; kernels rely on them."""
+
+
+def _make_arrays(size: tuple[int, int], channels: int, slots: int, dtype: np.dtype[Any]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an empty model for frames of (height, width); `State` says what most of them are."""
+    count = count_blocks(size)
+    blocks = (count, BLOCK)
+    static = make_static(size)
+    arrays: dict[str, NDArray[Any]] = {
+        "colours": aligned_zeros((slots, channels, *blocks), dtype),
+        "coefficients": aligned_zeros((slots, *blocks), np.float32),
+        "dominant": np.zeros(count, np.uint8),
+        "width_factors": aligned_zeros(blocks, np.uint16),
+        "blink_rates": aligned_zeros(blocks, np.uint16),
+        "mean_distances": aligned_zeros(blocks, np.uint16),
+        "previous_raw": aligned_zeros(blocks, np.uint8),
+        "foreground_ages": aligned_zeros(blocks, np.uint16),
+        "previous_mask": aligned_zeros(blocks, np.uint8),
+        "static": static,
+        "onset_rates": np.zeros(static.shape, np.float32),
+        "vote_cells": np.zeros_like(static),
+    }
+    arrays["width_factors"][:], arrays["blink_rates"][:] = FULL, LOWEST_BLINK_RATE
+    return arrays
+
+
+def _make_observation(size: tuple[int, int], channels: int, dtype: np.dtype[Any]) -> Observation:
+    """Return the arrays that scoring a frame of (height, width) writes."""
+    blocks = (count_blocks(size), BLOCK)
+    return Observation(
+        planes=aligned_zeros((channels, *blocks), dtype),
+        density=aligned_zeros(blocks, np.float32),
+        raw=aligned_zeros(blocks, np.uint8),
+        distance=aligned_zeros(blocks, np.uint8),
+        nearest=aligned_zeros(blocks, np.uint8),
+        kernel_value=aligned_zeros(blocks, np.uint8),
+        settled=np.zeros(blocks[0], np.uint8),
+    )
+
+
+class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
+    """The state of the adaptive detector: how it starts, how pixels are looked into and how they are forgotten."""
+
+    def _start(self, frame: Frame) -> None:
+        size = (frame.shape[0], frame.shape[1])
+        channels = frame.shape[2] if frame.ndim == 3 else 1
+        self._arrays = _make_arrays(size, channels, self._parameters["slots"], frame.dtype)
+        self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
+        self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
+        self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
+        self._scalars |= {"share": 0.0}  # running mean of that of the foreground
+        self._unseen: Mask | None = None  # what came into view when the camera was turned
+        # The rest is not part of the model: each step writes it before reading it, or it saves time only.
+        self._size = size
+        self._seen = _make_observation(size, channels, frame.dtype)
+        self._converged = np.zeros_like(self._seen.settled)
+        self._final, self._near = (aligned_zeros(self._seen.raw.shape, np.uint8) for _ in range(2))
+        self._votes, self._cells = np.empty(size, np.uint8), np.empty_like(self._arrays["static"])
+        self._occupied_rows, self._occupied_rows_before = (np.ones(size[0], np.uint8) for _ in range(2))
+        dither = np.random.default_rng(0).random((DITHERS, BLOCK), np.float32)
+        self._dither = dither if frame.dtype != np.float32 else np.zeros_like(dither)
+
+    def _spans(self) -> dict[str, Span]:
+        return super()._spans() | _SPANS
+
+    def _kernel_state(self) -> State:
+        arrays = self._arrays
+        return State(
+            arrays["colours"],
+            arrays["coefficients"],
+            arrays["dominant"],
+            arrays["width_factors"],
+            arrays["blink_rates"],
+            arrays["mean_distances"],
+            arrays["previous_raw"],
+            arrays["foreground_ages"],
+            self._converged,
+        )
+
+    def _judgement(self, row: int, column: int) -> Judgement:
+        return Judgement("g", self._parameters["threshold"], "threshold")
+
+    def _width_factor(self, row: int, column: int) -> float:
+        factor = float(as_image(self._arrays["width_factors"], self._size)[row, column]) / FULL
+        return factor / (1.0 if len(self._seen.planes) == 3 else math.sqrt(3.0))
+
+    def _pixel(self, row: int, column: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        block, offset = divmod(row * self._size[1] + column, BLOCK)
+        return self._arrays["colours"][:, :, block, offset], self._arrays["coefficients"][:, block, offset]
+
+    def _expansion(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        colours, coefficients = self._arrays["colours"], self._arrays["coefficients"]
+        return (
+            np.ascontiguousarray(colours.transpose(2, 1, 0, 3)),
+            np.ascontiguousarray(coefficients.transpose(1, 0, 2)),
+        )
+
+    def _planes(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the planes of the frame and of the learned background, the colours of the heaviest slot."""
+        planes = self._seen.planes.reshape(len(self._seen.planes), -1)
+        return planes, self._arrays["colours"][0].reshape(planes.shape)
+
+    def _box(self, dtype: np.dtype[Any]) -> Any:
+        """Return the largest difference per channel that still guarantees k > tau at the smallest width."""
+        half = self._half_box() * self._scalars["base"] * self._white(dtype)
+        most = 0.999 * half  # keeps clear of the rounding of exponents
+        return dtype.type(most if dtype.char == "f" else min(most, 256**dtype.itemsize - 1))
+
+    def _half_box(self) -> float:
+        """Return half a side of the cube round a support vector inside which k > tau at `width`; white is 1."""
+        return math.sqrt(-math.log(TAU) / 3) * float(self._parameters["width"]) / 255
+
+    def _colours(self) -> Colours:
+        return Colours(self._scalars["brighter"], self._scalars["brighter_alike"])
+
+    def _forget_pixels(self, chosen: Mask, factor: int, where: Mask | None, final: Mask) -> None:
+        """Make pixels, if they may change, background in the final mask and forget them, so that they learn.
+
+        Their width factors become `factor`, in units of 1 / FACTOR_ONE.
+        """
+        if where is not None:
+            chosen = np.bitwise_and(chosen, where)
+        final[chosen != 0] = 0
+        forget(self._kernel_state(), self._seen, as_blocks(chosen), factor, self._gain(self._seen.planes.dtype))
+
+    def _run_blocks(self, function: Any, *arguments: Any) -> None:
+        size = (len(self._seen.raw), BLOCK)
+        run_claimed(function, size, self._parameters["threads"], *arguments)
