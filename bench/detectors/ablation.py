@@ -74,6 +74,7 @@ VARIANTS: list[Variant] = [
     ("no gain of the whole scene", {(exposure, "_MATCHING"): 0.0}, {}, _PLAIN),
     ("shadows always need texture", {(shadows, "_SELDOM"): 0.0}, {}, _PLAIN),
     ("a knocked camera is not followed", {(adaptive, "is_sudden"): lambda *_: False}, {}, _PLAIN),
+    ("shadows of walkers are light", {(adaptive, "_SHADE_S"): 0.0}, {}, _PLAIN),
     ("no search for changed light", {(adaptive, "find_relit"): lambda *_: None}, {}, _PLAIN),
     ("no restart after a flood", {(adaptive, "_FLOOD"): 2.0}, {}, _PLAIN),
 ]

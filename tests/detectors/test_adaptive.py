@@ -411,11 +411,14 @@ def test_a_relit_region_has_the_texture_of_the_background(light):
     relit, replaced = learned.copy(), learned.copy()
     relit[10:50, 20:60] *= light
     replaced[10:50, 20:60] = np.roll(learned, 31, 1)[10:50, 20:60] * light
-    assert (find_relit(mask, find_outlines(mask), *planes_of(relit, learned), 255.0) == mask).all()
-    assert find_relit(mask, find_outlines(mask), *planes_of(replaced, learned), 255.0) is None
+    ages = np.full(mask.shape, 25, np.uint16)
+    assert (find_relit(mask, find_outlines(mask), *planes_of(relit, learned), 255.0, ages, 25) == mask).all()
+    assert find_relit(mask, find_outlines(mask), *planes_of(replaced, learned), 255.0, ages, 25) is None
     small = np.zeros_like(mask)
     small[20:28, 30:38] = 255
-    assert find_relit(small, find_outlines(small), *planes_of(relit, learned), 255.0) is None
+    assert find_relit(small, find_outlines(small), *planes_of(relit, learned), 255.0, ages, 25) is None
+    early = find_relit(mask, find_outlines(mask), *planes_of(relit, learned), 255.0, ages, 26)
+    assert (early is None) == (light < 1)  # it may be a shadow, which will leave
 
 
 def test_a_plain_object_before_a_plain_wall_is_not_taken_for_light():
@@ -423,7 +426,8 @@ def test_a_plain_object_before_a_plain_wall_is_not_taken_for_light():
     wall, object_seen = (generator.normal(level, 2, (60, 80, 3)) for level in (100, 160))
     mask = np.zeros((60, 80), np.uint8)
     mask[10:50, 20:60] = 255
-    assert find_relit(mask, find_outlines(mask), *planes_of(object_seen, wall), 255.0) is None
+    ages = np.full(mask.shape, 25, np.uint16)
+    assert find_relit(mask, find_outlines(mask), *planes_of(object_seen, wall), 255.0, ages, 25) is None
 
 
 @needs_compiler

@@ -48,7 +48,8 @@ _STATIC_INTERVAL = 8  # between two searches for static background
 _GHOST_S, _GHOST_FRAMES = 0.16, 8  # at most so long, and so many frames, between two searches for ghosts,
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240,
 _OLD = 0.2  # and the share of `memory_s` after which a background is not easily given up for one,
-_LIGHT_INTERVAL = 10  # frames between two searches for changes of light
+_LIGHT_INTERVAL = 10  # frames between two searches for changes of light,
+_SHADE_S = 1.0  # which are no shadow of somebody who walks by after so long
 _OLDEST = 65535  # ages are counted in 16 bits
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
@@ -83,8 +84,9 @@ class Adaptive(AdaptiveModel):
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
        are forgotten.
     6. *Light*: when one gain per channel explains a frame that the model does not, all support vectors are multiplied
-       by it. Regions of more than 2 % of the frame whose texture is that of the background under another light are
-       learned again from scratch; after half a second with more than 60 % foreground everything is.
+       by it. Regions of more than 2 % of the frame whose texture is that of the background under another light, for a
+       second if it is less, are learned again from scratch; after half a second with more than 60 % foreground
+       everything is.
     7. *Camera*: when the background as a whole lies elsewhere at once, the model moves there.
     8. *Shadows*: foreground with the colour and texture of the background under less light is reported as background;
        the colour suffices where what is brighter than the background, and no shadow, seldom has it.
@@ -278,7 +280,8 @@ class Adaptive(AdaptiveModel):
             if ghosts is not None:
                 yield ghosts, FULL, GHOSTS
         if frames % _LIGHT_INTERVAL == 0:
-            relit = find_relit(final, outlines, *self._planes(), white)
+            ages = as_image(self._arrays["foreground_ages"], self._size)
+            relit = find_relit(final, outlines, *self._planes(), white, ages, int(self._in_frames(_SHADE_S)))
             if relit is not None:
                 yield relit, FULL, LIGHT
 

@@ -45,12 +45,19 @@ class _Comparison:
 
 
 def find_relit(
-    mask: Mask, outlines: Outlines, frame: NDArray[Any], background: NDArray[Any], white: float
+    mask: Mask,
+    outlines: Outlines,
+    frame: NDArray[Any],
+    background: NDArray[Any],
+    white: float,
+    ages: NDArray[np.uint16],
+    lasting: int,
 ) -> Mask | None:
     """Find large regions that are the background under another light: clouds, lamps, automatic exposure.
 
     A region of more than 2 % of the frame is relit if its texture is explained, as in a shadow, on 80 % of its
     area, and correlates with the background's: the texture of a plain object before a plain wall is explained, too.
+    A darker region also has to last: the shadow of somebody who walks by looks the same.
 
     Parameters
     ----------
@@ -58,6 +65,10 @@ def find_relit(
         As for `find_shadows`.
     outlines : sequence of arrays
         The mask's, from `find_outlines`.
+    ages : (H, W) uint16 array
+        For how many frames each pixel has been in the mask, not counting this one.
+    lasting : int
+        Median age from which a darker region is relit.
 
     Returns
     -------
@@ -79,6 +90,8 @@ def find_relit(
         region = np.ascontiguousarray(whole[seen.box])
         inside = np.asarray(cv2.erode(region, np.ones((_REACH_PX, _REACH_PX), np.uint8))) != 0
         if not inside.any() or seen.explained[inside].mean() < _EXPLAINED:
+            continue
+        if np.median(seen.ratio[inside]) < 1 and np.median(ages[seen.box][inside]) < lasting:
             continue
         spread = float(seen.variance[inside].sum()) * float(seen.variance_learned[inside].sum())
         if float(seen.covariance[inside].sum()) > _CORRELATION * max(spread, 1e-12) ** 0.5:

@@ -19,7 +19,7 @@ from bgsub.detectors.model_file import BIT, MASK, Span
 from bgsub.detectors.opencv.names import FixedShadowValue, FrameMemory
 from bgsub.frames import Frame, Mask
 
-__all__ = ["FULL", "TAU", "AdaptiveModel"]
+__all__ = ["FULL", "TAU", "AdaptiveModel", "make_arrays"]
 
 TAU = np.float32(0.5)
 """Least kernel value for a projection."""
@@ -45,7 +45,7 @@ _SPANS = {
 """Values that each array and number of a saved model may have; kernels rely on them."""
 
 
-def _make_arrays(size: tuple[int, int], channels: int, slots: int, dtype: np.dtype[Any]) -> dict[str, NDArray[Any]]:
+def make_arrays(size: tuple[int, int], channels: int, slots: int, dtype: np.dtype[Any]) -> dict[str, NDArray[Any]]:
     """Return the arrays of an empty model for frames of (height, width); `State` says what most of them are."""
     count = count_blocks(size)
     blocks = (count, BLOCK)
@@ -88,7 +88,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
     def _start(self, frame: Frame) -> None:
         size = (frame.shape[0], frame.shape[1])
         channels = frame.shape[2] if frame.ndim == 3 else 1
-        self._arrays = _make_arrays(size, channels, self._parameters["slots"], frame.dtype)
+        self._arrays = make_arrays(size, channels, self._parameters["slots"], frame.dtype)
         self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
         self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
         self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
