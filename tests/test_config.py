@@ -7,7 +7,7 @@ import click
 import numpy as np
 import pytest
 
-from bgsub.cli.options import detector_options, make_config
+from bgsub.cli.shared.options import detector_options, make_config
 from bgsub.config import Config
 from bgsub.detectors import DETECTORS, detector_class
 from bgsub.detectors.parameters import defaults

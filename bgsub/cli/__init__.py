@@ -14,10 +14,10 @@ from bgsub import __version__
 from bgsub.cli.bench import bench
 from bgsub.cli.describe import detectors, sample, show_config, sources
 from bgsub.cli.evaluate import evaluate, score
-from bgsub.cli.interrupts import Interrupts
 from bgsub.cli.papers import papers
 from bgsub.cli.run import run
 from bgsub.cli.scan import scan
+from bgsub.cli.shared.interrupts import Interrupts
 from bgsub.cli.view import view
 from bgsub.cli.warmup import warmup
 from bgsub.cli.watch import watch

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bgsub._files import check_file, write_text
-from bgsub.cli.options import Size
-from bgsub.cli.progress import progress_bar
+from bgsub.cli.shared.options import Size
+from bgsub.cli.shared.progress import progress_bar
 from bgsub.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bgsub.cli.options import Size, detector_options, make_config
+from bgsub.cli.shared.options import Size, detector_options, make_config
 
 if TYPE_CHECKING:
     from bgsub.detectors import Detector

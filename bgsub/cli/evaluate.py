@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bgsub._files import check_file, write_text
-from bgsub.cli.interrupts import Interrupts
-from bgsub.cli.options import Assignment, config_options, make_config
-from bgsub.cli.progress import progress_bar
+from bgsub.cli.shared.cluster import check_jobs, dask_executor
+from bgsub.cli.shared.interrupts import Interrupts
+from bgsub.cli.shared.options import Assignment, config_options, make_config
+from bgsub.cli.shared.progress import progress_bar
 from bgsub.errors import ConfigError, DatasetError
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def _report_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @config_options
 @click.option("--threads", type=click.IntRange(0, 1024), help="Threads of the detectors, 0 for one per CPU.")
 @click.option("--jobs", "-j", type=click.IntRange(1, 1024), default=1, help="Videos to run at once, one thread each.")
+@click.option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler, whose workers run the videos.")
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for all masks, CATEGORY/VIDEO/bin*.png.")
 @click.option("--rows", type=click.Path(path_type=Path), help="Write each row to this file as it comes.")
 @click.option("--resume", is_flag=True, help="Go on with the rows of --rows, or those in the folder of --results.")
@@ -110,6 +112,8 @@ def evaluate(interrupts: Interrupts, /, datasets: tuple[str, ...], **options: An
     _measures(options)
     paths = _check_reports(options)
     methods = _choose_methods(options)
+    if options["dask"]:  # whose workers may have another working directory
+        datasets = tuple(str(Path(place).absolute()) if Path(place).exists() else place for place in datasets)
     sequences, failures = _open_all(datasets, keep_going=options["keep_going"])
     if options["results"] is not None:
         check_results_folder(options["results"], resume=options["resume"])
@@ -117,10 +121,12 @@ def evaluate(interrupts: Interrupts, /, datasets: tuple[str, ...], **options: An
     if rows_path is not None:
         rows_path.parent.mkdir(parents=True, exist_ok=True)
     rows = RowsFile(rows_path, resume=options["resume"]) if rows_path else None
-    if options["halving"]:
-        report, failed = _search(methods, sequences, rows, options)
-    else:
-        report, failed = _run(methods, sequences, rows, options, paths)
+    with dask_executor(options["dask"]) as executor:
+        if options["halving"]:
+            report, failed = _search(methods, sequences, rows, {**options, "executor": executor})
+        else:
+            report, failed = _run(methods, sequences, rows, {**options, "executor": executor}, paths)
+    if not options["halving"]:
         _print(report, _choose_baseline(report, options), options)
         _print_validation(report, options)
     report.provenance["left_out"] = [asdict(failure) for failure in (*failures, *failed)]
@@ -129,6 +135,7 @@ def evaluate(interrupts: Interrupts, /, datasets: tuple[str, ...], **options: An
 
 
 def _check_combination(options: Mapping[str, Any]) -> None:
+    check_jobs(options["jobs"], options["dask"])
     for name, needed in (("over", "search"), ("halving", "search"), ("halving", "leave_one_out")):
         if options[name] and not options[needed]:
             raise click.UsageError(f"--{name} needs --{needed.replace('_', '-')}")
@@ -198,7 +205,7 @@ def _run(
         threads=options["threads"],
         roc="roc_path" in paths,
         samples=6 if "sheet_path" in paths or "page_path" in paths else 0,
-        results=options["results"],
+        results=options["results"] and options["results"].absolute(),
     )
     frames = sum(len(sequence.numbers) for sequence in sequences) * len(methods)
     with progress_bar(frames, quiet=options["quiet"]) as bar:
@@ -206,6 +213,7 @@ def _run(
             sequences,
             methods,
             jobs=options["jobs"],
+            executor=options["executor"],
             options=chosen,
             rows=rows,
             keep_going=options["keep_going"],

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from bgsub._plugins import warn_once
-from bgsub.cli.interrupts import Interrupts, TrackedOutput
-from bgsub.cli.objects import count_text, make_finder, object_options
-from bgsub.cli.options import auth_option, detector_options, find_auth, make_config
-from bgsub.cli.progress import progress_bar
+from bgsub.cli.shared.interrupts import Interrupts, TrackedOutput
+from bgsub.cli.shared.objects import count_text, make_finder, object_options
+from bgsub.cli.shared.options import auth_option, detector_options, find_auth, make_config
+from bgsub.cli.shared.progress import progress_bar
 from bgsub.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -1,18 +1,16 @@
 """`bgsub scan`: from recordings to events."""
 
-import contextlib
 import re
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Executor
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bgsub.cli.interrupts import Interrupts
-from bgsub.cli.options import Assignment, detector_options, make_config
-from bgsub.cli.progress import progress_bar
-from bgsub.errors import DependencyError, SinkError
+from bgsub.cli.shared.cluster import check_jobs, dask_executor
+from bgsub.cli.shared.interrupts import Interrupts
+from bgsub.cli.shared.options import Assignment, detector_options, make_config
+from bgsub.cli.shared.progress import progress_bar
 
 if TYPE_CHECKING:
     from bgsub.scanning import ScanResult, ScanSettings
@@ -88,7 +86,7 @@ def scan(interrupts: Interrupts, /, places: tuple[str, ...], **options: Any) -> 
     if options["dry_run"]:
         return _show_plan(places, settings, options)
     quiet = options["quiet"]
-    with _executor(options["dask"]) as executor, progress_bar(None, quiet=quiet) as bar:
+    with dask_executor(options["dask"]) as executor, progress_bar(None, quiet=quiet) as bar:
         control = ScanControl(bar.update, lambda plan: bar.set_total(plan.frames), lambda: interrupts.requested)
         interrupts.begin(str(options["output"]))
         try:
@@ -142,8 +140,7 @@ def _check(options: Mapping[str, Any], settings: "ScanSettings") -> None:
         raise click.UsageError("--max-size limits clips; give --clips copy or --clips encode")
     if settings.continuous and (options["jobs"] > 1 or options["dask"]):
         raise click.UsageError("--continuous goes from file to file with one model; leave out --jobs and --dask")
-    if options["dask"] and options["jobs"] > 1:
-        raise click.UsageError("--dask uses the workers of the cluster; leave out --jobs")
+    check_jobs(options["jobs"], options["dask"])
 
 
 def _parse_size(text: str | None) -> int | None:
@@ -154,24 +151,6 @@ def _parse_size(text: str | None) -> int | None:
     if match is None:
         raise click.UsageError(f"--max-size must be like 500M or 20G, got {text!r}")
     return round(float(match[1]) * _UNITS[match[2].upper()])
-
-
-@contextlib.contextmanager
-def _executor(address: str | None) -> Iterator[Executor | None]:
-    """Connect to a Dask cluster, if there is to be one."""
-    if address is None:
-        yield None
-        return
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise DependencyError("--dask needs the package distributed; pip install 'bgsub[cluster]'") from error
-    try:
-        client = Client(address, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError, TimeoutError) as error:
-        raise SinkError(f"no Dask scheduler answers at {address}; check the address, or use --jobs") from error
-    with client:
-        yield client.get_executor(pure=False, retries=0)  # type: ignore[no-untyped-call]
 
 
 def _show_plan(places: tuple[str, ...], settings: "ScanSettings", options: Mapping[str, Any]) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bgsub.cli.options import auth_option, detector_options, find_auth, make_config
+from bgsub.cli.shared.options import auth_option, detector_options, find_auth, make_config
 
 __all__ = ["view"]
 

@@ -4,7 +4,7 @@ import time
 
 import click
 
-from bgsub.cli.progress import compile_notice
+from bgsub.cli.shared.progress import compile_notice
 
 __all__ = ["warmup"]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from bgsub.cli.interrupts import Interrupts
-from bgsub.cli.progress import compile_notice
+from bgsub.cli.shared.interrupts import Interrupts
+from bgsub.cli.shared.progress import compile_notice
 
 __all__ = ["GIVEN_UP", "watch"]
 

@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,7 +31,7 @@ class RunOptions:
     """What an evaluation does beside counting pixels."""
 
     threads: int | None = None
-    """Threads of each model, 0 for one per CPU; by default all, or 1 with several processes."""
+    """Threads of each model, 0 for one per CPU; by default all, or 1 where several run at once."""
     roc: bool = False
     """Whether to compute ROC curves."""
     samples: int = 0
@@ -70,6 +71,7 @@ def evaluate_methods(
     methods: Iterable[Method],
     *,
     jobs: int = 1,
+    executor: Executor | None = None,
     options: RunOptions | None = None,
     rows: RowsFile | None = None,
     keep_going: bool = False,
@@ -85,6 +87,8 @@ def evaluate_methods(
         With different labels.
     jobs : int
         Processes, each of which runs one method on one sequence at a time.
+    executor : Executor, optional
+        Runs them instead, as workers of a cluster do; they find the files of the sequences by the same paths.
     options : RunOptions, optional
     rows : RowsFile, optional
         Receives each row when it is measured. Rows that it has are not measured again, if neither curves nor samples
@@ -113,7 +117,8 @@ def evaluate_methods(
     _check_different("methods", [method.label for method in methods])
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
-    if jobs > 1 and options.threads is None:
+    here = jobs == 1 and executor is None
+    if not here and options.threads is None:
         options = replace(options, threads=1)
     todo = [
         _Job(method, sequence, _with_folder(options, method, alone=len(methods) == 1))
@@ -128,8 +133,8 @@ def evaluate_methods(
             progress(len(todo[index].sequence.numbers))
     failures: list[Failure] = []
     left = [index for index in range(len(todo)) if index not in found]
-    run = functools.partial(_run, progress=progress) if jobs == 1 else _run
-    for position, result in run_jobs(run, [todo[index] for index in left], jobs):
+    run = functools.partial(_run, progress=progress) if here else _run
+    for position, result in run_jobs(run, [todo[index] for index in left], jobs, executor=executor):
         index = left[position]
         job = todo[index]
         if isinstance(result, BaseException):
@@ -140,7 +145,7 @@ def evaluate_methods(
         found[index] = result
         if rows is not None:
             rows.add(job.key(result.data), result)
-        if progress is not None and jobs > 1:
+        if progress is not None and not here:
             progress(len(job.sequence.numbers))
     provenance = describe_machine() | {
         "methods": {method.label: method.settings() for method in methods},

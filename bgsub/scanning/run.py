@@ -251,6 +251,11 @@ def _summary(result: ScanResult, settings: ScanSettings) -> dict[str, Any]:
     }
 
 
+def _absolute(file: str) -> str:
+    """Return the whole path of a file; a source that is made, not read, has none."""
+    return str(Path(file).absolute()) if Path(file).exists() else file
+
+
 class _Scan:
     """One scan: which parts are done, and what they hold."""
 
@@ -328,11 +333,16 @@ class _Scan:
         work: Callable[[Job], Analysed] = analyse
         if alone:
             work = functools.partial(analyse, progress=self._progress, stop=self._stop)
-        todo = [Job(where[position][1], self._settings, threads) for position in left]
+        parts = [where[position][1] for position in left]
+        if executor is not None:  # its workers may have another working directory
+            parts = [replace(part, file=_absolute(part.file)) for part in parts]
+        todo = [Job(part, self._settings, threads) for part in parts]
         for number, result in run_jobs(work, todo, jobs, executor=executor, stop=self._stop):
             self._check_stop()
             position = left[number]
             index, part = where[position]
+            if isinstance(result, Analysed):  # in the user's words
+                result = replace(result, failure=result.failure.replace(parts[number].file, part.file))
             if isinstance(result, WorkerDiedError):  # which is not written down, so that resuming tries again
                 results[position] = Analysed(NumberWriter(list(self._settings.regions)).to_bytes(), failure=str(result))
             elif isinstance(result, BaseException):

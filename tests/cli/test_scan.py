@@ -222,35 +222,6 @@ def test_a_full_disk_is_one_line_and_the_scan_goes_on_later(archive, tmp_path, l
 
 
 @pytest.mark.slow
-def test_a_cluster_of_two_workers_finds_the_same(archive, tmp_path):
-    pytest.importorskip("distributed")
-    environment = [sys.executable, "-m", "distributed.cli"]
-    address_file = tmp_path / "scheduler.json"
-    scheduler = [*environment[:2], "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
-    worker = [*environment[:2], "distributed.cli.dask_worker", "--nthreads", "1", "--no-dashboard"]
-    running = [_quiet([*scheduler, "--no-dashboard", "--scheduler-file", str(address_file)], tmp_path)]
-    try:
-        _wait(address_file.exists)
-        running += [_quiet([*worker, "--scheduler-file", str(address_file)], tmp_path) for _ in range(2)]
-        address = json.loads(address_file.read_text())["address"]
-        status, _, error = finish("scan", archive, "-o", tmp_path / "dask", "-q", "--dask", address)
-        assert status == 0, error
-    finally:
-        for process in running:
-            process.terminate()
-        for process in running:
-            process.wait(timeout=30)
-    assert bgsub("scan", archive, "-o", tmp_path / "here", "-q") == 0
-    assert outputs(tmp_path / "dask") == outputs(tmp_path / "here")
-
-
-def test_a_cluster_that_does_not_answer_is_one_line(recording, tmp_path, capsys):
-    pytest.importorskip("distributed")
-    assert bgsub("scan", recording, "-o", tmp_path / "out", "--dask", "nonsense://127.0.0.1:1", "-q") == 1
-    assert "no Dask scheduler answers at nonsense://127.0.0.1:1" in capsys.readouterr().err
-
-
-@pytest.mark.slow
 def test_the_page_is_shown_by_a_browser_and_loads_nothing(archive, tmp_path):
     named = tmp_path / "in"
     named.mkdir()
@@ -292,17 +263,6 @@ def test_the_page_is_shown_by_a_browser_and_loads_nothing(archive, tmp_path):
     orange = (np.abs(shown.astype(int) - (0, 94, 213)).max(2) < 12).sum()
     assert orange > 20  # events on the timeline
     assert shown.std() > 10
-
-
-def _quiet(command, folder):
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def _wait(condition, timeout_s=60):
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.05)
 
 
 def test_help_names_what_is_written():

@@ -9,7 +9,7 @@ from PyQt6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QApplication
 
-from bgsub.cli.options import detector_options, make_config
+from bgsub.cli.shared.options import detector_options, make_config
 from bgsub.config import Config
 from bgsub.detectors import DETECTORS, detector_class
 from bgsub.detectors.parameters import defaults

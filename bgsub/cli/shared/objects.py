@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bgsub.cli.options import Assignment
+from bgsub.cli.shared.options import Assignment
 
 if TYPE_CHECKING:
     from collections.abc import Callable

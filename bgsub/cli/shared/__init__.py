@@ -1,0 +1,1 @@
+"""What commands share: options, progress, signals, a cluster to run on."""
