@@ -80,11 +80,7 @@ class KernelBank(Detector):
     @exclusive
     def inspect(self, frame: Frame, row: int, column: int) -> PixelState:
         """Return the expansion of one pixel and how it judges the pixel's colour; see `Detector.inspect`."""
-        shape, dtype = self._need_state()
-        if frame.shape != shape or frame.dtype != dtype:
-            raise ValueError(f"frame must be {dtype} {shape} as those learned, got {frame.dtype} {frame.shape}")
-        if not (0 <= row < shape[0] and 0 <= column < shape[1]):
-            raise ValueError(f"pixel must lie in rows 0 to {shape[0] - 1}, columns 0 to {shape[1] - 1}: {row, column}")
+        dtype = self._check_pixel(frame, row, column)
         colour = np.atleast_1d(frame[row, column])
         colours, coefficients = self._pixel(row, column)
         coefficients = coefficients * np.float64(self._scalars["scale"])
@@ -106,6 +102,15 @@ class KernelBank(Detector):
             width=self._parameters["width"] * factor,
             white=self._white(dtype),
         )
+
+    def _check_pixel(self, frame: Frame, row: int, column: int) -> np.dtype[Any]:
+        """Check the arguments of `inspect`, and return the frames' dtype."""
+        shape, dtype = self._need_state()
+        if frame.shape != shape or frame.dtype != dtype:
+            raise ValueError(f"frame must be {dtype} {shape} as those learned, got {frame.dtype} {frame.shape}")
+        if not (0 <= row < shape[0] and 0 <= column < shape[1]):
+            raise ValueError(f"pixel must lie in rows 0 to {shape[0] - 1}, columns 0 to {shape[1] - 1}: {row, column}")
+        return dtype
 
     def _pixel(self, row: int, column: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the colours (B, D) and the stored coefficients (B,) of a pixel."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -145,6 +145,13 @@ class Adaptive(AdaptiveModel):
         note="Shadows are darkened background with its colour and texture. They are not learned.",
     )
     detect_shadows: bool = param(False, "report shadows as 127", note="Else they are foreground or background.")
+    quality: Literal["fast", "balanced", "best"] = param(
+        "balanced",
+        "whether frames are reduced before they are judged",
+        note="`best` judges each pixel. `balanced` reduces large frames by the power of two that leaves at least "
+        "640x480 pixels: 1920x1080 by 2, 3840x2160 by 4. `fast` reduces twice as far. Masks keep their size.",
+        shapes_state=True,
+    )
     raw: bool = param(
         False, "return the raw mask", note="The final one is computed and fed back all the same.", group="expert"
     )
@@ -160,6 +167,9 @@ class Adaptive(AdaptiveModel):
         return bool(self._parameters["detect_shadows"])
 
     def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
+        if self._inner is not None:
+            self._step_inner(self._inner, frame, mask, score, learning)
+            return
         if frame.dtype == np.float32:
             frame = np.clip(frame, -_FAR, _FAR)
         frames = self._scalars["frames"]
@@ -197,9 +207,10 @@ class Adaptive(AdaptiveModel):
         """Move the model where the camera was turned: foreground that suddenly covers much may be old background."""
         arrays, scalars = self._arrays, self._scalars
         share = cv2.countNonZero(as_image(arrays["previous_mask"], self._size)) / self._votes.size
-        sudden = is_sudden(share, scalars["share"])
+        scalars["sudden"] = scalars["sudden"] + 1 if is_sudden(share, scalars["share"]) else 0
         scalars["share"] += _SHARE_RATE * (share - scalars["share"])
-        if sudden and where is None and self._roi is None:
+        # At first, then ever more seldom: the camera may shake for a while, but most often something large came in.
+        if int(scalars["sudden"]).bit_count() == 1 and where is None and self._roi is None:
             shift = find_shift(frame, self._planes()[1], self._white(frame.dtype), self._half_box() * 255)
             if shift is not None:
                 self._unseen = move(arrays, self._size, shift)

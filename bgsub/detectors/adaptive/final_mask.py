@@ -22,6 +22,7 @@ __all__ = [
     "find_static",
     "follow_onsets",
     "make_static",
+    "reduced_side",
     "scaled_side",
 ]
 
@@ -44,6 +45,11 @@ _LIGHT = 12  # votes and means cost so many times less per pixel than most compi
 def scaled_side(pixels: int, size: tuple[int, int]) -> int:
     """Scale a side, given for 320x240, to frames of (height, width); odd."""
     return 1 if pixels == 1 else max(3, round(pixels * (size[0] * size[1] / _REFERENCE_PX) ** _GROWTH) | 1)
+
+
+def reduced_side(pixels: int, factor: int) -> int:
+    """Return the side for frames reduced by a factor whose square covers what it covered before; odd."""
+    return 1 if pixels == 1 else max(3, round(pixels * factor ** (2 * _GROWTH - 1)) | 1)
 
 
 def clean(

@@ -7,17 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._numba import run_claimed
+from bgsub._threads import exclusive
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS, FACTOR_ONE, LOWEST_BLINK_RATE, Observation, State
 from bgsub.detectors.adaptive._jit.feedback import WIDEST
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
 from bgsub.detectors.adaptive.exposure import LEAST_BASE
-from bgsub.detectors.adaptive.final_mask import make_static
+from bgsub.detectors.adaptive.final_mask import make_static, reduced_side
 from bgsub.detectors.adaptive.forgetting import forget
+from bgsub.detectors.adaptive.reduced import enlarge, enlarge_mask, reduce_frame, reduce_mask, reduction
 from bgsub.detectors.adaptive.shadows import Colours
 from bgsub.detectors.kernel_bank import Judgement, KernelBank, aligned_zeros
-from bgsub.detectors.model_file import BIT, MASK, Span
+from bgsub.detectors.learning import Learning
+from bgsub.detectors.model_file import BIT, MASK, Snapshot, Span
 from bgsub.detectors.opencv.names import FixedShadowValue, FrameMemory
-from bgsub.frames import Frame, Mask
+from bgsub.detectors.pixel_state import PixelState
+from bgsub.frames import Frame, Mask, Score
+from bgsub.stages import StageTrace
 
 __all__ = ["FULL", "TAU", "AdaptiveModel", "make_arrays"]
 
@@ -32,6 +37,7 @@ _SPANS = {
     "sigma": Span(-1, 255),
     "base": Span(LEAST_BASE, 1),
     "share": Span(0, 1),
+    "sudden": Span(0, 2**53, 1),
     "brighter": Span(0, 2**53),
     "brighter_alike": Span(0, 2**53),
     "width_factors": Span(LEAST_BASE * float(FACTOR_ONE), float(WIDEST) * float(FACTOR_ONE)),
@@ -83,16 +89,90 @@ def _make_observation(size: tuple[int, int], channels: int, dtype: np.dtype[Any]
 
 
 class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
-    """The state of the adaptive detector: how it starts, how pixels are looked into and how they are forgotten."""
+    """The state of the adaptive detector: how it starts, how pixels are looked into and how they are forgotten.
+
+    Under a `quality` that reduces frames the state is that of an inner detector for reduced frames.
+    """
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._inner: AdaptiveModel | None = None
 
     def _start(self, frame: Frame) -> None:
+        side = reduction(self._parameters["quality"], (frame.shape[0], frame.shape[1]))
+        if side == 1:
+            self._start_pixels(frame)
+            return
+        inner = type(self)(**self._inner_parameters(side))
+        inner._scalars = self._scalars
+        inner._begin(reduce_frame(frame, side))
+        self._arrays, self._inner = inner._arrays, inner
+
+    def _inner_parameters(self, side: int) -> dict[str, Any]:
+        smoothing = reduced_side(self._parameters["smoothing"], side)
+        return {**self._parameters, "quality": "best", "smoothing": smoothing}
+
+    def _step_inner(
+        self, inner: "AdaptiveModel", frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None
+    ) -> None:
+        """Do a step of the inner detector, and give its results the size of the frame."""
+        size = (frame.shape[0], frame.shape[1])
+        side = reduction(self._parameters["quality"], size)
+        small = reduce_frame(frame, side)
+        small_mask = None if mask is None else np.empty(small.shape[:2], np.uint8)
+        small_score = None if score is None else np.empty(small.shape[:2], np.float32)
+        if learning is not None and learning.where is not None:
+            learning = Learning(learning.rate, reduce_mask(learning.where, side))
+        inner._parameters = self._inner_parameters(side)
+        inner._roi = None if self._roi is None else reduce_mask(self._roi, side)
+        inner.trace = None if self.trace is None else StageTrace()
+        inner._step(small, small_mask, small_score, learning)
+        if inner.trace is not None:
+            for stage, found in inner.trace.steps:
+                large = np.empty(size, np.uint8)
+                enlarge_mask(found, large, side)
+                self._keep_stage(stage, large)
+        if score is not None and small_score is not None:
+            enlarge(small_score, score, side, smooth=False)
+        if mask is not None and small_mask is not None:
+            enlarge_mask(small_mask, mask, side)
+
+    @exclusive
+    def inspect(self, frame: Frame, row: int, column: int) -> PixelState:
+        """Return the expansion of one pixel and how it judges the pixel's colour; see `Detector.inspect`.
+
+        Under a `quality` that reduces frames, these are those of the square of pixels around it.
+        """
+        if self._inner is None:
+            return super().inspect(frame, row, column)
+        self._check_pixel(frame, row, column)
+        side = reduction(self._parameters["quality"], (frame.shape[0], frame.shape[1]))
+        return self._inner.inspect(reduce_frame(frame, side), row // side, column // side)
+
+    @exclusive
+    def background_image(self) -> Frame:
+        """Return the most likely background; see `Detector.background_image`."""
+        if self._inner is None:
+            return super().background_image()
+        shape, dtype = self._need_state()
+        background = np.empty(shape, dtype)
+        side = reduction(self._parameters["quality"], (shape[0], shape[1]))
+        enlarge(self._inner.background_image(), background, side, smooth=True)
+        return background
+
+    def _bytes_per_row(self, model: Snapshot) -> int:
+        quality = self._parameters["quality"]
+        here, there = reduction(quality, (16, 64)), reduction(quality, (model.shape[0], model.shape[1]))
+        return super()._bytes_per_row(model) * here**2 // there**2
+
+    def _start_pixels(self, frame: Frame) -> None:
         size = (frame.shape[0], frame.shape[1])
         channels = frame.shape[2] if frame.ndim == 3 else 1
         self._arrays = make_arrays(size, channels, self._parameters["slots"], frame.dtype)
         self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
         self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
         self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
-        self._scalars |= {"share": 0.0}  # running mean of that of the foreground
+        self._scalars |= {"share": 0.0, "sudden": 0}  # running mean of the foreground's; measurements far above it
         self._unseen: Mask | None = None  # what came into view when the camera was turned
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size

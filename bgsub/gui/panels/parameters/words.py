@@ -51,6 +51,10 @@ KNOWN = {
     ("adaptive", "shadows"): Words(
         "Keep shadows", "On keeps shadows in the mask, and dark things that look like them."
     ),
+    ("adaptive", "quality"): Words(
+        "Quality",
+        "Best judges each pixel; balanced and fast look at fewer pixels of large frames, and lose small things.",
+    ),
     ("adaptive", "raw"): Words("Raw mask", "On shows the mask before any cleaning."),
     ("norma", "slots"): Words("Colours per pixel", "Higher remembers more backgrounds per pixel and is slower."),
     ("norma", "width"): Words("Tolerance of colour", "Higher finds less: colours further apart count as the same."),

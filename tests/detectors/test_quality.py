@@ -1,0 +1,128 @@
+"""Quality of the adaptive detector: which frames are reduced, by what, and what that keeps."""
+
+import numpy as np
+import pytest
+
+from bgsub._numba import JIT_ENABLED
+from bgsub.detectors.adaptive import Adaptive
+from bgsub.detectors.adaptive.reduced import enlarge, enlarge_mask, reduce_frame, reduce_mask
+from bgsub.stages import StageTrace
+from bgsub.testing import check_detector
+
+needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+WHITE = {np.uint8: 255, np.uint16: 65535, np.float32: 1.0}
+
+
+def film(count, size, dtype=np.uint8, channels=3, seed=0):
+    """Frames of a textured wall with noise; in the last third a bright square stands before it."""
+    random = np.random.default_rng(seed)
+    shape = (*size, channels) if channels == 3 else size
+    wall = random.integers(60, 140, shape)
+    for t in range(count):
+        frame = wall + random.normal(0, 2, shape)
+        if 3 * t >= 2 * count:
+            frame[40:80, 50:100] = 240
+        yield (np.clip(frame, 0, 255) / 255 * WHITE[dtype]).astype(dtype)
+
+
+@needs_compiler
+def test_a_detector_of_reduced_frames_keeps_the_contract():
+    check_detector(Adaptive, quality="fast")
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("size", "dtype", "channels"),
+    [((120, 160), np.uint8, 3), ((121, 163), np.uint8, 1), ((119, 161), np.uint16, 3), ((120, 161), np.float32, 1)],
+)
+def test_masks_have_the_frames_size_and_things_their_place(size, dtype, channels):
+    model = Adaptive(quality="fast")
+    for frame in film(45, size, dtype, channels):
+        mask = model.apply(frame)
+    assert mask.shape == size
+    assert (mask[42:78, 52:98] == 255).all()
+    mask[36:84, 46:104] = 0
+    assert not mask.any()
+    assert model.background_image().shape == frame.shape
+    assert model.background_image().dtype == dtype
+
+
+@needs_compiler
+def test_frames_of_moderate_size_are_reduced_by_fast_alone():
+    models = {quality: Adaptive(quality=quality) for quality in ("fast", "balanced", "best")}
+    for frame in film(30, (120, 160)):
+        masks = {quality: model.apply(frame) for quality, model in models.items()}
+    np.testing.assert_array_equal(masks["balanced"], masks["best"])
+    sizes = {quality: model.memory_bytes for quality, model in models.items()}
+    assert sizes["balanced"] == sizes["best"]
+    assert 3.5 < sizes["best"] / sizes["fast"] < 4.5
+
+
+@needs_compiler
+def test_parameters_change_on_the_way_but_not_the_quality():
+    model, changed = Adaptive(quality="fast"), Adaptive(quality="fast")
+    for t, frame in enumerate(film(30, (120, 160))):
+        if t == 25:
+            changed.change(smoothing=1, fill=False, threshold=0.9)
+        mask, other = model.apply(frame), changed.apply(frame)
+    assert (mask != other).any()
+    with pytest.raises(ValueError, match="quality cannot change from 'fast' to 'best' while a model is kept"):
+        changed.change(quality="best")
+
+
+@needs_compiler
+def test_a_mask_to_write_may_lie_anywhere_in_memory():
+    model, other = Adaptive(quality="fast"), Adaptive(quality="fast")
+    every = np.zeros((240, 320), np.uint8)
+    for frame in film(45, (120, 160)):
+        mask = model.apply(frame, every[::2, ::2])
+        expected = other.apply(frame)
+    assert mask.base is every
+    np.testing.assert_array_equal(mask, expected)
+    assert not every[1::2].any()
+
+
+@needs_compiler
+def test_stages_have_the_frames_size():
+    model = Adaptive(quality="fast")
+    for frame in film(45, (119, 161)):
+        model.trace = StageTrace()
+        mask = model.apply(frame)
+    assert {found.shape for _, found in model.trace.steps} == {(119, 161)}
+    np.testing.assert_array_equal(model.trace.steps[-1][1], mask)
+
+
+@pytest.mark.parametrize("side", [2, 4])
+@pytest.mark.parametrize("size", [(8, 12), (7, 9)])
+def test_reducing_takes_means_and_repeats_the_border(side, size):
+    random = np.random.default_rng(0)
+    frame = random.random((*size, 3), np.float32)
+    rows, columns = -(-size[0] // side), -(-size[1] // side)
+    expected = np.empty((rows, columns, 3))
+    for i in range(rows):
+        for j in range(columns):
+            ys, xs = (np.minimum(side * k + np.arange(side), n - 1) for k, n in zip((i, j), size, strict=True))
+            expected[i, j] = frame[np.ix_(ys, xs)].mean((0, 1))
+    np.testing.assert_allclose(reduce_frame(frame, side), expected, rtol=1e-6)
+
+
+def test_a_square_may_learn_if_all_of_it_may():
+    mask = np.full((4, 5), 255, np.uint8)
+    mask[0, 1] = 0
+    mask[3, 4] = 0
+    np.testing.assert_array_equal(reduce_mask(mask, 2), [[0, 255, 255], [255, 255, 0]])
+
+
+def test_outlines_run_between_pixels_and_shadows_stay():
+    small = np.zeros((4, 4), np.uint8)
+    small[1:3, 1:3] = 255
+    small[3] = 127
+    large = np.empty((8, 8), np.uint8)
+    enlarge_mask(small, large, 2)
+    assert set(np.unique(large)) == {0, 127, 255}
+    assert (large[2:6, 3:5] == 255).all()
+    assert (large[7] == 127).all()
+    assert not large[:, 0][:6].any()
+    repeated = np.empty((7, 8), np.float32)
+    enlarge(small.astype(np.float32), repeated, 2, smooth=False)
+    np.testing.assert_array_equal(repeated, np.kron(small, np.ones((2, 2)))[:7])
