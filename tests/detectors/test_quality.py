@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bgsub._numba import JIT_ENABLED
-from bgsub.detectors.adaptive import Adaptive
-from bgsub.detectors.adaptive.reduced import enlarge, enlarge_mask, reduce_frame, reduce_mask
+from bgsub.detectors.adaptive import Adaptive, reduced
+from bgsub.detectors.adaptive.reduced import enlarge, enlarge_mask, find_moving, reduce_frame, reduce_mask
 from bgsub.stages import StageTrace
 from bgsub.testing import check_detector
 
@@ -26,8 +26,10 @@ def film(count, size, dtype=np.uint8, channels=3, seed=0):
 
 
 @needs_compiler
-def test_a_detector_of_reduced_frames_keeps_the_contract():
-    check_detector(Adaptive, quality="fast")
+@pytest.mark.parametrize("quality", ["fast", "best"])
+def test_other_qualities_keep_the_contract(quality, monkeypatch):
+    monkeypatch.setattr(reduced, "_BOTH_PX", 1)
+    check_detector(Adaptive, quality=quality)
 
 
 @needs_compiler
@@ -35,8 +37,10 @@ def test_a_detector_of_reduced_frames_keeps_the_contract():
     ("size", "dtype", "channels"),
     [((120, 160), np.uint8, 3), ((121, 163), np.uint8, 1), ((119, 161), np.uint16, 3), ((120, 161), np.float32, 1)],
 )
-def test_masks_have_the_frames_size_and_things_their_place(size, dtype, channels):
-    model = Adaptive(quality="fast")
+@pytest.mark.parametrize("quality", ["fast", "best"])
+def test_masks_have_the_frames_size_and_things_their_place(quality, size, dtype, channels, monkeypatch):
+    monkeypatch.setattr(reduced, "_BOTH_PX", 1)
+    model = Adaptive(quality=quality)
     for frame in film(45, size, dtype, channels):
         mask = model.apply(frame)
     assert mask.shape == size
@@ -54,7 +58,7 @@ def test_frames_of_moderate_size_are_reduced_by_fast_alone():
         masks = {quality: model.apply(frame) for quality, model in models.items()}
     np.testing.assert_array_equal(masks["balanced"], masks["best"])
     sizes = {quality: model.memory_bytes for quality, model in models.items()}
-    assert sizes["balanced"] == sizes["best"]
+    assert sizes["balanced"] == sizes["best"]  # as small as that
     assert 3.5 < sizes["best"] / sizes["fast"] < 4.5
 
 
@@ -83,13 +87,40 @@ def test_a_mask_to_write_may_lie_anywhere_in_memory():
 
 
 @needs_compiler
-def test_stages_have_the_frames_size():
-    model = Adaptive(quality="fast")
+@pytest.mark.parametrize("quality", ["fast", "best"])
+def test_stages_have_the_frames_size(quality, monkeypatch):
+    monkeypatch.setattr(reduced, "_BOTH_PX", 1)
+    model = Adaptive(quality=quality)
     for frame in film(45, (119, 161)):
         model.trace = StageTrace()
         mask = model.apply(frame)
     assert {found.shape for _, found in model.trace.steps} == {(119, 161)}
     np.testing.assert_array_equal(model.trace.steps[-1][1], mask)
+
+
+@needs_compiler
+def test_where_waves_move_the_reduced_frame_decides():
+    random, size = np.random.default_rng(0), (240, 320)
+    model = Adaptive(quality="best")
+    wall = random.integers(60, 140, (*size, 3))
+    for t in range(120):
+        frame = wall + random.normal(0, 2, wall.shape)
+        frame[:, 200:] += random.uniform(-60, 60, (240, 120, 1))  # each pixel by itself
+        if t > 100:
+            frame[60:140, 230:300] = 250
+        model.trace = StageTrace()
+        mask = model.apply(np.clip(frame, 0, 255).astype(np.uint8))
+    moving = model.state["moving"]
+    assert moving[:, 110:].all()
+    assert not moving[:, :90].any()
+    assert (mask[64:136, 234:296] == 255).all()
+    assert not mask[:, :220].any()
+    assert model.trace.steps[-1][0].name == "moving"
+    factors = np.full((8, 8), 8000, np.uint16)
+    factors[:, 4:] = 12100
+    found = np.zeros((4, 4), np.uint8)
+    find_moving(factors, 8000.0, 2, 1, found)
+    np.testing.assert_array_equal(found, [[0, 0, 255, 255]] * 4)
 
 
 @pytest.mark.parametrize("side", [2, 4])

@@ -166,10 +166,7 @@ class Adaptive(AdaptiveModel):
         """Whether masks may hold 127, for shadows; a pipeline makes them background."""
         return bool(self._parameters["detect_shadows"])
 
-    def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
-        if self._inner is not None:
-            self._step_inner(self._inner, frame, mask, score, learning)
-            return
+    def _step_pixels(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         if frame.dtype == np.float32:
             frame = np.clip(frame, -_FAR, _FAR)
         frames = self._scalars["frames"]

@@ -1,5 +1,6 @@
 """The adaptive detector's model: its arrays, which values a file of them may hold, and how it is looked into."""
 
+import abc
 import math
 from typing import Any
 
@@ -12,10 +13,19 @@ from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS, FACTOR_ONE, LOW
 from bgsub.detectors.adaptive._jit.feedback import WIDEST
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
 from bgsub.detectors.adaptive.exposure import LEAST_BASE
-from bgsub.detectors.adaptive.final_mask import make_static, reduced_side
+from bgsub.detectors.adaptive.final_mask import make_static, reduced_side, scaled_side
 from bgsub.detectors.adaptive.forgetting import forget
-from bgsub.detectors.adaptive.reduced import enlarge, enlarge_mask, reduce_frame, reduce_mask, reduction
+from bgsub.detectors.adaptive.reduced import (
+    enlarge,
+    enlarge_mask,
+    find_moving,
+    find_scales,
+    reduce_frame,
+    reduce_mask,
+    take_where_moving,
+)
 from bgsub.detectors.adaptive.shadows import Colours
+from bgsub.detectors.adaptive.stages import MOVING
 from bgsub.detectors.kernel_bank import Judgement, KernelBank, aligned_zeros
 from bgsub.detectors.learning import Learning
 from bgsub.detectors.model_file import BIT, MASK, Snapshot, Span
@@ -28,9 +38,12 @@ __all__ = ["FULL", "TAU", "AdaptiveModel", "make_arrays"]
 
 TAU = np.float32(0.5)
 """Least kernel value for a projection."""
+_INNER = "reduced_"  # begins the names of the inner detector's arrays and numbers
+_MOVING_INTERVAL = 8  # frames between two searches for where the background moves
 FULL = int(FACTOR_ONE)
 """The width factor 1, in units of 1 / FACTOR_ONE."""
 _SPANS = {
+    "frames": Span(0, 2**53, 1),
     "flooded": Span(0, 2**53, 1),
     "threshold": Span(0, 1),
     "dominant": BIT,
@@ -47,6 +60,7 @@ _SPANS = {
     "previous_raw": MASK,
     "previous_mask": MASK,
     "static": MASK,
+    "moving": MASK,
 }
 """Values that each array and number of a saved model may have; kernels rely on them."""
 
@@ -91,7 +105,8 @@ def _make_observation(size: tuple[int, int], channels: int, dtype: np.dtype[Any]
 class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
     """The state of the adaptive detector: how it starts, how pixels are looked into and how they are forgotten.
 
-    Under a `quality` that reduces frames the state is that of an inner detector for reduced frames.
+    Under a `quality` that reduces frames the state is that of an inner detector for reduced frames. The best quality
+    has both, and the inner one decides where the background moves.
     """
 
     def _forget(self) -> None:
@@ -99,37 +114,73 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._inner: AdaptiveModel | None = None
 
     def _start(self, frame: Frame) -> None:
-        side = reduction(self._parameters["quality"], (frame.shape[0], frame.shape[1]))
-        if side == 1:
+        scales = find_scales(self._parameters["quality"], (frame.shape[0], frame.shape[1]))
+        if scales.whole:
             self._start_pixels(frame)
-            return
-        inner = type(self)(**self._inner_parameters(side))
-        inner._scalars = self._scalars
-        inner._begin(reduce_frame(frame, side))
-        self._arrays, self._inner = inner._arrays, inner
+        if scales.side > 1:
+            small = reduce_frame(frame, scales.side)
+            self._inner = inner = type(self)(**self._inner_parameters(scales.side))
+            inner._scalars["frames"] = 0
+            inner._start_pixels(small)
+            inner._shape, inner._dtype = small.shape, small.dtype
+            self._keep_inner(inner)
+            if scales.whole:
+                self._arrays["moving"] = np.zeros(small.shape[:2], np.uint8)
 
     def _inner_parameters(self, side: int) -> dict[str, Any]:
-        smoothing = reduced_side(self._parameters["smoothing"], side)
-        return {**self._parameters, "quality": "best", "smoothing": smoothing}
+        return {**self._parameters, "smoothing": reduced_side(self._parameters["smoothing"], side)}
+
+    def _keep_inner(self, inner: "AdaptiveModel") -> None:
+        """Make the state of the inner detector a part of this one's; steps exchange its arrays."""
+        self._arrays |= {_INNER + name: array for name, array in inner._arrays.items()}
+        self._scalars |= {_INNER + name: value for name, value in inner._scalars.items()}
+
+    def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
+        scales = find_scales(self._parameters["quality"], (frame.shape[0], frame.shape[1]))
+        if scales.whole:
+            self._step_pixels(frame, mask, score, learning)
+        if self._inner is None or (scales.whole and mask is None and learning is None):
+            return
+        if not scales.whole:
+            self._step_inner(self._inner, scales.side, frame, mask, score, learning)
+            return
+        coarse = None if mask is None else np.empty_like(mask)
+        self._step_inner(self._inner, scales.side, frame, coarse, None, learning)
+        if learning is not None and self._scalars["frames"] % _MOVING_INTERVAL == 0:
+            side = scaled_side(self._parameters["smoothing"], self._size) // scales.side
+            factors, base = as_image(self._arrays["width_factors"], self._size), self._scalars["base"] * FULL
+            find_moving(factors, base, scales.side, side, self._arrays["moving"])
+        if mask is not None and coarse is not None and not self._parameters["raw"]:
+            take_where_moving(mask, coarse, self._arrays["moving"], scales.side)
+            self._keep_stage(MOVING, mask)
 
     def _step_inner(
-        self, inner: "AdaptiveModel", frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None
+        self,
+        inner: "AdaptiveModel",
+        side: int,
+        frame: Frame,
+        mask: Mask | None,
+        score: Score | None,
+        learning: Learning | None,
     ) -> None:
         """Do a step of the inner detector, and give its results the size of the frame."""
-        size = (frame.shape[0], frame.shape[1])
-        side = reduction(self._parameters["quality"], size)
         small = reduce_frame(frame, side)
         small_mask = None if mask is None else np.empty(small.shape[:2], np.uint8)
         small_score = None if score is None else np.empty(small.shape[:2], np.float32)
         if learning is not None and learning.where is not None:
             learning = Learning(learning.rate, reduce_mask(learning.where, side))
+        for name in inner._scalars:  # a model that was loaded has others
+            inner._scalars[name] = self._scalars[_INNER + name]
         inner._parameters = self._inner_parameters(side)
         inner._roi = None if self._roi is None else reduce_mask(self._roi, side)
-        inner.trace = None if self.trace is None else StageTrace()
-        inner._step(small, small_mask, small_score, learning)
+        whole = "colours" in self._arrays
+        inner.trace = None if self.trace is None or whole else StageTrace()
+        inner._step_pixels(small, small_mask, small_score, learning)
+        inner._scalars["frames"] += 0 if learning is None else 1
+        self._keep_inner(inner)
         if inner.trace is not None:
             for stage, found in inner.trace.steps:
-                large = np.empty(size, np.uint8)
+                large = np.empty(frame.shape[:2], np.uint8)
                 enlarge_mask(found, large, side)
                 self._keep_stage(stage, large)
         if score is not None and small_score is not None:
@@ -137,33 +188,39 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         if mask is not None and small_mask is not None:
             enlarge_mask(small_mask, mask, side)
 
+    @abc.abstractmethod
+    def _step_pixels(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
+        """Do a step with a model of each pixel, as `_step`."""
+
     @exclusive
     def inspect(self, frame: Frame, row: int, column: int) -> PixelState:
         """Return the expansion of one pixel and how it judges the pixel's colour; see `Detector.inspect`.
 
-        Under a `quality` that reduces frames, these are those of the square of pixels around it.
+        Where frames are reduced, these are those of the square of pixels around it.
         """
-        if self._inner is None:
+        if self._inner is None or "colours" in self._arrays:
             return super().inspect(frame, row, column)
         self._check_pixel(frame, row, column)
-        side = reduction(self._parameters["quality"], (frame.shape[0], frame.shape[1]))
+        side = find_scales(self._parameters["quality"], (frame.shape[0], frame.shape[1])).side
         return self._inner.inspect(reduce_frame(frame, side), row // side, column // side)
 
     @exclusive
     def background_image(self) -> Frame:
         """Return the most likely background; see `Detector.background_image`."""
-        if self._inner is None:
+        if self._inner is None or "colours" in self._arrays:
             return super().background_image()
         shape, dtype = self._need_state()
         background = np.empty(shape, dtype)
-        side = reduction(self._parameters["quality"], (shape[0], shape[1]))
+        side = find_scales(self._parameters["quality"], (shape[0], shape[1])).side
         enlarge(self._inner.background_image(), background, side, smooth=True)
         return background
 
     def _bytes_per_row(self, model: Snapshot) -> int:
         quality = self._parameters["quality"]
-        here, there = reduction(quality, (16, 64)), reduction(quality, (model.shape[0], model.shape[1]))
-        return super()._bytes_per_row(model) * here**2 // there**2
+        scales = find_scales(quality, (model.shape[0], model.shape[1]))
+        if scales.whole:
+            return super()._bytes_per_row(model)
+        return super()._bytes_per_row(model) * find_scales(quality, (16, 64)).side ** 2 // scales.side**2
 
     def _start_pixels(self, frame: Frame) -> None:
         size = (frame.shape[0], frame.shape[1])
@@ -185,7 +242,9 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._dither = dither if frame.dtype != np.float32 else np.zeros_like(dither)
 
     def _spans(self) -> dict[str, Span]:
-        return super()._spans() | _SPANS
+        spans = super()._spans() | _SPANS
+        spans |= {_INNER + name: span for name, span in spans.items()}
+        return {name: span for name, span in spans.items() if name in self._arrays or name in self._scalars}
 
     def _kernel_state(self) -> State:
         arrays = self._arrays

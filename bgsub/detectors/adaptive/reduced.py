@@ -1,6 +1,6 @@
 """Frames with fewer pixels: what `quality` leaves of a frame, and how masks get their size back."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,25 +8,51 @@ from numpy.typing import NDArray
 from bgsub._opencv import cv2
 from bgsub.frames import Frame, Mask
 
-__all__ = ["enlarge", "enlarge_mask", "reduce_frame", "reduce_mask", "reduction"]
+__all__ = [
+    "Scales",
+    "enlarge",
+    "enlarge_mask",
+    "find_moving",
+    "find_scales",
+    "reduce_frame",
+    "reduce_mask",
+    "take_where_moving",
+]
 
 _BALANCED_PX = 640 * 480  # pixels that frames keep at least
+_BOTH_PX = 320 * 240  # frames with fewer show too little when they are reduced
+_WIDE = 1.5  # mean width factor, in units of the least one, above which the background moves
 
 
-def reduction(quality: str, size: tuple[int, int]) -> int:
-    """Return the side of the squares of pixels that become one, a power of two, for frames of (height, width).
+class Scales(NamedTuple):
+    """At which sizes frames of one size are judged."""
+
+    whole: bool
+    """Whether each pixel is."""
+    side: int
+    """Of the squares of pixels that are judged as one, a power of two; 1 if none are."""
+
+
+def find_scales(quality: str, size: tuple[int, int]) -> Scales:
+    """Return how frames of (height, width) are judged.
 
     Examples
     --------
-    >>> [reduction("balanced", size) for size in [(480, 640), (720, 1280), (1080, 1920), (2160, 3840)]]
+    >>> [find_scales("balanced", size).side for size in [(480, 640), (720, 1280), (1080, 1920), (2160, 3840)]]
     [1, 1, 2, 4]
-    >>> reduction("fast", (480, 640)), reduction("best", (2160, 3840))
-    (2, 1)
+    >>> find_scales("fast", (480, 640))
+    Scales(whole=False, side=2)
+    >>> find_scales("best", (480, 640))
+    Scales(whole=True, side=2)
     """
+    pixels = size[0] * size[1]
+    if quality == "best":
+        return Scales(True, 2 if pixels >= _BOTH_PX else 1)
     side = 1
-    while quality != "best" and size[0] * size[1] >= 4 * side**2 * _BALANCED_PX:
+    while pixels >= 4 * side**2 * _BALANCED_PX:
         side *= 2
-    return 2 * side if quality == "fast" else side
+    side *= 2 if quality == "fast" else 1
+    return Scales(side == 1, side)
 
 
 def reduce_frame(frame: Frame, side: int) -> Frame:
@@ -78,3 +104,31 @@ def enlarge_mask(mask: Mask, out: Mask, side: int) -> None:
         marks = np.empty_like(out)
         enlarge(mask, marks, side, smooth=False)
         np.copyto(out, marks, where=(out == 0) & (marks != 255))
+
+
+def find_moving(factors: NDArray[np.uint16], least: float, side: int, reach: int, moving: Mask) -> None:
+    """Find where the background moves: the mean width factor in a square is far above the least one.
+
+    Parameters
+    ----------
+    factors : (H, W) uint16 array
+        Width factors.
+    least : float
+        The least one, in the same units.
+    side : int
+        Of the squares of pixels that become one.
+    reach : int
+        Side of the square of these in which the mean is taken.
+    moving : (ceil(H / side), ceil(W / side)) uint8 array
+        Written: 255 where the background moves, else 0.
+    """
+    mean = cv2.blur(reduce_frame(factors, side), (max(reach, 1), max(reach, 1)))
+    moving[:] = np.where(np.asarray(mean) > _WIDE * least, np.uint8(255), np.uint8(0))
+
+
+def take_where_moving(mask: Mask, coarse: Mask, moving: Mask, side: int) -> None:
+    """Write the mask of the reduced frame where the background moves."""
+    if cv2.hasNonZero(moving):
+        where = np.empty_like(mask)
+        enlarge(moving, where, side, smooth=False)
+        cv2.copyTo(coarse, where, mask)

@@ -2,13 +2,19 @@
 
 from bgsub.stages import FILL_HOLES, RAW, SHADOWS, Stage
 
-__all__ = ["GHOSTS", "LIGHT", "MAJORITY", "STAGES"]
+__all__ = ["GHOSTS", "LIGHT", "MAJORITY", "MOVING", "STAGES"]
 
 MAJORITY = Stage(
     "majority", "Majority", "too few pixels around it are foreground", "most pixels around it are foreground"
 )
 GHOSTS = Stage("ghosts", "Ghosts", "it lies in a ghost, whose outline the background has and the frame has not")
 LIGHT = Stage("light", "Light", "its region is the background under another light, or the whole scene has changed")
+MOVING = Stage(
+    "moving",
+    "Where it moves",
+    "the background moves here, and the reduced frame shows it",
+    "the background moves here, and the reduced frame shows something else",
+)
 
-STAGES = (RAW, MAJORITY, FILL_HOLES, GHOSTS, LIGHT, SHADOWS)
+STAGES = (RAW, MAJORITY, FILL_HOLES, GHOSTS, LIGHT, SHADOWS, MOVING)
 """In their order."""
