@@ -95,3 +95,17 @@ def test_a_model_that_may_learn_a_part_only_is_not_moved():
     for t in range(5):
         model.apply(filmed(turned, 100 + t), where=where)
     np.testing.assert_array_equal(model.getBackgroundImage()[:, 150:], kept)
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+def test_a_camera_that_shakes_before_it_is_still_again_is_followed():
+    whole, random = scenery((140, 180)), np.random.default_rng(0)
+    model = create("adaptive")
+    for t in range(60):
+        model.apply(filmed(whole[10:130, 10:170], t))
+    for t in range(20):
+        down, right = random.integers(0, 20, 2)
+        model.apply(filmed(whole[down : down + 120, right : right + 160], 100 + t))
+    for t in range(40):
+        mask = model.apply(filmed(whole[14:134, 4:164], 200 + t))
+    assert (mask != 0).mean() < 0.01

@@ -9,12 +9,20 @@ from numpy.typing import NDArray
 
 from bgsub._numba import run_claimed
 from bgsub._threads import exclusive
-from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS, FACTOR_ONE, LOWEST_BLINK_RATE, Observation, State
-from bgsub.detectors.adaptive._jit.feedback import WIDEST
+from bgsub.detectors.adaptive._jit.blocks import (
+    BLOCK,
+    DITHERS,
+    FACTOR_ONE,
+    FORGOTTEN,
+    LOWEST_BLINK_RATE,
+    NONE,
+    Observation,
+    State,
+)
+from bgsub.detectors.adaptive._jit.feedback import WIDEST, rescore_touched
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
 from bgsub.detectors.adaptive.exposure import LEAST_BASE
 from bgsub.detectors.adaptive.final_mask import make_static, reduced_side, scaled_side
-from bgsub.detectors.adaptive.forgetting import forget
 from bgsub.detectors.adaptive.reduced import (
     enlarge,
     enlarge_mask,
@@ -304,8 +312,42 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         if where is not None:
             chosen = np.bitwise_and(chosen, where)
         final[chosen != 0] = 0
-        forget(self._kernel_state(), self._seen, as_blocks(chosen), factor, self._gain(self._seen.planes.dtype))
+        _forget_chosen(self._kernel_state(), self._seen, as_blocks(chosen), factor, self._gain(self._seen.planes.dtype))
 
     def _run_blocks(self, function: Any, *arguments: Any) -> None:
         size = (len(self._seen.raw), BLOCK)
         run_claimed(function, size, self._parameters["threads"], *arguments)
+
+
+def _forget_chosen(state: State, seen: Observation, chosen: NDArray[np.uint8], factor: int, gain: np.float32) -> None:
+    """Empty the expansions of pixels and start their feedback again.
+
+    Parameters
+    ----------
+    state : State
+        Written.
+    seen : Observation
+        The present frame; these pixels are made to look as if no support vector was near.
+    chosen : (N, BLOCK) uint8 array
+        Not 0 for pixels to forget.
+    factor : int
+        Their width factors from now on, in units of 1 / FACTOR_ONE.
+    gain : float32
+        As for `score`.
+    """
+    rescore: Any = rescore_touched
+    rescore(state, seen, chosen, gain)
+    touched = np.flatnonzero(chosen.any(1))  # whole frames are rare, and boolean indexing of all of them is slow
+    found = chosen[touched] != 0
+
+    def put(array: NDArray[Any], value: Any) -> None:
+        array[touched] = np.where(found, value, array[touched])
+
+    put(state.width_factors, factor)
+    put(state.blink_rates, LOWEST_BLINK_RATE)
+    put(state.mean_distances, 0)
+    put(seen.nearest, NONE)
+    for coefficients in state.coefficients:
+        put(coefficients, np.float32(0))
+    state.dominant[touched] = 0
+    seen.settled[touched] = FORGOTTEN
