@@ -89,7 +89,7 @@ def run_viewer(
     from PyQt6.QtWidgets import QApplication
 
     from bgsub.gui.engine.opening import open_for_viewer
-    from bgsub.gui.messages import Settings
+    from bgsub.gui.messages import Sampling, Settings
     from bgsub.gui.session import Session
     from bgsub.gui.widgets.theme import Theme
     from bgsub.gui.window.main_window import MainWindow
@@ -105,8 +105,9 @@ def run_viewer(
         if settings_file is None
         else QSettings(str(settings_file), QSettings.Format.IniFormat)
     )
-    opener = partial(open_for_viewer, auth=auth, scale=scale)
-    session = Session(opener, settings=Settings(config=replace(config, roi=""), region=region))
+    opener = partial(open_for_viewer, auth=auth)
+    settings = Settings(config=replace(config, roi=""), region=region, sampling=Sampling(scale=scale))
+    session = Session(opener, settings=settings)
     window = MainWindow(session, Theme(application), kept)
     try:
         with _handled_errors(ExceptionHook(session)), _handled_signals(application, window.end) as received:

@@ -55,6 +55,10 @@ class CommandId(enum.StrEnum):
     RETRY = "retry"
     REWIND = "rewind"
     RERUN = "rerun"
+    FULL_SIZE = "full-size"
+    HALF_SIZE = "half-size"
+    QUARTER_SIZE = "quarter-size"
+    LEARN_FIRST = "learn-first"
     FREEZE = "freeze"
     RESET = "reset"
     LOAD_MODEL = "load-model"
@@ -179,6 +183,11 @@ _PLAY = Menu(
         Command(CommandId.PART_BEGIN, "Repeat from h&ere", "["),
         Command(CommandId.PART_END, "Repeat &until here", "]"),
         Command(CommandId.WHOLE, "Repeat no part", "\\"),
+        Insert.SEPARATOR,
+        Command(CommandId.FULL_SIZE, "Process &whole frames", checkable=True),
+        Command(CommandId.HALF_SIZE, "Process frames at &half size", checkable=True),
+        Command(CommandId.QUARTER_SIZE, "Process frames at a &quarter of their size", checkable=True),
+        Insert.SEPARATOR,
         Command(CommandId.RETRY, "&Try the source again", "F5"),
     ),
 )
@@ -190,6 +199,7 @@ _MODEL = Menu(
         Command(CommandId.RESET, "&Reset the model", "R"),
         Command(CommandId.REWIND, "Re&wind the model to this frame", "Backspace"),
         Command(CommandId.RERUN, "&Apply settings to the last seconds", "Shift+Backspace"),
+        Command(CommandId.LEARN_FIRST, "Learn a&ll of the source first", "Ctrl+Backspace"),
         Insert.SEPARATOR,
         Command(CommandId.LOAD_MODEL, "Load &model…", "Ctrl+M"),
         Command(CommandId.SAVE_MODEL, "&Save model…", "Ctrl+Shift+M"),

@@ -1,5 +1,6 @@
 """The detector: choice, parameters, learning, post-processing of its masks, presets and the command line."""
 
+import math
 import shlex
 from dataclasses import replace
 from itertools import pairwise
@@ -319,12 +320,24 @@ def command_line(session: Session) -> str:
     arguments = settings.config.to_arguments()
     if settings.frozen:
         arguments += ["--learning-rate", "0"]
-    arguments += settings.counting.to_arguments()
+    arguments += [*_part_arguments(session), *settings.counting.to_arguments()]
     region = settings.region
     if region is not None and region.image is None:
         if len(region.include) == 1 and not region.exclude:
             arguments += ["--roi", " ".join(f"{x:g},{y:g}" for x, y in region.include[0])]
         else:
             arguments += ["--roi", "region.json"]
+    if session.scale != 1:
+        arguments += ["--scale", f"{session.scale:g}"]
     stem = Path(source).stem if "://" not in source and ":" not in source else "out"
     return shlex.join(["bgsub", "run", source, "-o", f"{stem}-mask.mkv", *arguments])
+
+
+def _part_arguments(session: Session) -> list[str]:
+    """Return the options for the part that is repeated, in times of the source."""
+    part, view = session.settings.part, session.view
+    if part is None:
+        return []
+    origin_s = 0.0 if view.result is None else view.result.packet.time_s - view.time_s
+    ends = zip(("--start", "--end"), part, strict=True)
+    return [text for name, time_s in ends if 0 < time_s < math.inf for text in (name, f"{origin_s + time_s:.3f}s")]

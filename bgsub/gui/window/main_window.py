@@ -318,12 +318,19 @@ class MainWindow(QMainWindow):
         self._show_view()
 
     def _remember_source(self, text: str) -> None:
+        self._show_checks()
         self.recent.add(text)
         self.menus.fill_recent()
 
     def _show_checks(self) -> None:
         self._offer_panes()
         self.menus.check(CommandId.COMPARE, self.session.is_comparing)
+        for scale, command in (
+            (1.0, CommandId.FULL_SIZE),
+            (0.5, CommandId.HALF_SIZE),
+            (0.25, CommandId.QUARTER_SIZE),
+        ):
+            self.menus.check(command, self.session.scale == scale)
         freeze = self.menus.actions[CommandId.FREEZE]
         freeze.setChecked(self.session.settings.frozen)
         freeze.setEnabled(self.session.can_freeze)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from bgsub.evaluation import Counts
-from bgsub.frames import Packet, Result
+from bgsub.frames import Packet, Result, VideoInfo
 from bgsub.gui.counting import ObjectCounter
 from bgsub.gui.engine.history import FRAME_COLUMNS, History
 from bgsub.gui.engine.notices import Notices
@@ -18,6 +18,7 @@ from bgsub.gui.engine.processing.past_results import PastFrame, PastResults, tim
 from bgsub.gui.engine.processing.recent_frames import RecentFrames
 from bgsub.gui.engine.processing.snapshots import Snapshot, Snapshots
 from bgsub.gui.engine.publisher import Progress
+from bgsub.gui.events.live import LiveEvents
 from bgsub.gui.messages import Settings
 
 __all__ = ["FRAME_BYTES", "RESULT_BYTES", "SNAPSHOT_BYTES", "Budget", "FrameProcessor", "Outcome"]
@@ -81,6 +82,7 @@ class FrameProcessor:
         self.history = History(FRAME_COLUMNS, _HISTORY_FRAMES)
         self.pinned_pixels = PinnedPixels()
         self.counter = ObjectCounter()
+        self.live = LiveEvents(notices.refuse)
         self.past = PastResults(budget.results)
         self.snapshots = Snapshots(budget.snapshots, budget.snapshot_interval_s)
         self.recent = RecentFrames(budget.frames)
@@ -116,6 +118,11 @@ class FrameProcessor:
     def is_repeating(self) -> bool:
         """Whether frames are being processed a second time."""
         return self._again is not None
+
+    def use(self, settings: Settings, info: VideoInfo | None) -> None:
+        """Count objects, and look for events of a live source, as other settings say."""
+        self.counter.use(settings.counting)
+        self.live.use(settings.event_search if info is not None and info.live else None)
 
     def process(self, played: PlayedFrame, settings: Settings, rate_hz: float | None, *, hold: bool) -> Outcome:
         """Process one frame, or show what was found in it before.
@@ -153,6 +160,7 @@ class FrameProcessor:
         self._end_repeating(packet, settings, rate_hz)
         if not was_repeated:
             self.counter.see(self.progress.results[0])
+            self.live.see(self.progress.results[0], self.progress.elapsed_s)
         return Outcome(is_new=not was_repeated)
 
     def repeat(self, settings: Settings, rate_hz: float | None) -> bool:
@@ -270,6 +278,7 @@ class FrameProcessor:
         self.history.clear()
         self.pinned_pixels.clear()
         self.counter.restart()
+        self.live.clear()
 
     def _settings_for(self, packet: Packet, present: Settings) -> Settings:
         """Return the settings of a frame, which are those it had where frames are processed again."""
@@ -304,7 +313,7 @@ class FrameProcessor:
                 self.snapshots.add(snapshot)
         self.runs.prepare(packet.frame, settings.region)
         inspections = self.pinned_pixels.inspect(self.runs.main, packet.frame)
-        results = self.runs.step(packet, settings, known)
+        results = self.runs.step(packet, settings, known, score=self.live.is_on)
         self._head, self._head_settings = results, settings
         progress.add(played, results, rate_hz)
         progress.labels = self.runs.count(results, settings.truth, known)
