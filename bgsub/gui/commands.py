@@ -32,6 +32,11 @@ class CommandId(enum.StrEnum):
     OPEN_SESSION = "open-session"
     SAVE_SESSION = "save-session"
     LAST_SESSION = "last-session"
+    OPEN_CAMERAS = "open-cameras"
+    NEW_TAB = "new-tab"
+    CLOSE_TAB = "close-tab"
+    NEXT_TAB = "next-tab"
+    PREVIOUS_TAB = "previous-tab"
     QUIT = "quit"
     PLAY_OR_PAUSE = "play-or-pause"
     FRAME_FORWARD = "frame-forward"
@@ -145,8 +150,14 @@ _FILE = Menu(
         Command(CommandId.OPEN_FOLDER, "Open &folder…", "Ctrl+Shift+O"),
         Insert.CAMERAS,
         Command(CommandId.OPEN_ADDRESS, "Open &address…", "Ctrl+L"),
+        Command(CommandId.OPEN_CAMERAS, "Open cameras of a &watch…", "Ctrl+Shift+L"),
         Insert.RECENT,
         Command(CommandId.CLOSE_SOURCE, "&Close source", "Ctrl+W"),
+        Insert.SEPARATOR,
+        Command(CommandId.NEW_TAB, "New ta&b", "Ctrl+N"),
+        Command(CommandId.NEXT_TAB, "Next tab", "Ctrl+PgDown"),
+        Command(CommandId.PREVIOUS_TAB, "Previous tab", "Ctrl+PgUp"),
+        Command(CommandId.CLOSE_TAB, "Close tab", "Ctrl+F4"),
         Insert.SEPARATOR,
         Command(CommandId.LAST_SESSION, "Co&ntinue the last session", "Ctrl+Shift+R"),
         Command(CommandId.OPEN_SESSION, "Open s&ession…", "Ctrl+Shift+E"),

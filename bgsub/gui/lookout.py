@@ -42,7 +42,7 @@ class Lookout(QObject):
     def __init__(self, session: Session, *, enabled: bool = True) -> None:
         super().__init__()
         self._session = session
-        self._enabled = enabled
+        self._enabled = enabled or session.settings.event_search is not None
         self._sensitivity: Sensitivity = "normal"
         self._found: Happenings | None = None
         self._live: LiveFound | None = None
@@ -62,6 +62,8 @@ class Lookout(QObject):
         session.opened.connect(self._begin)
         session.changed.connect(self._wait)
         session.viewed.connect(self._take_live)
+        if session.info is not None:
+            self._begin()
 
     @property
     def happenings(self) -> Happenings | None:

@@ -92,16 +92,23 @@ class GarbageCollector:
     does the same, by Python's own thresholds, on the thread of the window. Objects that libraries keep for good, which
     take a tenth of a second to look through, are left out.
 
+    Several windows may have one each: the last one that stops switches automatic collection on again.
+
     Parameters
     ----------
     parent : QObject
         Owns the timer.
     """
 
+    _at_work = 0
+    _was_enabled = False
+
     def __init__(self, parent: "QObject") -> None:
         from PyQt6.QtCore import QTimer  # only here: the rest of this module runs before PyQt6 is known to be there
 
-        self._was_enabled = gc.isenabled()
+        if GarbageCollector._at_work == 0:
+            GarbageCollector._was_enabled = gc.isenabled()
+        GarbageCollector._at_work += 1
         self._has_frozen_imports = False
         gc.disable()
         gc.freeze()
@@ -123,6 +130,9 @@ class GarbageCollector:
     def stop(self) -> None:
         """Switch automatic collection on again."""
         self._timer.stop()
+        GarbageCollector._at_work -= 1
+        if GarbageCollector._at_work:
+            return
         gc.unfreeze()
-        if self._was_enabled:
+        if GarbageCollector._was_enabled:
             gc.enable()

@@ -15,6 +15,7 @@ from bgsub.frames import VideoInfo
 from bgsub.gui.counting import Counting
 from bgsub.gui.engine.history import History
 from bgsub.gui.engine.opening import Opener, Sampled, open_for_viewer
+from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.engine.worker import Worker
 from bgsub.gui.mailbox import Mailbox
 from bgsub.gui.messages import (
@@ -48,6 +49,8 @@ class Session(SessionCommands):
         Opens sources; `open_source` by default.
     settings : Settings, optional
         Initial settings.
+    budget : Budget, optional
+        Memory for past frames.
     """
 
     viewed = pyqtSignal()
@@ -65,7 +68,9 @@ class Session(SessionCommands):
     _ready = pyqtSignal()
     _happened = pyqtSignal(object)
 
-    def __init__(self, opener: Opener | None = None, settings: Settings | None = None) -> None:
+    def __init__(
+        self, opener: Opener | None = None, settings: Settings | None = None, budget: Budget | None = None
+    ) -> None:
         super().__init__()
         self._settings = settings or Settings()
         self._saved = self._settings.config, self._settings.region
@@ -82,7 +87,7 @@ class Session(SessionCommands):
         self._mailbox: Mailbox[View] = Mailbox(self._ready.emit)
         self._opener: Opener = opener or open_for_viewer
         self._scale = 1.0
-        self._worker = Worker(self._mailbox.put, self._happened.emit, self._opener, self._settings)
+        self._worker = Worker(self._mailbox.put, self._happened.emit, self._opener, self._settings, budget)
 
     # State
 
@@ -316,6 +321,10 @@ class Session(SessionCommands):
             self.notify(Level.ERROR, " ".join(str(error).split()))
             return False
         return True
+
+    def ask_to_close(self) -> None:
+        """Let the worker end without waiting for it."""
+        self._worker.ask_to_end()
 
     def close(self) -> None:
         """Finish recordings, close the source and end the worker's thread."""

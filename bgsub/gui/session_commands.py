@@ -8,6 +8,7 @@ from typing import Any
 from PyQt6.QtCore import QObject
 
 from bgsub.frames import Frame
+from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.engine.recorder import Outputs
 from bgsub.gui.messages import View
 
@@ -59,6 +60,10 @@ class SessionCommands(QObject):
     def learn_first(self) -> None:
         """Learn from all of a file, or of the part that is repeated, and begin again with that model."""
         self._post(lambda engine: engine.learn_first())
+
+    def use_budget(self, budget: Budget) -> None:
+        """Keep less of past frames from now on, or more."""
+        self._post(lambda engine: engine.work.use_budget(budget))
 
     def reset(self) -> None:
         """Forget the models."""

@@ -10,10 +10,11 @@ from bgsub.gui.engine.history import History
 from bgsub.gui.engine.notices import Notices
 from bgsub.gui.engine.opening import Opener, Sampled
 from bgsub.gui.engine.player import Arrival, PlayedFrame, Player
+from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.engine.processing.changes import changes_masks, wants_more
 from bgsub.gui.engine.processing.detector_runs import DetectorRuns
 from bgsub.gui.engine.processing.first_pass import FirstPass
-from bgsub.gui.engine.processing.frame_processor import Budget, FrameProcessor
+from bgsub.gui.engine.processing.frame_processor import FrameProcessor
 from bgsub.gui.engine.processing.recent_frames import SAME_S, covers
 from bgsub.gui.engine.publisher import Progress, ViewPublisher
 from bgsub.gui.engine.recorder import Outputs, Recorder
@@ -62,7 +63,8 @@ class Engine:
         self._sampled = Sampled(opener, settings.sampling)
         self._player = Player(self._sampled, wake)
         self._player_state: tuple[object, ...] = ()
-        self._work = FrameProcessor(settings, self._notices, budget)
+        self.work = FrameProcessor(settings, self._notices, budget)
+        """The models, and what they found."""
         self._queue: deque[PlayedFrame] = deque()
         """Recent frames that are to be processed again."""
         self._first_pass: FirstPass | None = None
@@ -70,32 +72,32 @@ class Engine:
         """Position of the frame at which processing again ends."""
         self.recorder = Recorder(self._notices)
         """Writes files."""
-        self._work.pinned_pixels.pin(settings.pinned_pixels, self.runs.main, None)
+        self.work.pinned_pixels.pin(settings.pinned_pixels, self.runs.main, None)
 
     @property
     def runs(self) -> DetectorRuns:
         """The detectors at work."""
-        return self._work.runs
+        return self.work.runs
 
     @property
     def progress(self) -> Progress:
         """Latest frame of the present source."""
-        return self._work.progress
+        return self.work.progress
 
     @property
     def history(self) -> History:
         """Statistics of the frames so far."""
-        return self._work.history
+        return self.work.history
 
     @property
     def kept_bytes(self) -> tuple[int, int, int]:
         """Memory in use for past masks, copies of models, and frames."""
-        return self._work.past.nbytes, self._work.snapshots.nbytes, self._work.recent.nbytes
+        return self.work.past.nbytes, self.work.snapshots.nbytes, self.work.recent.nbytes
 
     @property
     def pixel_histories(self) -> dict[tuple[int, int], History]:
         """Statistics of the pinned pixels, by row and column."""
-        return self._work.pinned_pixels.histories
+        return self.work.pinned_pixels.histories
 
     @property
     def is_opening(self) -> bool:
@@ -109,35 +111,35 @@ class Engine:
         before, self._settings = self._settings, settings
         self._publisher.mark_changed()
         self.runs.configure(settings, self._player.rate_hz)
-        self._work.use(settings, self._player.info)
+        self.work.use(settings, self._player.info)
         if before.truth is not settings.truth:
             self.restart_counts()
-            self._work.show_truth(settings)
+            self.work.show_truth(settings)
             if not self._player.playing:
-                self._work.count_shown()
+                self.work.count_shown()
         is_held = not (self._player.playing or self._player.opening or before.sampling != settings.sampling)
         if self._first_pass is None and self.progress.results and (is_held or self._rerun_to is not None):
             if changes_masks(before, settings):
                 self._answer()
             elif wants_more(before, settings):
-                self._work.repeat(settings, self._player.rate_hz)
+                self.work.repeat(settings, self._player.rate_hz)
         if self._first_pass is None and before.pinned_pixels != settings.pinned_pixels:
             self._pin()
 
     def _answer(self) -> None:
         """Show what present settings make of the frame that is held."""
-        if self._rerun_to is not None or not self._work.repeat(self._settings, self._player.rate_hz):
+        if self._rerun_to is not None or not self.work.repeat(self._settings, self._player.rate_hz):
             is_new = not self.runs.can_be_kept or any(run.is_empty for run in self.runs)
             self.rerun(_LEARNING_FRAMES / (self._player.rate_hz or DEFAULT_RATE_HZ) if is_new else 0.0)
 
     def _pin(self) -> None:
         """Inspect pixels that are new; in a frame that is held, by the models before it."""
         results = self.progress.results
-        self._work.pinned_pixels.pin(self._settings.pinned_pixels, self.runs.main, results[0] if results else None)
-        if self._work.is_looking_back:
-            self._work.pinned_pixels.show_past(results[0])
+        self.work.pinned_pixels.pin(self._settings.pinned_pixels, self.runs.main, results[0] if results else None)
+        if self.work.is_looking_back:
+            self.work.pinned_pixels.show_past(results[0])
         elif not self._player.playing:
-            self._work.repeat(self._settings, self._player.rate_hz)
+            self.work.repeat(self._settings, self._player.rate_hz)
 
     def rerun(self, back_s: float) -> None:
         """Process the last seconds up to the frame that is shown again, with the present settings.
@@ -147,10 +149,9 @@ class Engine:
         back_s : float
             How far back; 0 for the frame alone. Frames before that may have to be processed again as they were.
         """
-        player, work, results = self._player, self._work, self.progress.results
+        player, work, results = self._player, self.work, self.progress.results
         if not results or player.info is None or (player.opening and self._rerun_to is None) or self._first_pass:
             return
-        recorded = self.recorder.recorded is not None
         target_s = results[0].packet.time_s if self._rerun_to is None else work.repeats_until_s
         self._rerun_to = player.position if self._rerun_to is None else self._rerun_to
         from_s = target_s - back_s
@@ -158,7 +159,7 @@ class Engine:
         frames = [*work.recent.until(target_s), *self._queue]  # before the processor forgets them
         begin = work.rewind(from_s, player.rate_hz, fresh_from_s=target_s - learning_s)
         first_s = target_s - learning_s if begin is None else begin[0]
-        if recorded:
+        if self.recorder.recorded is not None:
             self._notices.warn("The frames processed again are not recorded a second time.")
         player.pause()
         self._queue.clear()
@@ -185,7 +186,7 @@ class Engine:
         """Open the source that failed again, and keep the model."""
         if self._player.text and not self._player.opening:
             self._stop_rerun()
-            self._work.forget_past()
+            self.work.forget_past()
             self._player.open(self._player.text)
             self._publisher.mark_changed()
 
@@ -233,7 +234,7 @@ class Engine:
         """Forget the models."""
         self._stop_rerun()
         self.runs.reset()
-        self._work.models_changed()
+        self.work.models_changed()
         self._publisher.mark_changed()
 
     def learn_first(self) -> None:
@@ -244,7 +245,7 @@ class Engine:
             return
         self.stop_recording()
         self._stop_rerun()
-        self._first_pass = FirstPass(player, self._work, self._settings.part)
+        self._first_pass = FirstPass(player, self.work, self._settings.part)
         self._publisher.mark_changed()
 
     def _learn(self, played: PlayedFrame, first_pass: FirstPass) -> None:
@@ -259,27 +260,26 @@ class Engine:
     def _stop_rerun(self) -> None:
         self._rerun_to = self._first_pass = None
         self._queue.clear()
-        if self._work.is_repeating:
-            self._work.stop_repeating()
+        if self.work.is_repeating:
+            self.work.stop_repeating()
             self.runs.configure(self._settings, self._player.rate_hz)  # frames processed again had others
 
     def restart_counts(self) -> None:
         """Count right and wrong pixels from zero."""
-        self._work.restart_counts()
+        self.work.restart_counts()
         self._publisher.mark_changed()
 
     def restart_objects(self) -> None:
         """Count objects from zero."""
-        self._work.counter.restart()
+        self.work.counter.restart()
         self._publisher.mark_changed()
 
     def load_model(self, path: Path) -> None:
         """Continue with a saved model."""
-        results = self.progress.results
-        config = self.runs.load(path, results[0].packet.frame if results else None)
+        config = self.runs.load(path, self.progress.results[0].packet.frame if self.progress.results else None)
         if config is None:
             return
-        self._work.models_changed()
+        self.work.models_changed()
         self._notices.send(Configured(config))
         self._notices.info(f"The model {path.name} was loaded; it continues from where it was saved.")
 
@@ -342,14 +342,14 @@ class Engine:
         if state != self._player_state:
             self._player_state = state
             if player.trouble is not None:
-                self._work.live.finish()
+                self.work.live.finish()
             self._publisher.mark_changed()
         info, player.just_opened = player.just_opened, None
         if info is None:
             return
         if not self.progress.results:  # else the same source was opened again
             self.runs.restart(info.rate_hz)
-        self._work.use(self._settings, info)
+        self.work.use(self._settings, info)
         self._publisher.mark_changed()
         self._notices.send(Opened(player.text, info, self._sampled.scale))
 
@@ -358,11 +358,11 @@ class Engine:
         more = bool(self._queue) or player.owed > 0
         hold = not more and (not player.playing or (player.is_last and not settings.loop))
         try:
-            outcome = self._work.process(played, settings, player.rate_hz, hold=hold)
+            outcome = self.work.process(played, settings, player.rate_hz, hold=hold)
         except Exception as error:  # noqa: BLE001 - a detector may raise anything; the window stays open
             self._lose_detector(error)
             return
-        if not self._work.is_repeating:
+        if not self.work.is_repeating:
             self._rerun_to = None
         if outcome.is_new:
             self.recorder.write(self.progress.results[0], self.progress.elapsed_s)
@@ -370,11 +370,11 @@ class Engine:
 
     def _publish(self, *, idle: bool) -> None:
         recorded, caption = self.recorder.recorded, None if self._first_pass is None else self._first_pass.caption
-        self._publisher.publish(self._settings, self._work, self._player, recorded, caption, idle=idle)
+        self._publisher.publish(self._settings, self.work, self._player, recorded, caption, idle=idle)
 
     def _forget_frames(self) -> None:
         self._stop_rerun()
-        self._work.clear()
+        self.work.clear()
         self._publisher.clear()
 
     # Failures

@@ -131,10 +131,13 @@ class OpeningThread:
         self._wake()
 
 
-def open_for_viewer(text: str, /, *, start: float | None, auth: str | None = None) -> FrameSource:
+def open_for_viewer(
+    text: str, /, *, start: float | None, auth: str | None = None, stall_timeout_s: float = 5.0
+) -> FrameSource:
     """Open a source as `open_source` does; a lost camera is opened again until the user stops it.
 
     `auth` is for the addresses that may have credentials.
     """
     own = auth is not None and text.partition("://")[0].lower() in AUTH_SCHEMES
-    return open_source(text, start=start, reconnects=_UNLIMITED, auth=auth if own else None)
+    used = auth if own else None
+    return open_source(text, start=start, reconnects=_UNLIMITED, stall_timeout_s=stall_timeout_s, auth=used)

@@ -12,6 +12,7 @@ from bgsub.gui.engine.history import FRAME_COLUMNS, History
 from bgsub.gui.engine.notices import Notices
 from bgsub.gui.engine.pinned_pixels import PinnedPixels
 from bgsub.gui.engine.player import Arrival, PlayedFrame
+from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.engine.processing.detector_run import foreground_share
 from bgsub.gui.engine.processing.detector_runs import DetectorRuns
 from bgsub.gui.engine.processing.past_results import PastFrame, PastResults, time_key
@@ -21,23 +22,9 @@ from bgsub.gui.engine.publisher import Progress
 from bgsub.gui.events.live import LiveEvents
 from bgsub.gui.messages import Settings
 
-__all__ = ["FRAME_BYTES", "RESULT_BYTES", "SNAPSHOT_BYTES", "Budget", "FrameProcessor", "Outcome"]
+__all__ = ["FrameProcessor", "Outcome"]
 
-RESULT_BYTES, SNAPSHOT_BYTES, FRAME_BYTES = 64 * 2**20, 160 * 2**20, 64 * 2**20
-"""Memory for past masks, for copies of models (or two of them, where one is larger) and for frames."""
-
-_SNAPSHOT_INTERVAL_S = 4.0
 _HISTORY_FRAMES = 90_000  # an hour at 25 frames per second
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """Memory for what is kept of past frames."""
-
-    results: int = RESULT_BYTES
-    snapshots: int = SNAPSHOT_BYTES
-    frames: int = FRAME_BYTES
-    snapshot_interval_s: float = _SNAPSHOT_INTERVAL_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +71,7 @@ class FrameProcessor:
         self.counter = ObjectCounter()
         self.live = LiveEvents(notices.refuse)
         self.past = PastResults(budget.results)
-        self.snapshots = Snapshots(budget.snapshots, budget.snapshot_interval_s)
+        self.snapshots = Snapshots(budget.snapshots, budget.snapshot_interval_s, budget.least_snapshots)
         self.recent = RecentFrames(budget.frames)
         self._held: Snapshot | None = None
         self._head: list[Result] = []
@@ -118,6 +105,11 @@ class FrameProcessor:
     def is_repeating(self) -> bool:
         """Whether frames are being processed a second time."""
         return self._again is not None
+
+    def use_budget(self, budget: Budget) -> None:
+        """Keep less of past frames from now on, or more."""
+        self.past.capacity_bytes, self.recent.capacity_bytes = budget.results, budget.frames
+        self.snapshots.capacity_bytes, self.snapshots.least = budget.snapshots, budget.least_snapshots
 
     def use(self, settings: Settings, info: VideoInfo | None) -> None:
         """Count objects, and look for events of a live source, as other settings say."""

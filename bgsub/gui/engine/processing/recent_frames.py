@@ -26,7 +26,7 @@ class RecentFrames:
     """
 
     def __init__(self, capacity_bytes: int) -> None:
-        self._capacity_bytes = capacity_bytes
+        self.capacity_bytes = capacity_bytes
         self._frames: deque[PlayedFrame] = deque()
         self._nbytes = 0
 
@@ -42,7 +42,7 @@ class RecentFrames:
         """Keep a frame, as the newest."""
         self._frames.append(played)
         self._nbytes += played.packet.frame.nbytes
-        while self._nbytes > self._capacity_bytes and len(self._frames) > 1:
+        while self._nbytes > self.capacity_bytes and len(self._frames) > 1:
             self._nbytes -= self._frames.popleft().packet.frame.nbytes
 
     def until(self, time_s: float) -> list[PlayedFrame]:
