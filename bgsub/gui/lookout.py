@@ -62,8 +62,6 @@ class Lookout(QObject):
         session.opened.connect(self._begin)
         session.changed.connect(self._wait)
         session.viewed.connect(self._take_live)
-        if session.info is not None:
-            self._begin()
 
     @property
     def happenings(self) -> Happenings | None:

@@ -27,6 +27,7 @@ from PyQt6.QtWidgets import (
 
 from bgsub.config import Config
 from bgsub.detectors import DETECTORS, detector_class
+from bgsub.frames import VideoInfo
 from bgsub.gui.messages import Level
 from bgsub.gui.panels.parameters.form import ParameterForm
 from bgsub.gui.panels.parameters.presets import load_preset, save_preset
@@ -220,12 +221,15 @@ class DetectorPanel(QScrollArea):
         session.configured.connect(self._show_settings)
         session.changed.connect(self._show_settings)
         session.viewed.connect(self._show_state)
-        session.opened.connect(lambda _, info: self.editor.set_rate(info.rate_hz))
+        session.opened.connect(self._use_rate)
         self._show_settings()
 
     def apply_back(self) -> None:
         """Process the last seconds again with the present settings."""
         self._session.rerun(self.back_s.value())
+
+    def _use_rate(self, _: str, info: VideoInfo) -> None:
+        self.editor.set_rate(info.rate_hz)
 
     def copy_command(self) -> None:
         """Copy the equivalent command line to the clipboard."""

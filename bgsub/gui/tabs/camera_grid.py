@@ -67,10 +67,16 @@ class CameraTile(QFrame):
         if state != self.state.text():
             self.state.setText(state)
             self.state.setToolTip(state)
-            self.state.setProperty("wrong", bool(trouble))
-            self.state.setStyleSheet("")  # the property takes effect
+            self._colour_state(wrong=bool(trouble))
         self.view.show_image(camera.image, state)
         self.view.show_captions(("no signal: the last image",) if trouble and camera.image is not None else ())
+
+    def _colour_state(self, *, wrong: bool) -> None:
+        style = self.state.style()
+        if style is not None and wrong != bool(self.state.property("wrong")):
+            self.state.setProperty("wrong", wrong)
+            style.unpolish(self.state)  # else the style sheet does not see another value
+            style.polish(self.state)
 
     def _paint(self) -> None:
         self.view.set_canvas(self._theme.colours.canvas)

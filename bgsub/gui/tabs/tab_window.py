@@ -4,13 +4,14 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from PyQt6.QtCore import QSettings, Qt
+from PyQt6.QtCore import QSettings, Qt, QTimer
 from PyQt6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PyQt6.QtWidgets import QMainWindow, QTabWidget, QWidget
 
 from bgsub.gui.engine.cameras import read_cameras
 from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.messages import Level
+from bgsub.gui.qt_process import GarbageCollector
 from bgsub.gui.session import Session
 from bgsub.gui.tabs.camera_grid import CameraGrid
 from bgsub.gui.tabs.camera_sessions import CameraSession, CameraSessions
@@ -23,6 +24,7 @@ __all__ = ["MOST_TABS", "TabWindow"]
 
 MOST_TABS = 16
 """Sources in tabs of their own; the cameras of a watch do not count."""
+_COLLECT_MS = 500  # after a tab was closed, when Qt has deleted it
 _TURNS = (("Ctrl+PgDown", 1), ("Ctrl+PgUp", -1))
 
 Page = MainWindow | CameraGrid
@@ -53,6 +55,10 @@ class TabWindow(QMainWindow):
         self._make_session, self._theme, self._settings = make_session, theme, settings
         self._shown: Page | None = None
         self._is_ending = False
+        self._collect = QTimer(self)
+        self._collect.setSingleShot(True)
+        self._collect.setInterval(_COLLECT_MS)
+        self._collect.timeout.connect(GarbageCollector.collect_all)
         self._ending: list[tuple[threading.Thread, object]] = []
         """Threads that close sessions, which live until then."""
         self.setObjectName("bgsub-tabs")
@@ -255,6 +261,7 @@ class TabWindow(QMainWindow):
     def _remove(self, page: Page) -> None:
         self.tabs.removeTab(self.tabs.indexOf(page))
         page.deleteLater()
+        self._collect.start()
         mains = [other for other in self.pages if isinstance(other, MainWindow)]
         if page is self.main and mains:
             self.main = mains[0]

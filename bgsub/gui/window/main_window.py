@@ -140,6 +140,8 @@ class MainWindow(QMainWindow):
         self.start.resume.setEnabled(self._state.has_workspace)
         tame_fields(self)
         self._show_view()
+        if session.info is not None:  # a camera that was opened before
+            session.opened.emit(session.source, session.info)
 
     def open(self, text: str, part: tuple[Position | None, Position | None] = (None, None)) -> None:
         """Open a source, or a part of it from its first to its last frame."""

@@ -1,10 +1,11 @@
 """Tabs in one window: opened, turned, closed; and the cameras of a watch as a grid that opens each with its panels."""
 
 import threading
+import weakref
 from pathlib import Path
 
 import pytest
-from PyQt6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PyQt6.QtCore import QEvent, QMimeData, QPointF, Qt, QUrl
 from PyQt6.QtGui import QDropEvent
 
 from bgsub.gui.commands import CommandId, theme_command_id
@@ -134,6 +135,20 @@ def test_closing_a_tab_frees_its_threads_and_leaves_the_other(tabs, qtbot):
     qtbot.waitUntil(lambda: tabs.main.session.view.processed > at + 5)
 
 
+def test_a_closed_tab_is_forgotten(tabs, qtbot, qapp, theme):
+    tabs.add_tab(EASY)
+    qtbot.waitUntil(lambda: tabs.session.view.processed > 5)
+    gone = weakref.ref(tabs.current), weakref.ref(tabs.session)
+    tabs.close_tab(1)
+    qtbot.waitUntil(lambda: "bgsub-close" not in own_threads())
+    qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    theme.choose(ThemeChoice.DARK)  # reaches nobody who has gone
+    tabs.add_tab()
+    tabs.close_tab(1)
+    qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    qtbot.waitUntil(lambda: [reference() for reference in gone] == [None, None])
+
+
 def test_the_first_tab_can_be_closed_before_others(tabs, qtbot):
     tabs.add_tab(EASY)
     second = tabs.current
@@ -238,6 +253,7 @@ def test_a_camera_opens_with_all_panels_and_goes_on_when_its_tab_is_closed(tabs,
     assert isinstance(page, MainWindow)
     assert page.session is drive.session
     assert tabs.tabs.tabText(tabs.tabs.currentIndex()) == "drive"
+    assert page.transport.slider.maximum() == 99_999
     page.grid.choose((MASK,))
     qtbot.waitUntil(lambda: page.grid.views[0].image is not None)
     assert drive.session.settings.panes == (MASK,)
