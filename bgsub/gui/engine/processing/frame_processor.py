@@ -295,6 +295,7 @@ class FrameProcessor:
     ) -> None:
         packet, progress = played.packet, self.progress
         self.past.drop_from(packet.time_s)
+        self.recent.drop_from(packet.time_s)  # a frame that is processed again must not be kept twice
         if self.is_repeating:
             self.runs.configure(settings, rate_hz)
         self._held = None
