@@ -25,7 +25,6 @@ __all__ = ["MOST_TABS", "TabWindow"]
 MOST_TABS = 16
 """Sources in tabs of their own; the cameras of a watch do not count."""
 _COLLECT_MS = 500  # after a tab was closed, when Qt has deleted it
-_TURNS = (("Ctrl+PgDown", 1), ("Ctrl+PgUp", -1))
 
 Page = MainWindow | CameraGrid
 
@@ -74,7 +73,7 @@ class TabWindow(QMainWindow):
         self.tabs.tabCloseRequested.connect(self.close_tab)
         self.setCentralWidget(self.tabs)
         self.main = self._add_main(session)
-        """The first tab with a source."""
+        """A tab with a source, or for one; the first one that is there, unless only cameras are shown."""
         self.resize(self.main.size())
         WindowState(settings).restore_geometry(self)
 
@@ -104,13 +103,15 @@ class TabWindow(QMainWindow):
             self.session.notify(Level.WARNING, f"There are {MOST_TABS} tabs; close one of them first.")
             return
         page = self._add_main(self._make_session())
+        if self.main not in self.pages:
+            self.main = page
         self.tabs.setCurrentWidget(page)
         self._share_memory()
         if source:
             page.open(source)
 
     def open_cameras(self, path: str | Path) -> None:
-        """Show the cameras of a file of `bgsub watch` in a tab; a tab in which nothing is open gives way."""
+        """Show the cameras of a file of `bgsub watch` in a tab."""
         self.session.attempt(lambda: self._open_cameras(Path(path)))
 
     def show_camera(self, camera: CameraSession) -> None:
@@ -142,12 +143,23 @@ class TabWindow(QMainWindow):
     def _open_cameras(self, path: Path) -> None:
         grid = CameraGrid(CameraSessions(read_cameras(path)), self._theme)
         grid.chosen.connect(lambda index: self.show_camera(list(grid.cameras)[index]))
-        for keys, by in _TURNS:
-            shortcut = QShortcut(QKeySequence(keys), grid, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            shortcut.activated.connect(lambda by=by: self.turn(by))
+        self._add_keys(grid)
         grid.setWindowTitle(f"{path.name} - bgsub")
         self.tabs.setCurrentIndex(self.tabs.addTab(grid, path.name))
         grid.cameras.open()
+
+    def _add_keys(self, grid: CameraGrid) -> None:
+        """Let the keys for tabs, which other pages have in their menus, work in a grid."""
+        for keys, command in {
+            "Ctrl+N": self.add_tab,
+            "Ctrl+PgDown": lambda: self.turn(1),
+            "Ctrl+PgUp": lambda: self.turn(-1),
+            "Ctrl+F4": lambda: self.close_tab(self.tabs.indexOf(grid)),
+            "Ctrl+Q": self.close,
+            "F11": lambda: self.showNormal() if self.isFullScreen() else self.showFullScreen(),
+        }.items():
+            shortcut = QShortcut(QKeySequence(keys), grid, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(command)
 
     def _add_main(self, session: Session) -> MainWindow:
         page = MainWindow(session, self._theme, self._settings, in_tab=True)
@@ -208,7 +220,8 @@ class TabWindow(QMainWindow):
         for page in self.pages:
             if isinstance(page, CameraGrid) and not (self._is_ending or self._may_close(page)):
                 return False
-        for page in self.pages:
+        shown = self.current
+        for page in sorted(self.pages, key=lambda page: page is shown):  # the last one is continued the next time
             if isinstance(page, MainWindow) and not self._close_main(page):
                 return False
         for page in self.pages:

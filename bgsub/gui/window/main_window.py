@@ -375,6 +375,7 @@ class MainWindow(QMainWindow):
         self._is_ending = True
         self.grid.close_popped()
         self.arrangement.show_all()
+        self._use_panes()  # in a tab that is not shown there are none
         self._state.save(self, self.grid, self.session, self._theme.choice, looks_ahead=self.lookout.is_enabled)
         self.hide()  # at once: finishing files and leaving a silent stream may take seconds
         if self.learners is not None:

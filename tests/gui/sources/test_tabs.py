@@ -18,6 +18,8 @@ from bgsub.gui.tabs.tab_window import TabWindow
 from bgsub.gui.widgets.dialogs import Answer
 from bgsub.gui.widgets.theme import ThemeChoice
 from bgsub.gui.window.main_window import MainWindow
+from bgsub.gui.window.window_state import WindowState
+from tests.command import bgsub
 from tests.gui.conftest import EASY, FAST, Notices
 from tests.gui.probe import engine_of
 
@@ -171,6 +173,18 @@ def test_quitting_from_any_tab_closes_all(tabs, qtbot):
     assert own_threads() == []
 
 
+def test_the_tab_that_was_shown_is_continued_the_next_time(tabs, qtbot, kept):
+    tabs.main.open(EASY)
+    tabs.main.grid.choose((MASK, OVERLAY))
+    tabs.add_tab(OTHER)
+    qtbot.waitUntil(lambda: tabs.session.view.processed > 3)
+    tabs.turn(-1)
+    tabs.close()
+    workspace = WindowState(kept).workspace
+    assert workspace.source == EASY
+    assert workspace.settings.panes == (MASK, OVERLAY)
+
+
 def test_a_tab_with_unsaved_settings_may_stay(tabs, qtbot, monkeypatch):
     from bgsub.gui.window import session_files
 
@@ -319,6 +333,22 @@ def test_changed_cameras_are_saved_as_sessions(tabs, watch_file, qtbot, monkeypa
     assert "largest_px = 64" in (tmp_path / "yard.session.toml").read_text()
 
 
+def test_the_keys_for_tabs_work_in_the_grid(tabs, watch_file, qtbot):
+    tabs.open_cameras(watch_file)
+    grid = grid_of(tabs)
+    tabs.close_tab(0)
+    assert tabs.pages == [grid]
+    tabs.activateWindow()
+    grid.tiles[0].name.setFocus()
+    qtbot.keyClick(grid.tiles[0].name, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    assert len(tabs.pages) == 2
+    assert tabs.main is tabs.current
+    tabs.turn(1)
+    grid.tiles[0].name.setFocus()
+    qtbot.keyClick(grid.tiles[0].name, Qt.Key.Key_F4, Qt.KeyboardModifier.ControlModifier)
+    assert tabs.pages == [tabs.main]
+
+
 def test_tiles_are_as_large_as_the_window_allows(tabs, watch_file, qtbot):
     tabs.open_cameras(watch_file)
     grid = grid_of(tabs)
@@ -341,3 +371,15 @@ def test_a_session_file_can_be_opened_like_a_source(tabs, tmp_path, qtbot):
     path.write_text(f'version = 1\nsource = "{EASY}"\nposition = 7')
     tabs.main.open(str(path))
     qtbot.waitUntil(lambda: tabs.session.view.position == 7 and bool(tabs.session.view.runs))
+
+
+def test_the_command_opens_several_sources(monkeypatch, capsys):
+    from bgsub.gui import app
+
+    asked = []
+    monkeypatch.setattr(app, "run_viewer", lambda *args, **values: asked.append((args, values["more"])) or 0)
+    assert bgsub("view", "a.mp4", "b.mp4", "cameras.toml") == 0
+    assert bgsub("view") == 0
+    assert asked == [(("a.mp4",), ("b.mp4", "cameras.toml")), ((None,), ())]
+    assert bgsub("view", "a.mp4", "--session", "one.toml") == 2
+    assert "a session names its own source" in capsys.readouterr().err
