@@ -11,7 +11,7 @@ from bgsub._opencv import cv2
 from bgsub.errors import BgsubError, SourceError
 from bgsub.frames import Frame
 
-__all__ = ["AS_STORED", "GREY", "read_image"]
+__all__ = ["AS_STORED", "GREY", "decode_image", "read_image"]
 
 logger = logging.getLogger(__name__)
 
@@ -51,12 +51,23 @@ def read_image(path: Path, flags: int = AS_STORED, error: type[BgsubError] = Sou
         data = path.read_bytes()
     except OSError as refused:
         raise error(f"cannot read {path}: {refused.strerror}; check the file") from refused
-    check_frame_size(str(path), image_size(data), error)
+    return decode_image(str(path), data, flags, error)
+
+
+def decode_image(name: str, data: bytes, flags: int = AS_STORED, error: type[BgsubError] = SourceError) -> Frame:
+    """Decode one image, called `name` in messages; otherwise as `read_image`.
+
+    Raises
+    ------
+    BgsubError
+        Of the kind `error`, if it is no image or has too many pixels.
+    """
+    check_frame_size(name, image_size(data), error)
     try:
         image = None if lacks_data(data) else cv2.imdecode(np.frombuffer(data, np.uint8), flags)
     except cv2.error as refused:  # of an empty file, or with a size that OpenCV refuses
-        logger.debug("%s: %s", path, refused)
+        logger.debug("%s: %s", name, refused)
         image = None
     if image is None:
-        raise error(f"{path} is not a readable image; replace it or move it elsewhere")
+        raise error(f"{name} is not a readable image; replace it or move it elsewhere")
     return np.ascontiguousarray(image)

@@ -11,7 +11,7 @@ __all__ = ["view"]
 
 
 @click.command()
-@click.argument("source", required=False)
+@click.argument("sources", metavar="[SOURCE]...", nargs=-1)
 @detector_options
 @auth_option
 @click.option("--session", type=click.Path(path_type=Path), help="Continue a session file.")
@@ -25,18 +25,22 @@ __all__ = ["view"]
     help="Shrink frames by this factor first.",
 )
 @click.option("--load-model", type=click.Path(path_type=Path), help="Start from a saved model.")
-def view(source: str | None, **options: Any) -> int:
+def view(sources: tuple[str, ...], **options: Any) -> int:
     """Watch SOURCE in a window, see why a pixel is foreground, and tune the detector.
 
-    SOURCE is given as to `bgsub run`; without one the window opens empty. Needs PyQt6: pip install 'bgsub[gui]'.
+    SOURCE is given as to `bgsub run`, or is a file of `bgsub watch`, whose cameras are shown side by side. Several are
+    shown in tabs, to the first of which the options belong; without one the window opens empty.
+
+    Needs PyQt6: pip install 'bgsub[gui]'.
     """
     from bgsub.gui.app import run_viewer
     from bgsub.video.sources import parse_position
 
-    if options["session"] is not None and source is not None:
+    if options["session"] is not None and sources:
         raise click.UsageError("a session names its own source; give SOURCE or --session")
     return run_viewer(
-        source,
+        sources[0] if sources else None,
+        more=sources[1:],
         config=make_config(options),
         model=options["load_model"],
         workspace=options["session"],

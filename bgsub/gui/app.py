@@ -4,7 +4,7 @@ import logging
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -35,6 +35,7 @@ _SIGNALLED = 128  # exit code of a process that a signal ended, less the number 
 def run_viewer(
     source: str | None = None,
     *,
+    more: Sequence[str] = (),
     config: Config | None = None,
     model: Path | None = None,
     workspace: Path | None = None,
@@ -48,7 +49,9 @@ def run_viewer(
     Parameters
     ----------
     source : str, optional
-        Name of a source to open, as for `open_source`.
+        Name of a source to open, as for `open_source`, or of a file of `bgsub watch` or of a session.
+    more : sequence of str
+        Names of sources to open in tabs of their own.
     config : Config, optional
         Initial detector.
     model : Path, optional
@@ -89,10 +92,10 @@ def run_viewer(
     from PyQt6.QtWidgets import QApplication
 
     from bgsub.gui.engine.opening import open_for_viewer
-    from bgsub.gui.messages import Settings
+    from bgsub.gui.messages import Sampling, Settings
     from bgsub.gui.session import Session
+    from bgsub.gui.tabs.tab_window import TabWindow
     from bgsub.gui.widgets.theme import Theme
-    from bgsub.gui.window.main_window import MainWindow
 
     probe.check()
     global _application
@@ -105,22 +108,27 @@ def run_viewer(
         if settings_file is None
         else QSettings(str(settings_file), QSettings.Format.IniFormat)
     )
-    opener = partial(open_for_viewer, auth=auth, scale=scale)
-    session = Session(opener, settings=Settings(config=replace(config, roi=""), region=region))
-    window = MainWindow(session, Theme(application), kept)
+    opener = partial(open_for_viewer, auth=auth)
+    settings = Settings(config=replace(config, roi=""), region=region, sampling=Sampling(scale=scale))
+    session = Session(opener, settings=settings)
+    window = TabWindow(session, lambda: Session(opener, Settings(config=settings.config)), Theme(application), kept)
     try:
-        with _handled_errors(ExceptionHook(session)), _handled_signals(application, window.end) as received:
+        hook = ExceptionHook(lambda: window.session)
+        with _handled_errors(hook), _handled_signals(application, window.end) as received:
             window.show()
             if model is not None:
                 session.load_model(model)
             if workspace is not None:
-                window.session_files.open(workspace)
+                window.main.session_files.open(workspace)
             elif source is not None:
-                window.open(source, part)
+                window.main.open(source, part)
+            for text in more:
+                window.add_tab(text)
             code = application.exec()
             # Qt ends with the code of whatever asked first, which may be the last window that the signal closed.
             return _SIGNALLED + received[0] if received else code
     finally:
+        window.end()
         session.close()
         window.deleteLater()
         application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
@@ -176,12 +184,12 @@ class ExceptionHook:
 
     Parameters
     ----------
-    session : Session
-        Shows the error.
+    session : callable
+        Returns the `Session` that shows the error.
     """
 
-    def __init__(self, session: object) -> None:
-        self._session = session
+    def __init__(self, session: Callable[[], object]) -> None:
+        self._find_session = session
 
     def __call__(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """Log the error, hold the image and show a notice; Ctrl-C passes through."""
@@ -192,10 +200,11 @@ class ExceptionHook:
             sys.__excepthook__(kind, error, trace)
             return
         logger.error("unexpected error in the viewer\n%s", "".join(traceback.format_exception(kind, error, trace)))
-        if isinstance(self._session, Session):
-            self._session.pause()
+        session = self._find_session()
+        if isinstance(session, Session):
+            session.pause()
             message = " ".join(str(error).split())
-            self._session.notify(
+            session.notify(
                 Level.ERROR, f"Unexpected {kind.__name__}: {message}. Please report it; the viewer is paused."
             )
 

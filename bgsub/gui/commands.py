@@ -32,6 +32,11 @@ class CommandId(enum.StrEnum):
     OPEN_SESSION = "open-session"
     SAVE_SESSION = "save-session"
     LAST_SESSION = "last-session"
+    OPEN_CAMERAS = "open-cameras"
+    NEW_TAB = "new-tab"
+    CLOSE_TAB = "close-tab"
+    NEXT_TAB = "next-tab"
+    PREVIOUS_TAB = "previous-tab"
     QUIT = "quit"
     PLAY_OR_PAUSE = "play-or-pause"
     FRAME_FORWARD = "frame-forward"
@@ -55,6 +60,10 @@ class CommandId(enum.StrEnum):
     RETRY = "retry"
     REWIND = "rewind"
     RERUN = "rerun"
+    FULL_SIZE = "full-size"
+    HALF_SIZE = "half-size"
+    QUARTER_SIZE = "quarter-size"
+    LEARN_FIRST = "learn-first"
     FREEZE = "freeze"
     RESET = "reset"
     LOAD_MODEL = "load-model"
@@ -141,8 +150,14 @@ _FILE = Menu(
         Command(CommandId.OPEN_FOLDER, "Open &folder…", "Ctrl+Shift+O"),
         Insert.CAMERAS,
         Command(CommandId.OPEN_ADDRESS, "Open &address…", "Ctrl+L"),
+        Command(CommandId.OPEN_CAMERAS, "Open cameras of a &watch…", "Ctrl+Shift+L"),
         Insert.RECENT,
         Command(CommandId.CLOSE_SOURCE, "&Close source", "Ctrl+W"),
+        Insert.SEPARATOR,
+        Command(CommandId.NEW_TAB, "New ta&b", "Ctrl+N"),
+        Command(CommandId.NEXT_TAB, "Next tab", "Ctrl+PgDown"),
+        Command(CommandId.PREVIOUS_TAB, "Previous tab", "Ctrl+PgUp"),
+        Command(CommandId.CLOSE_TAB, "Close tab", "Ctrl+F4"),
         Insert.SEPARATOR,
         Command(CommandId.LAST_SESSION, "Co&ntinue the last session", "Ctrl+Shift+R"),
         Command(CommandId.OPEN_SESSION, "Open s&ession…", "Ctrl+Shift+E"),
@@ -179,6 +194,11 @@ _PLAY = Menu(
         Command(CommandId.PART_BEGIN, "Repeat from h&ere", "["),
         Command(CommandId.PART_END, "Repeat &until here", "]"),
         Command(CommandId.WHOLE, "Repeat no part", "\\"),
+        Insert.SEPARATOR,
+        Command(CommandId.FULL_SIZE, "Process &whole frames", checkable=True),
+        Command(CommandId.HALF_SIZE, "Process frames at &half size", checkable=True),
+        Command(CommandId.QUARTER_SIZE, "Process frames at a &quarter of their size", checkable=True),
+        Insert.SEPARATOR,
         Command(CommandId.RETRY, "&Try the source again", "F5"),
     ),
 )
@@ -190,6 +210,7 @@ _MODEL = Menu(
         Command(CommandId.RESET, "&Reset the model", "R"),
         Command(CommandId.REWIND, "Re&wind the model to this frame", "Backspace"),
         Command(CommandId.RERUN, "&Apply settings to the last seconds", "Shift+Backspace"),
+        Command(CommandId.LEARN_FIRST, "Learn a&ll of the source first", "Ctrl+Backspace"),
         Insert.SEPARATOR,
         Command(CommandId.LOAD_MODEL, "Load &model…", "Ctrl+M"),
         Command(CommandId.SAVE_MODEL, "&Save model…", "Ctrl+Shift+M"),

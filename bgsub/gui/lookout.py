@@ -1,12 +1,15 @@
 """What happens in the source that is open, looked for in the background while the window shows it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from bgsub.events import Event, SceneChange, Sensitivity
+from bgsub.events import Event, EventRules, SceneChange, Sensitivity
 from bgsub.gui.engine.happenings.ahead import Ahead, Happenings, Task
 from bgsub.gui.engine.happenings.export import Export
+from bgsub.gui.events.finder import EventSearch
+from bgsub.gui.events.live import LiveFound
 from bgsub.gui.mailbox import Mailbox
 from bgsub.gui.messages import DEFAULT_RATE_HZ, Level
 from bgsub.gui.session import Session
@@ -20,7 +23,8 @@ _PATIENCE_MS = 1500
 class Lookout(QObject):
     """Looks through the source of a session, again after each change of detector or region.
 
-    Live sources and those of unknown length are left out: what happens in them is not known ahead.
+    What happens in live sources is not known ahead: there the session looks for events while it plays. Other sources of
+    unknown length are left out.
 
     Parameters
     ----------
@@ -38,9 +42,11 @@ class Lookout(QObject):
     def __init__(self, session: Session, *, enabled: bool = True) -> None:
         super().__init__()
         self._session = session
-        self._enabled = enabled
+        self._enabled = enabled or session.settings.event_search is not None
         self._sensitivity: Sensitivity = "normal"
         self._found: Happenings | None = None
+        self._live: LiveFound | None = None
+        self._put_away: EventSearch | None = None
         self._task: Task | None = None
         self._threads: list[Ahead] = []
         self._export: Export | None = None
@@ -52,13 +58,20 @@ class Lookout(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_PATIENCE_MS)
         self._timer.timeout.connect(self._begin)
+        session.opened.connect(self._search)
         session.opened.connect(self._begin)
         session.changed.connect(self._wait)
+        session.viewed.connect(self._take_live)
 
     @property
     def happenings(self) -> Happenings | None:
         """What was found so far; None if nothing is looked for."""
         return self._found
+
+    @property
+    def live(self) -> LiveFound | None:
+        """What happened in a live source while it was shown; None if nothing is looked for."""
+        return self._live
 
     @property
     def is_enabled(self) -> bool:
@@ -73,11 +86,17 @@ class Lookout(QObject):
     def enable(self, on: bool) -> None:
         """Begin or stop to look through sources."""
         self._enabled = on
+        self._search()
         self._begin()
 
     def choose_sensitivity(self, sensitivity: Sensitivity) -> None:
         """Look for smaller or larger events."""
         self._sensitivity = sensitivity
+        rules = EventRules.from_sensitivity(sensitivity)
+        self._put_away = None if self._put_away is None else replace(self._put_away, rules=rules)
+        search = self._session.settings.event_search
+        if search is not None:
+            self._session.change(event_search=replace(search, rules=rules))
         self._begin()
 
     def go_to(self, event: Event | SceneChange) -> None:
@@ -116,6 +135,22 @@ class Lookout(QObject):
             thread.close()
         if self._export is not None:
             self._export.close()
+
+    def _search(self) -> None:
+        """Let the session look for events while a live source plays, by the rules that it had if it had any."""
+        info, present = self._session.info, self._session.settings.event_search
+        self._put_away = present or self._put_away
+        if not self._enabled:
+            self._session.change(event_search=None)
+        elif info is not None and info.live and present is None:
+            search = self._put_away or EventSearch(EventRules.from_sensitivity(self._sensitivity))
+            self._session.change(event_search=search)
+
+    def _take_live(self) -> None:
+        live = self._session.view.live
+        if live is not self._live:
+            self._live = live
+            self.changed.emit()
 
     def _wanted(self) -> Task | None:
         session, info = self._session, self._session.info

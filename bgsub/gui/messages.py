@@ -9,6 +9,8 @@ from bgsub.detectors.pixel_state import PixelState
 from bgsub.evaluation import Counts
 from bgsub.frames import Frame, Mask, Result, VideoInfo
 from bgsub.gui.counting import Counted, Counting
+from bgsub.gui.events.finder import EventSearch
+from bgsub.gui.events.live import LiveFound
 from bgsub.gui.painted_truth import Truth
 from bgsub.gui.panes import INPUT, MASK, Effect, Pane
 from bgsub.roi import Region
@@ -26,6 +28,7 @@ __all__ = [
     "Opened",
     "PinnedPixelView",
     "RecordingChanged",
+    "Sampling",
     "Settings",
     "View",
 ]
@@ -34,6 +37,33 @@ AS_FAST_AS_POSSIBLE = float("inf")
 
 DEFAULT_RATE_HZ = 25.0
 """Assumed where a source does not state its frame rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Which frames of a source are processed, and at what size."""
+
+    scale: float = 1.0
+    """Factor of both sides, in (0, 1]."""
+    largest_px: int | None = None
+    """Frames are shrunk further until their longer side has at most this length."""
+    rate_hz: float | None = None
+    """Frames per second of a live source to look at, about; all by default."""
+
+    def of(self, info: VideoInfo) -> tuple[float, int]:
+        """Return factor of size and step between frames for a source.
+
+        Examples
+        --------
+        >>> Sampling(largest_px=320, rate_hz=10).of(VideoInfo("camera", (480, 640), rate_hz=30.0, live=True))
+        (0.5, 3)
+        """
+        scale, skip = self.scale, 1
+        if self.largest_px is not None and info.size is not None:
+            scale = min(scale, self.largest_px / max(info.size))
+        if self.rate_hz is not None and info.rate_hz is not None and info.live:
+            skip = max(1, round(info.rate_hz / self.rate_hz))
+        return scale, skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +78,8 @@ class Settings:
     speed: float = 1.0
     """Times real time, for files; infinite for as fast as possible."""
     loop: bool = False
+    sampling: Sampling = field(default_factory=Sampling)
+    """Of the source that is opened next; region, lines and pixels are those of the frames that are processed."""
     part: tuple[float, float] | None = None
     """First and last second to play again and again, since the first frame; the last may be infinite."""
     keep_model: bool = True
@@ -60,6 +92,8 @@ class Settings:
     truth: Truth | None = None
     counting: Counting = field(default_factory=Counting)
     """Lines and zones at which objects are counted."""
+    event_search: EventSearch | None = None
+    """What is an event of a live source; None while nobody looks for events there."""
 
 
 class Level(enum.Enum):
@@ -87,6 +121,8 @@ class Opened:
     text: str
     """The name that was asked for."""
     info: VideoInfo
+    scale: float = 1.0
+    """Factor by which its frames are made smaller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +197,8 @@ class View:
     """(H, W, 3) BGR or (H, W) grey uint8 images, never written to again."""
     counted: Counted | None = None
     """What was counted up to the newest frame; None while nothing is counted."""
+    live: LiveFound | None = None
+    """What happened in a live source; None while nothing is looked for."""
     labels: Mask | None = None
     """Ground truth of the frame, (H, W) uint8, if there is any."""
     pinned_pixels: tuple[PinnedPixelView, ...] = ()

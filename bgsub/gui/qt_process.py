@@ -92,19 +92,26 @@ class GarbageCollector:
     does the same, by Python's own thresholds, on the thread of the window. Objects that libraries keep for good, which
     take a tenth of a second to look through, are left out.
 
+    Several windows may have one each: the last one that stops switches automatic collection on again.
+
     Parameters
     ----------
     parent : QObject
         Owns the timer.
     """
 
+    _at_work = 0
+    _was_enabled = _has_frozen_imports = False
+
     def __init__(self, parent: "QObject") -> None:
         from PyQt6.QtCore import QTimer  # only here: the rest of this module runs before PyQt6 is known to be there
 
-        self._was_enabled = gc.isenabled()
-        self._has_frozen_imports = False
-        gc.disable()
-        gc.freeze()
+        if GarbageCollector._at_work == 0:
+            GarbageCollector._was_enabled = gc.isenabled()
+            GarbageCollector._has_frozen_imports = False
+            gc.disable()
+            gc.freeze()
+        GarbageCollector._at_work += 1
         self._timer = QTimer(parent)
         self._timer.timeout.connect(self.collect)
         self._timer.start(_COLLECT_INTERVAL_MS)
@@ -115,14 +122,24 @@ class GarbageCollector:
         for generation in (2, 1, 0):
             if counts[generation] > thresholds[generation]:
                 gc.collect(generation)
-                if generation == 2 and not self._has_frozen_imports:
-                    self._has_frozen_imports = True
+                if generation == 2 and not GarbageCollector._has_frozen_imports:
+                    GarbageCollector._has_frozen_imports = True
                     gc.freeze()  # by now everything is imported and compiled
                 return
+
+    @staticmethod
+    def collect_all() -> None:
+        """Collect everything that is unreachable, also what was left out; takes a tenth of a second or two."""
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
 
     def stop(self) -> None:
         """Switch automatic collection on again."""
         self._timer.stop()
+        GarbageCollector._at_work -= 1
+        if GarbageCollector._at_work:
+            return
         gc.unfreeze()
-        if self._was_enabled:
+        if GarbageCollector._was_enabled:
             gc.enable()

@@ -4,23 +4,33 @@ import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any
 
-from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtCore import pyqtSignal
 
 from bgsub.config import Config
 from bgsub.detectors import detector_class
 from bgsub.errors import BgsubError
-from bgsub.frames import Frame, VideoInfo
+from bgsub.frames import VideoInfo
 from bgsub.gui.counting import Counting
 from bgsub.gui.engine.history import History
-from bgsub.gui.engine.opening import Opener, open_for_viewer
-from bgsub.gui.engine.recorder import Outputs
+from bgsub.gui.engine.opening import Opener, Sampled, open_for_viewer
+from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.engine.worker import Worker
 from bgsub.gui.mailbox import Mailbox
-from bgsub.gui.messages import DEFAULT_RATE_HZ, Configured, Level, Notice, Opened, RecordingChanged, Settings, View
+from bgsub.gui.messages import (
+    DEFAULT_RATE_HZ,
+    Configured,
+    Level,
+    Notice,
+    Opened,
+    RecordingChanged,
+    Sampling,
+    Settings,
+    View,
+)
 from bgsub.gui.painted_truth import PaintedTruth
+from bgsub.gui.session_commands import SessionCommands
 from bgsub.gui.workspace import Workspace, public_source
 from bgsub.roi import Region
 from bgsub.video.sources import Position
@@ -30,7 +40,7 @@ __all__ = ["Session"]
 _UNDO_STEPS = 100
 
 
-class Session(QObject):
+class Session(SessionCommands):
     """Settings, commands and the latest view.
 
     Parameters
@@ -39,6 +49,8 @@ class Session(QObject):
         Opens sources; `open_source` by default.
     settings : Settings, optional
         Initial settings.
+    budget : Budget, optional
+        Memory for past frames.
     """
 
     viewed = pyqtSignal()
@@ -56,7 +68,9 @@ class Session(QObject):
     _ready = pyqtSignal()
     _happened = pyqtSignal(object)
 
-    def __init__(self, opener: Opener | None = None, settings: Settings | None = None) -> None:
+    def __init__(
+        self, opener: Opener | None = None, settings: Settings | None = None, budget: Budget | None = None
+    ) -> None:
         super().__init__()
         self._settings = settings or Settings()
         self._saved = self._settings.config, self._settings.region
@@ -71,9 +85,9 @@ class Session(QObject):
         self._ready.connect(self._take_view)
         self._happened.connect(self._handle)
         self._mailbox: Mailbox[View] = Mailbox(self._ready.emit)
-        self.opener: Opener = opener or open_for_viewer
-        """Opens sources."""
-        self._worker = Worker(self._mailbox.put, self._happened.emit, self.opener, self._settings)
+        self._opener: Opener = opener or open_for_viewer
+        self._scale = 1.0
+        self._worker = Worker(self._mailbox.put, self._happened.emit, self._opener, self._settings, budget)
 
     # State
 
@@ -96,6 +110,16 @@ class Session(QObject):
     def source(self) -> str:
         """Name of the source, as it was given; it may contain a password."""
         return self._source
+
+    @property
+    def opener(self) -> Opener:
+        """Opens sources, with frames of the size that is processed."""
+        return Sampled(self._opener, self._settings.sampling)
+
+    @property
+    def scale(self) -> float:
+        """Factor by which the frames are smaller than those of the source, in (0, 1]."""
+        return self._scale
 
     @property
     def is_recording(self) -> bool:
@@ -194,6 +218,25 @@ class Session(QObject):
         else:
             self.notify(Level.WARNING, "A part must end after its beginning.")
 
+    def choose_scale(self, scale: float) -> None:
+        """Process frames of another size, given as a factor in (0, 1] of that of the source, which is opened again.
+
+        A file is held where it was. Region, lines and zones follow; the models begin again.
+        """
+        settings, factor = self._settings, scale / self._scale
+        if scale == self._scale and settings.sampling.largest_px is None:
+            return
+        position = None if self._info is None or self._info.live else self._view.position
+        self._scale = scale
+        self.change(
+            sampling=replace(settings.sampling, scale=scale, largest_px=None),
+            region=None if settings.region is None else settings.region.scaled(factor),
+            counting=settings.counting.scaled(factor),
+            pinned_pixels=(),
+        )
+        if self._source:
+            self._post(lambda engine: engine.open(self._source, position))
+
     def pin(self, row: int, column: int) -> None:
         """Inspect one more pixel."""
         self.change(pinned_pixels=tuple(dict.fromkeys((*self._settings.pinned_pixels, (row, column)))))
@@ -220,7 +263,8 @@ class Session(QObject):
         """
         before, self._source, self._info = self._source, text, None
         self._part_wanted = part
-        self.change(pinned_pixels=(), **({"part": None, "counting": Counting()} if before not in ("", text) else {}))
+        others = {"part": None, "counting": Counting(), "sampling": Sampling()} if before not in ("", text) else {}
+        self.change(pinned_pixels=(), **others)
         gone = [name for name in ("truth", "region") if getattr(self._settings, name) is not None]
         if gone and before not in ("", text):
             self.change(truth=None, region=None)
@@ -265,78 +309,6 @@ class Session(QObject):
         self._source, self._info = "", None
         self._post(lambda engine: engine.close_source())
 
-    def toggle(self) -> None:
-        """Play or pause."""
-        if self._view.playing:
-            self.pause()
-        else:
-            self.play()
-
-    def play(self) -> None:
-        """Let frames follow each other."""
-        self._post(lambda engine: engine.play())
-
-    def pause(self) -> None:
-        """Hold the image."""
-        self._post(lambda engine: engine.pause())
-
-    def step(self, frames: int = 1) -> None:
-        """Go one frame forward (1) or back (-1), and pause."""
-        self._post(lambda engine: engine.step(frames))
-
-    def seek(self, index: int) -> None:
-        """Go to a 0-based frame index in a file."""
-        self._post(lambda engine: engine.seek(index))
-
-    def rerun(self, back_s: float) -> None:
-        """Process the last seconds up to the frame shown again with the present settings; 0 for this frame alone.
-
-        The models return to where they were before, and what was detected later is forgotten.
-        """
-        self._post(lambda engine: engine.rerun(back_s))
-
-    def reset(self) -> None:
-        """Forget the models."""
-        self._post(lambda engine: engine.reset())
-
-    def restart_counts(self) -> None:
-        """Count right and wrong pixels from zero."""
-        self._post(lambda engine: engine.restart_counts())
-
-    def restart_objects(self) -> None:
-        """Count objects from zero."""
-        self._post(lambda engine: engine.restart_objects())
-
-    def load_model(self, path: str | Path) -> None:
-        """Continue with a saved model."""
-        self._post(lambda engine: engine.load_model(Path(path)))
-
-    def save_model(self, path: str | Path) -> None:
-        """Save the model in its state after the present frame."""
-        self._post(lambda engine: engine.save_model(Path(path)))
-
-    def record(self, outputs: Outputs) -> None:
-        """Begin to record."""
-        self._post(lambda engine: engine.record(outputs))
-
-    def stop_recording(self) -> None:
-        """Finish the files being recorded."""
-        self._post(lambda engine: engine.stop_recording())
-
-    def save_image(self, path: str | Path, image: Frame) -> None:
-        """Write one image as PNG."""
-        self._post(lambda engine: engine.save_images({Path(path): image}))
-
-    def save_panes(self, folder: str | Path, name: str) -> None:
-        """Write the image of each pane as PNG, named after the id of the pane."""
-        images = {Path(folder) / f"{name}-{pane.id}.png": image for pane, image in self._view.images.items()}
-        if images:
-            self._post(lambda engine: engine.save_images(images))
-
-    def export(self, path: str | Path) -> None:
-        """Write the statistics of the frames so far as a table."""
-        self._post(lambda engine: engine.export(Path(path)))
-
     def notify(self, level: Level, text: str) -> None:
         """Show a notice from the window itself."""
         self.noticed.emit(Notice(level, text))
@@ -349,6 +321,10 @@ class Session(QObject):
             self.notify(Level.ERROR, " ".join(str(error).split()))
             return False
         return True
+
+    def ask_to_close(self) -> None:
+        """Let the worker end without waiting for it."""
+        self._worker.ask_to_end()
 
     def close(self) -> None:
         """Finish recordings, close the source and end the worker's thread."""
@@ -380,7 +356,7 @@ class Session(QObject):
             self.noticed.emit(event)
         elif isinstance(event, Opened):
             if event.text == self._source:
-                self._info = event.info
+                self._info, self._scale = event.info, event.scale
                 self._use_part(event.info.rate_hz or DEFAULT_RATE_HZ)
                 self.opened.emit(event.text, event.info)
         elif isinstance(event, Configured):

@@ -1,5 +1,6 @@
 """A session of the viewer as a file: source, part, detectors, regions, truth, panes and pins."""
 
+import base64
 import math
 import tomllib
 from dataclasses import asdict, dataclass, field, fields
@@ -7,16 +8,20 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import tomli_w
 
 from bgsub._files import write_text
+from bgsub._input.images import GREY, decode_image
 from bgsub._input.tables import Table, read_toml
+from bgsub._opencv import cv2
 from bgsub.config import Config
 from bgsub.detectors import detector_class
 from bgsub.errors import BgsubError, ConfigError
 from bgsub.evaluation import GroundTruth
+from bgsub.frames import Mask
 from bgsub.gui.counting import Counting
-from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
+from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Sampling, Settings
 from bgsub.gui.painted_truth import PaintedTruth
 from bgsub.gui.panes import Side, find_pane, stage_panes
 from bgsub.roi import Region
@@ -25,7 +30,8 @@ from bgsub.video.sources import public_name
 __all__ = ["Workspace", "parse_workspace", "public_source", "read_workspace", "workspace_text", "write_workspace"]
 
 _VERSION = 1
-_MOST_BYTES = 2**20
+_MOST_BYTES = 2**23
+"""Of a session file: enough for a region that is an image."""
 _MOST_PINS = 1000
 _MOST = 2**31 - 1
 
@@ -57,12 +63,15 @@ def describe_workspace(workspace: Workspace) -> dict[str, Any]:
         "pins": [list(pixel) for pixel in settings.pinned_pixels],
     }
     region = settings.region
-    if region is not None and region.image is None:
-        values["region"] = {"include": _lists(region.include), "exclude": _lists(region.exclude)}
+    if region is not None:
+        values["region"] = _describe_region(region)
+    if settings.sampling != Sampling():
+        values["frames"] = {name: value for name, value in asdict(settings.sampling).items() if value is not None}
     if settings.counting:
         values["counting"] = {
             "lines": {name: [list(point) for point in ends] for name, ends in settings.counting.lines.items()},
             "zones": {name: [list(point) for point in corners] for name, corners in settings.counting.zones.items()},
+            "follows": settings.counting.follows,
         }
     values["frozen"] = settings.frozen
     values["detector"] = _describe_config(settings.config)
@@ -116,7 +125,7 @@ def _parse(table: Table) -> Workspace:
     if table.whole("version", least=1) != _VERSION:
         raise table.error("version", f"must be {_VERSION}; the file is of another version of bgsub")
     source, position = table.text("source", ""), table.whole("position", 0)
-    play, panes = table.table("play"), table.table("panes")
+    play, panes, frames = table.table("play"), table.table("panes"), table.table("frames")
     speed = play.raw("speed", 1.0)
     config, other = _config(table, "detector"), _config(table, "second") if "second" in table else None
     settings = Settings(
@@ -126,6 +135,7 @@ def _parse(table: Table) -> Workspace:
         region=_region(table),
         speed=AS_FAST_AS_POSSIBLE if speed == "max" else play.number("speed", 1.0, least=0.01, most=100),
         loop=play.flag("loop", False),
+        sampling=_sampling(frames),
         part=_part(play),
         keep_model=play.flag("keep_model", True),
         panes=_panes(panes, [found for found in (config, other) if found is not None]),
@@ -134,9 +144,16 @@ def _parse(table: Table) -> Workspace:
         truth=_truth(table),
         counting=_counting(table),
     )
-    for part in (play, panes, table):
+    for part in (play, panes, frames, table):
         part.finish()
     return Workspace(source, position, settings)
+
+
+def _describe_region(region: Region) -> dict[str, Any]:
+    if region.image is None:
+        return {"include": _lists(region.include), "exclude": _lists(region.exclude)}
+    _, data = cv2.imencode(".png", region.image, [cv2.IMWRITE_PNG_BILEVEL, 1])
+    return {"image": base64.b64encode(bytes(data)).decode()}
 
 
 def _describe_config(config: Config) -> dict[str, Any]:
@@ -161,6 +178,10 @@ def _region(table: Table) -> Region | None:
     if "region" not in table:
         return None
     inner = table.table("region")
+    if "image" in inner:
+        image = _image(inner)
+        inner.finish()
+        return Region(image=image)
     include, exclude = inner.raw("include", []), inner.raw("exclude", [])
     inner.finish()
     try:
@@ -170,6 +191,21 @@ def _region(table: Table) -> Region | None:
         return Region(included, excluded)
     except (TypeError, ValueError, OverflowError) as error:
         raise table.error("region", f"must hold lists of corners x, y ({error})") from error
+
+
+def _image(inner: Table) -> Mask:
+    text = inner.text("image")
+    try:
+        image = decode_image("it", base64.b64decode(text, validate=True), GREY, ConfigError)
+    except (ValueError, ConfigError) as error:
+        raise inner.error("image", f"must be an image, as PNG in base64 ({error})") from error
+    return np.where(image > 0, np.uint8(255), np.uint8(0))
+
+
+def _sampling(frames: Table) -> Sampling:
+    largest_px = frames.whole("largest_px", least=16, most=2**15) if frames.raw("largest_px") is not None else None
+    rate_hz = frames.number("rate_hz", least=0.1, most=1000) if frames.raw("rate_hz") is not None else None
+    return Sampling(frames.number("scale", 1.0, least=1e-3, most=1.0), largest_px, rate_hz)
 
 
 def _part(play: Table) -> tuple[float, float] | None:
@@ -215,8 +251,9 @@ def _counting(table: Table) -> Counting:
             if not least <= len(part) <= most or len(set(part)) < least or not all(map(_is_near, part)):
                 raise inner.error(kind, f"must have at least {least} different points within the frame", name)
         found.append(points)
+    follows = inner.flag("follows", False)
     inner.finish()
-    return Counting(MappingProxyType(found[0]), MappingProxyType(found[1]))
+    return Counting(MappingProxyType(found[0]), MappingProxyType(found[1]), follows)
 
 
 def _is_near(point: tuple[float, float]) -> bool:

@@ -18,6 +18,8 @@ from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
 from bgsub.gui.panes import BACKGROUND, MASK, OVERLAY, SCORE, STEPS
 from bgsub.gui.qt_process import release_cv2_qt
 from bgsub.gui.session import Session
+from bgsub.gui.tabs.camera_grid import CameraGrid
+from bgsub.gui.tabs.tab_window import TabWindow
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
 from bgsub.gui.window.main_window import MainWindow, PanelId
 
@@ -26,6 +28,18 @@ CLIP = ROOT / "samples" / "walkers.mp4"
 GUIDE = ROOT / "bgsub" / "gui" / "help"
 _GUIDE_PX, _SMOOTH = 520, Qt.TransformationMode.SmoothTransformation
 SHOWN = 131  # 0-based frame
+CAMERAS = f"""
+output = "watched"
+[cameras.yard]
+source = "{CLIP}"
+[cameras.path]
+source = "synthetic:walkers?frames=1500&seed=7"
+roi = "0,90 320,90 320,240 0,240"
+[cameras.pond]
+source = "synthetic:walkers?frames=1500&size=480x270&seed=4"
+[cameras.gate]
+source = "rtsp://127.0.0.1:9/live"
+"""
 INSPECTED = (135, 30)  # row and column of a pixel on the nearest walker
 
 
@@ -70,6 +84,26 @@ def make_guide(window: MainWindow, settle: Callable[[], None]) -> None:
     image.scaledToWidth(_GUIDE_PX, _SMOOTH).save(str(GUIDE / "labels.png"), "PNG", 0)
     window.truth.put_away()
     window.session.change(truth=before)
+
+
+def make_cameras(application: QApplication, folder: Path) -> None:
+    """Show the cameras of a watch, one of which is lost."""
+    path = folder / "cameras.toml"
+    path.write_text(CAMERAS)
+    kept = QSettings(str(folder / "cameras.ini"), QSettings.Format.IniFormat)
+    theme = Theme(application)
+    window = TabWindow(Session(), Session, theme, kept)
+    window.main.choose_theme(ThemeChoice.LIGHT)
+    window.resize(QSize(1000, 640))
+    window.show()
+    window.open_cameras(path)
+    (grid,) = [page for page in window.pages if isinstance(page, CameraGrid)]
+    window.close_tab(0)
+    yard, *_ = grid.cameras
+    wait_until(application, lambda: yard.session.view.position >= SHOWN)
+    save(window, "cameras")
+    window.end()
+    window.deleteLater()
 
 
 def main(application: QApplication) -> None:
@@ -135,6 +169,7 @@ def main(application: QApplication) -> None:
         save(page, "learners")
         window.close()
         window.deleteLater()
+        make_cameras(application, Path(parent))
         application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 

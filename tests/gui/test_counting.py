@@ -1,6 +1,7 @@
 """Lines and zones: drawn with mouse or keyboard, counted from frame to frame, kept in session files."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -104,6 +105,31 @@ def test_boxes_follow_the_objects(drive):
     assert abs(y - 30) <= 3
     assert abs(width - 20) <= 4
     assert abs(height - 30) <= 4
+
+
+def test_trails_lead_to_the_objects_and_are_bounded(drive):
+    driver = drive(passing(95), counting=Counting(follows=True))
+    ((number, (x, y, width, height)),) = driver.view.counted.boxes
+    trail = driver.view.counted.trails[number]
+    assert trail[-1] == (x + width / 2, y + height)
+    assert len(trail) > 40
+    assert all(before[0] < after[0] for before, after in pairwise(trail[20::10]))
+    counter = ObjectCounter()
+    counter.use(Counting(follows=True))
+    mask = np.zeros(SIZE, np.uint8)
+    mask[30:60, 20:40] = 255
+    for index in range(300):
+        counter.see(Result(Packet(index, index / 25, mask, index + 1), mask))
+    assert len(counter.counted.trails[1]) == 100
+
+
+def test_following_alone_is_kept_and_makes_no_options():
+    counting = Counting(follows=True)
+    assert counting
+    assert counting.to_arguments() == []
+    assert counting.added(GATE).without("line 1") == counting
+    found = parse_workspace(workspace_text(Workspace("", 0, Settings(counting=counting))), "it")
+    assert found.settings.counting == counting
 
 
 def test_nothing_is_counted_without_lines_and_zones(drive):

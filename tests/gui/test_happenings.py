@@ -147,6 +147,8 @@ def test_the_list_shows_the_event_and_a_click_goes_there(lively, qtbot):
     panel, session = lively.events, lively.session
     lively.show_panel(PanelId.EVENTS)
     assert panel.list.topLevelItemCount() == 1
+    assert not panel.list.topLevelItem(0).icon(0).isNull()
+    assert "data:image/jpeg" in panel.list.topLevelItem(0).toolTip(1)
     assert "1 event in 0:06.0" in panel.state.text()
     qtbot.waitUntil(lambda: not session.view.playing, timeout=10_000)
     row = panel.list.topLevelItem(0)
@@ -198,7 +200,6 @@ def test_the_export_button_writes_in_the_background(lively, qtbot, tmp_path, mon
 
     monkeypatch.setattr(events, "ask_folder", lambda *_: tmp_path / "out")
     lively.open(EASY)
-    lively.session.opener = open_for_viewer
     assert not lively.events.export.isEnabled()
     qtbot.waitUntil(lambda: complete(lively), timeout=20_000)
     assert lively.events.export.isEnabled()

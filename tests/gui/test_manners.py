@@ -275,7 +275,7 @@ class TestWindow:
     def test_an_empty_window_offers_to_open_a_video(self, window, qtbot):
         assert window.start.isVisible()
         asked = []
-        window.ask_and_open = asked.append
+        window.opening.ask = asked.append
         window.start.open_file.click()
         assert len(asked) == 1
         played(window, qtbot)

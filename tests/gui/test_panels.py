@@ -29,7 +29,7 @@ from bgsub.gui.panels.timeline.transport import TransportBar
 from bgsub.gui.widgets import dialogs
 from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.notice_bar import NoticeBar
-from bgsub.gui.widgets.open_source import CameraMenu, RecentSources, dropped_source
+from bgsub.gui.widgets.open_source import CameraMenu, RecentSources, dropped_sources
 from bgsub.gui.widgets.record_dialog import RecordDialog
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
 from bgsub.roi import Region, open_region
@@ -458,10 +458,10 @@ class TestSources:
     def test_a_dropped_file_or_address_is_a_source(self, tmp_path):
         mime = QMimeData()
         mime.setUrls([QUrl.fromLocalFile(str(tmp_path / "in000001.png"))])
-        assert dropped_source(mime.urls()) == str(tmp_path)
-        assert dropped_source([QUrl.fromLocalFile("/clips/a.mp4")]) == "/clips/a.mp4"
-        assert dropped_source([QUrl("http://host/a.mp4")]) == "http://host/a.mp4"
-        assert dropped_source([]) is None
+        assert dropped_sources(mime.urls()) == [str(tmp_path)]
+        assert dropped_sources([QUrl.fromLocalFile("/clips/a.mp4")]) == ["/clips/a.mp4"]
+        assert dropped_sources([QUrl("http://host/a.mp4")]) == ["http://host/a.mp4"]
+        assert dropped_sources([]) == []
 
     def test_cameras_are_looked_for_when_the_menu_opens(self, qtbot, no_leaked_threads):
         chosen, found = [], [FoundCamera(0, "Desk"), FoundCamera(2, "Door")]

@@ -13,7 +13,7 @@ from bgsub.frames import Packet, Result, Timings
 from bgsub.gui import panes
 from bgsub.gui.engine.engine import Engine
 from bgsub.gui.engine.player import Arrival, PlayedFrame
-from bgsub.gui.engine.processing.frame_processor import Budget
+from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.engine.processing.past_results import PackedMask, PastFrame, PastResults
 from bgsub.gui.engine.processing.recent_frames import RecentFrames
 from bgsub.gui.engine.processing.snapshots import Snapshot, Snapshots

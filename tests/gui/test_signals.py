@@ -24,7 +24,7 @@ import bgsub.gui.app as app
 from bgsub.gui.engine.recorder import Outputs
 
 def look():
-    window = next(w for w in QApplication.topLevelWidgets() if w.objectName() == "bgsub")
+    window = next(w for w in QApplication.allWidgets() if w.objectName() == "bgsub")
     if window.session.view.processed and not window.session.is_recording:
         files = {"mask": Path("m.mkv"), "overlay": Path("o.mp4"), "stats": Path("s.csv")}
         window.session.record(Outputs(files))

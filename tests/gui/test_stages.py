@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bgsub.config import Config
-from bgsub.detectors import detector_class
+from bgsub.detectors import create, detector_class
 from bgsub.gui import panes
 from bgsub.gui.messages import PinnedPixelView
 from bgsub.gui.panels.inspector import explain
@@ -123,9 +123,13 @@ def test_the_mask_shows_shadows_in_grey_where_they_are_looked_for():
     trace.keep(RAW, whole)
     trace.keep(SHADOWS, lit)
     result = Result(Packet(0, 0.0, whole, 1), lit, stages=trace)
-    image = panes.MASK.draw(panes.Processed(result, None, None, None, "contour"))
+    detector = create("mog2")
+    image = panes.MASK.draw(panes.Processed(result, detector, None, None, "contour"))
     assert image[:, :3].tolist() == [[127] * 3] * 4
     assert (image[:, 3:] == 255).all()
+    detector.roi = np.repeat(np.array([0, 255], np.uint8), 2)[:, np.newaxis] * np.ones(6, np.uint8)
+    image = panes.MASK.draw(panes.Processed(result, detector, None, None, "contour"))
+    assert image[:, 0].tolist() == [0, 0, 127, 127]
 
 
 def test_boxes_offer_the_stages_of_the_detectors_at_work(window: MainWindow, qtbot):

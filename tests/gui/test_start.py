@@ -93,15 +93,15 @@ from PyQt6.QtWidgets import QApplication
 from bgsub.gui import app
 
 def look():
-    window = next(w for w in QApplication.topLevelWidgets() if w.objectName() == "bgsub")
+    window = next(w for w in QApplication.allWidgets() if w.objectName() == "bgsub")
     if window.session.view.processed == 40:
         if {broken}:
             window.deleted = True
             QTimer.singleShot(0, lambda: 1 / 0)
-            QTimer.singleShot(200, lambda: print(window.notices.label.text()) or window.close())
+            QTimer.singleShot(200, lambda: print(window.notices.label.text()) or window.window().close())
         else:
             print(window.session.view.runs[0].name, window.session.view.processed)
-            window.close()
+            window.window().close()
         timer.stop()
 
 application = QApplication([])

@@ -274,7 +274,7 @@ def test_try_again_opens_what_was_missing(window, session, qtbot, tmp_path):
 
 
 def test_an_error_in_a_slot_is_shown_and_the_process_survives(window, session, qtbot, monkeypatch, caplog):
-    monkeypatch.setattr(sys, "excepthook", ExceptionHook(session))
+    monkeypatch.setattr(sys, "excepthook", ExceptionHook(lambda: session))
     with qtbot.capture_exceptions() as raised:
         qtbot.waitUntil(lambda: True)
     assert raised == []

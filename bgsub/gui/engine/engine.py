@@ -2,22 +2,23 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from bgsub.errors import BgsubError
-from bgsub.frames import Frame
 from bgsub.gui.engine.history import History
-from bgsub.gui.engine.notices import Notices, describe
-from bgsub.gui.engine.opening import Opener
+from bgsub.gui.engine.notices import Notices
+from bgsub.gui.engine.opening import Opener, Sampled
 from bgsub.gui.engine.player import Arrival, PlayedFrame, Player
+from bgsub.gui.engine.processing.budget import Budget
+from bgsub.gui.engine.processing.changes import changes_masks, wants_more
 from bgsub.gui.engine.processing.detector_runs import DetectorRuns
-from bgsub.gui.engine.processing.frame_processor import Budget, FrameProcessor
+from bgsub.gui.engine.processing.first_pass import FirstPass
+from bgsub.gui.engine.processing.frame_processor import FrameProcessor
+from bgsub.gui.engine.processing.recent_frames import SAME_S, covers
 from bgsub.gui.engine.publisher import Progress, ViewPublisher
 from bgsub.gui.engine.recorder import Outputs, Recorder
-from bgsub.gui.messages import DEFAULT_RATE_HZ, Configured, Event, Level, Notice, Opened, Settings, View
-from bgsub.gui.panes import Needs, Side
+from bgsub.gui.messages import DEFAULT_RATE_HZ, Configured, Event, Opened, Settings, View
 
 __all__ = ["Engine"]
 
@@ -25,7 +26,6 @@ logger = logging.getLogger(__name__)
 
 _LEARNING_FRAMES = 100
 """Frames from which a new model learns before it judges a frame that is held."""
-_SAME_S = 5e-7  # times that differ by less are the same
 
 
 class Engine:
@@ -59,41 +59,45 @@ class Engine:
         self._settings = settings
         self._notices = Notices(send)
         self._publisher = ViewPublisher(put)
-        self._player = Player(opener, wake)
+        self._opener = opener
+        self._sampled = Sampled(opener, settings.sampling)
+        self._player = Player(self._sampled, wake)
         self._player_state: tuple[object, ...] = ()
-        self._work = FrameProcessor(settings, self._notices, budget)
+        self.work = FrameProcessor(settings, self._notices, budget)
+        """The models, and what they found."""
         self._queue: deque[PlayedFrame] = deque()
         """Recent frames that are to be processed again."""
+        self._first_pass: FirstPass | None = None
         self._rerun_to: int | None = None
         """Position of the frame at which processing again ends."""
         self.recorder = Recorder(self._notices)
         """Writes files."""
-        self._work.pinned_pixels.pin(settings.pinned_pixels, self.runs.main, None)
+        self.work.pinned_pixels.pin(settings.pinned_pixels, self.runs.main, None)
 
     @property
     def runs(self) -> DetectorRuns:
         """The detectors at work."""
-        return self._work.runs
+        return self.work.runs
 
     @property
     def progress(self) -> Progress:
         """Latest frame of the present source."""
-        return self._work.progress
+        return self.work.progress
 
     @property
     def history(self) -> History:
         """Statistics of the frames so far."""
-        return self._work.history
+        return self.work.history
 
     @property
     def kept_bytes(self) -> tuple[int, int, int]:
         """Memory in use for past masks, copies of models, and frames."""
-        return self._work.past.nbytes, self._work.snapshots.nbytes, self._work.recent.nbytes
+        return self.work.past.nbytes, self.work.snapshots.nbytes, self.work.recent.nbytes
 
     @property
     def pixel_histories(self) -> dict[tuple[int, int], History]:
         """Statistics of the pinned pixels, by row and column."""
-        return self._work.pinned_pixels.histories
+        return self.work.pinned_pixels.histories
 
     @property
     def is_opening(self) -> bool:
@@ -107,35 +111,35 @@ class Engine:
         before, self._settings = self._settings, settings
         self._publisher.mark_changed()
         self.runs.configure(settings, self._player.rate_hz)
-        self._work.counter.use(settings.counting)
+        self.work.use(settings, self._player.info)
         if before.truth is not settings.truth:
             self.restart_counts()
-            self._work.show_truth(settings)
+            self.work.show_truth(settings)
             if not self._player.playing:
-                self._work.count_shown()
-        is_held = not self._player.playing and not self._player.opening
-        if self.progress.results and (is_held or self._rerun_to is not None):
-            if _changes_masks(before, settings):
+                self.work.count_shown()
+        is_held = not (self._player.playing or self._player.opening or before.sampling != settings.sampling)
+        if self._first_pass is None and self.progress.results and (is_held or self._rerun_to is not None):
+            if changes_masks(before, settings):
                 self._answer()
-            elif _wants_more(before, settings):
-                self._work.repeat(settings, self._player.rate_hz)
-        if before.pinned_pixels != settings.pinned_pixels:
+            elif wants_more(before, settings):
+                self.work.repeat(settings, self._player.rate_hz)
+        if self._first_pass is None and before.pinned_pixels != settings.pinned_pixels:
             self._pin()
 
     def _answer(self) -> None:
         """Show what present settings make of the frame that is held."""
-        if self._rerun_to is not None or not self._work.repeat(self._settings, self._player.rate_hz):
+        if self._rerun_to is not None or not self.work.repeat(self._settings, self._player.rate_hz):
             is_new = not self.runs.can_be_kept or any(run.is_empty for run in self.runs)
             self.rerun(_LEARNING_FRAMES / (self._player.rate_hz or DEFAULT_RATE_HZ) if is_new else 0.0)
 
     def _pin(self) -> None:
         """Inspect pixels that are new; in a frame that is held, by the models before it."""
         results = self.progress.results
-        self._work.pinned_pixels.pin(self._settings.pinned_pixels, self.runs.main, results[0] if results else None)
-        if self._work.is_looking_back:
-            self._work.pinned_pixels.show_past(results[0])
+        self.work.pinned_pixels.pin(self._settings.pinned_pixels, self.runs.main, results[0] if results else None)
+        if self.work.is_looking_back:
+            self.work.pinned_pixels.show_past(results[0])
         elif not self._player.playing:
-            self._work.repeat(self._settings, self._player.rate_hz)
+            self.work.repeat(self._settings, self._player.rate_hz)
 
     def rerun(self, back_s: float) -> None:
         """Process the last seconds up to the frame that is shown again, with the present settings.
@@ -145,10 +149,9 @@ class Engine:
         back_s : float
             How far back; 0 for the frame alone. Frames before that may have to be processed again as they were.
         """
-        player, work, results = self._player, self._work, self.progress.results
-        if not results or player.info is None or (player.opening and self._rerun_to is None):
+        player, work, results = self._player, self.work, self.progress.results
+        if not results or player.info is None or (player.opening and self._rerun_to is None) or self._first_pass:
             return
-        recorded = self.recorder.recorded is not None
         target_s = results[0].packet.time_s if self._rerun_to is None else work.repeats_until_s
         self._rerun_to = player.position if self._rerun_to is None else self._rerun_to
         from_s = target_s - back_s
@@ -156,18 +159,13 @@ class Engine:
         frames = [*work.recent.until(target_s), *self._queue]  # before the processor forgets them
         begin = work.rewind(from_s, player.rate_hz, fresh_from_s=target_s - learning_s)
         first_s = target_s - learning_s if begin is None else begin[0]
-        if recorded:
+        if self.recorder.recorded is not None:
             self._notices.warn("The frames processed again are not recorded a second time.")
         player.pause()
         self._queue.clear()
         self._publisher.mark_changed()
-        is_covered = (
-            bool(frames)
-            and frames[0].packet.time_s <= first_s + _SAME_S
-            and frames[-1].packet.time_s >= target_s - _SAME_S
-        )
-        if player.info.live or is_covered:
-            again = [played for played in frames if played.packet.time_s >= first_s - _SAME_S]
+        again = [played for played in frames if played.packet.time_s >= first_s - SAME_S]
+        if player.info.live or covers(frames, first_s, target_s):
             self._queue.extend(replace(played, arrival=Arrival.NEXT) for played in again)
             return
         behind = round(learning_s * (player.rate_hz or DEFAULT_RATE_HZ))
@@ -178,6 +176,7 @@ class Engine:
         """Open a source and play it; or hold the frame of an index, from which models learn some frames before it."""
         self.stop_recording()
         self._forget_frames()
+        self._sampled = self._player.opener = Sampled(self._opener, self._settings.sampling)
         self._player.open(text)
         if position is not None:
             begin = max(0, position - _LEARNING_FRAMES)
@@ -187,7 +186,7 @@ class Engine:
         """Open the source that failed again, and keep the model."""
         if self._player.text and not self._player.opening:
             self._stop_rerun()
-            self._work.forget_past()
+            self.work.forget_past()
             self._player.open(self._player.text)
             self._publisher.mark_changed()
 
@@ -206,7 +205,10 @@ class Engine:
 
     def pause(self) -> None:
         """Hold the next frame: the models are kept as they are before it, so that it can be processed again."""
-        if self._player.playing and self.progress.results:
+        if self._first_pass is not None:
+            self._stop_rerun()
+            self._player.pause(at_once=True)
+        elif self._player.playing and self.progress.results:
             self._player.step()
         else:
             self._player.pause()
@@ -232,49 +234,58 @@ class Engine:
         """Forget the models."""
         self._stop_rerun()
         self.runs.reset()
-        self._work.models_changed()
+        self.work.models_changed()
         self._publisher.mark_changed()
 
+    def learn_first(self) -> None:
+        """Learn from all of a file, or of the part that is repeated, and begin again with that model."""
+        player = self._player
+        if player.info is None or player.info.live or not player.count or player.opening:
+            self._notices.warn("Only a source that is open and has an end can be learned from beginning to end.")
+            return
+        self.stop_recording()
+        self._stop_rerun()
+        self._first_pass = FirstPass(player, self.work, self._settings.part)
+        self._publisher.mark_changed()
+
+    def _learn(self, played: PlayedFrame, first_pass: FirstPass) -> None:
+        try:
+            is_news = first_pass.learn(played, self._settings)
+        except Exception as error:  # noqa: BLE001 - a detector may raise anything; the window stays open
+            self._lose_detector(error)
+            return
+        if is_news:
+            self._publisher.mark_changed()
+
     def _stop_rerun(self) -> None:
-        self._rerun_to = None
+        self._rerun_to = self._first_pass = None
         self._queue.clear()
-        if self._work.is_repeating:
-            self._work.stop_repeating()
+        if self.work.is_repeating:
+            self.work.stop_repeating()
             self.runs.configure(self._settings, self._player.rate_hz)  # frames processed again had others
 
     def restart_counts(self) -> None:
         """Count right and wrong pixels from zero."""
-        self._work.restart_counts()
+        self.work.restart_counts()
         self._publisher.mark_changed()
 
     def restart_objects(self) -> None:
         """Count objects from zero."""
-        self._work.counter.restart()
+        self.work.counter.restart()
         self._publisher.mark_changed()
 
     def load_model(self, path: Path) -> None:
         """Continue with a saved model."""
-        results = self.progress.results
-        try:
-            config = self.runs.main.load(path, results[0].packet.frame if results else None)
-        except (BgsubError, ValueError) as error:
-            self._notices.error(error)
+        config = self.runs.load(path, self.progress.results[0].packet.frame if self.progress.results else None)
+        if config is None:
             return
-        self._work.models_changed()
+        self.work.models_changed()
         self._notices.send(Configured(config))
         self._notices.info(f"The model {path.name} was loaded; it continues from where it was saved.")
 
     def save_model(self, path: Path) -> None:
         """Save the model in its current state."""
         self.recorder.save_model(self.runs.main.detector, path)
-
-    def save_images(self, images: Mapping[Path, Frame]) -> None:
-        """Write images as PNG."""
-        self.recorder.save_images(images)
-
-    def export(self, path: Path) -> None:
-        """Write the statistics of the frames so far as a table."""
-        self.recorder.export(self.history, path)
 
     def record(self, outputs: Outputs) -> None:
         """Begin to record."""
@@ -305,6 +316,15 @@ class Engine:
             self._lose_source(error)
             return 0.0
         self._follow_player()
+        first_pass = self._first_pass
+        if first_pass is not None and isinstance(polled, PlayedFrame):
+            self._learn(polled, first_pass)
+            self._publish(idle=False)
+            return 0.0
+        if first_pass is not None and first_pass.is_over:
+            self._first_pass = None
+            first_pass.finish()
+            return 0.0
         if isinstance(polled, PlayedFrame):
             if not self.progress.results:
                 self._publisher.preview(polled.packet.frame)
@@ -321,36 +341,40 @@ class Engine:
         state = player.playing, player.opening, player.trouble
         if state != self._player_state:
             self._player_state = state
+            if player.trouble is not None:
+                self.work.live.finish()
             self._publisher.mark_changed()
         info, player.just_opened = player.just_opened, None
         if info is None:
             return
         if not self.progress.results:  # else the same source was opened again
             self.runs.restart(info.rate_hz)
+        self.work.use(self._settings, info)
         self._publisher.mark_changed()
-        self._notices.send(Opened(player.text, info))
+        self._notices.send(Opened(player.text, info, self._sampled.scale))
 
     def _process(self, played: PlayedFrame) -> None:
         player, settings = self._player, self._settings
         more = bool(self._queue) or player.owed > 0
         hold = not more and (not player.playing or (player.is_last and not settings.loop))
         try:
-            outcome = self._work.process(played, settings, player.rate_hz, hold=hold)
+            outcome = self.work.process(played, settings, player.rate_hz, hold=hold)
         except Exception as error:  # noqa: BLE001 - a detector may raise anything; the window stays open
             self._lose_detector(error)
             return
-        if not self._work.is_repeating:
+        if not self.work.is_repeating:
             self._rerun_to = None
         if outcome.is_new:
             self.recorder.write(self.progress.results[0], self.progress.elapsed_s)
         self._publisher.mark_changed()
 
     def _publish(self, *, idle: bool) -> None:
-        self._publisher.publish(self._settings, self._work, self._player, self.recorder.recorded, idle=idle)
+        recorded, caption = self.recorder.recorded, None if self._first_pass is None else self._first_pass.caption
+        self._publisher.publish(self._settings, self.work, self._player, recorded, caption, idle=idle)
 
     def _forget_frames(self) -> None:
         self._stop_rerun()
-        self._work.clear()
+        self.work.clear()
         self._publisher.clear()
 
     # Failures
@@ -366,34 +390,10 @@ class Engine:
         self._player.pause()
         self.stop_recording()
         self._publisher.mark_changed()
-        logger.debug("the detector failed", exc_info=error)
-        self._notices.send(
-            Notice(Level.ERROR, f"The detector failed ({describe(error)}); reset it, change it or choose another.")
-        )
+        self._notices.lose_detector(error)
 
     def report(self, error: Exception) -> None:
         """Report an unexpected error, and hold the image."""
         logger.error("unexpected error in the viewer", exc_info=error)
         self.pause()
         self._notices.error(error)
-
-
-def _changes_masks(before: Settings, after: Settings) -> bool:
-    """Return whether a change of settings may change masks."""
-    return (before.config, before.other, before.frozen, before.region) != (
-        after.config,
-        after.other,
-        after.frozen,
-        after.region,
-    )
-
-
-def _wants_more(before: Settings, after: Settings) -> bool:
-    """Return whether panes are shown that need something of the frame which those before did not."""
-
-    def needs(settings: Settings) -> set[tuple[Side, Needs]]:
-        return {
-            (pane.side, need) for pane in settings.panes for need in (Needs.SCORE, Needs.STAGES) if need in pane.needs
-        }
-
-    return not needs(after) <= needs(before)

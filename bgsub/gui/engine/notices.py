@@ -38,6 +38,12 @@ class Notices:
         logger.debug("%s", error, exc_info=error)
         self.send(Notice(Level.ERROR, describe(error), can_retry))
 
+    def lose_detector(self, error: Exception) -> None:
+        """Report that a detector cannot go on."""
+        logger.debug("the detector failed", exc_info=error)
+        text = f"The detector failed ({describe(error)}); reset it, change it or choose another."
+        self.send(Notice(Level.ERROR, text))
+
     def refuse(self, error: Exception, setting: object) -> None:
         """Report once that a setting cannot be used, though it fails with every frame."""
         if not any(setting is known for known in self._refused):

@@ -4,11 +4,12 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
+from bgsub.gui.messages import Sampling
 from bgsub.video._credentials import SCHEMES as AUTH_SCHEMES
 from bgsub.video.prefetch import Prefetch
-from bgsub.video.sources import FrameSource, open_source, public_name
+from bgsub.video.sources import FrameSource, Slice, open_source, public_name
 
-__all__ = ["Closable", "Opener", "OpeningThread", "open_for_viewer"]
+__all__ = ["Closable", "Opener", "OpeningThread", "Sampled", "open_for_viewer"]
 
 _JOIN_S = 15.0  # longer than a connection attempt and a capture thread may take
 _UNLIMITED = 1_000_000
@@ -22,6 +23,33 @@ class Opener(Protocol):
 
     def __call__(self, text: str, /, *, start: float | None) -> FrameSource:
         """Open `text` at a time in seconds, or at its beginning."""
+
+
+class Sampled:
+    """Opens sources as another opener does, with fewer or smaller frames.
+
+    Parameters
+    ----------
+    opener : Opener
+        Opens them as they are.
+    sampling : Sampling
+        What is made of them.
+    """
+
+    def __init__(self, opener: Opener, sampling: Sampling) -> None:
+        self._opener, self._sampling = opener, sampling
+        self.scale = sampling.scale
+        """Factor by which the frames of the source opened last are made smaller."""
+
+    def __call__(self, text: str, /, *, start: float | None) -> FrameSource:
+        """Open `text` at a time in seconds, or at its beginning."""
+        source = self._opener(text, start=start)
+        try:
+            self.scale, skip = self._sampling.of(source.info)
+            return source if (self.scale, skip) == (1, 1) else Slice(source, skip=skip, scale=self.scale)
+        except BaseException:
+            source.close()
+            raise
 
 
 class Closable(Protocol):
@@ -103,10 +131,13 @@ class OpeningThread:
         self._wake()
 
 
-def open_for_viewer(text: str, /, *, start: float | None, auth: str | None = None, scale: float = 1.0) -> FrameSource:
+def open_for_viewer(
+    text: str, /, *, start: float | None, auth: str | None = None, stall_timeout_s: float = 5.0
+) -> FrameSource:
     """Open a source as `open_source` does; a lost camera is opened again until the user stops it.
 
     `auth` is for the addresses that may have credentials.
     """
     own = auth is not None and text.partition("://")[0].lower() in AUTH_SCHEMES
-    return open_source(text, start=start, scale=scale, reconnects=_UNLIMITED, auth=auth if own else None)
+    used = auth if own else None
+    return open_source(text, start=start, reconnects=_UNLIMITED, stall_timeout_s=stall_timeout_s, auth=used)

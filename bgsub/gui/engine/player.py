@@ -145,7 +145,9 @@ class Player:
     """
 
     def __init__(self, opener: Opener, wake: Callable[[], None]) -> None:
-        self._opener, self._wake = opener, wake
+        self.opener = opener
+        """Opens the sources that come next."""
+        self._wake = wake
         self._text = ""
         self._state: _Closed | _Opening | _Delivering | _Ended = _Closed()
         self._timeline = _Timeline()
@@ -210,6 +212,11 @@ class Player:
         return self._owed
 
     @property
+    def count(self) -> int | None:
+        """Frames in the source, if known."""
+        return self._timeline.count
+
+    @property
     def is_last(self) -> bool:
         """Whether the latest frame is the last, as far as the length of the source is known."""
         return self._timeline.count is not None and self._position >= self._timeline.count - 1
@@ -249,9 +256,10 @@ class Player:
         self.playing = bool(self._text)
         self._clock.restart()
 
-    def pause(self) -> None:
-        """Hold the image; a live source goes on unseen."""
+    def pause(self, *, at_once: bool = False) -> None:
+        """Hold the image, `at_once` if frames were still to be delivered; a live source goes on unseen."""
         self.playing = False
+        self._owed = 0 if at_once else self._owed
 
     def step(self) -> None:
         """Ask for one more frame, and pause."""
@@ -367,7 +375,7 @@ class Player:
             previous = state.packets
         self._clock.restart()
         self._pending_seek = None
-        thread = OpeningThread(self._opener, self._text, start, previous, self._wake)
+        thread = OpeningThread(self.opener, self._text, start, previous, self._wake)
         self._state = _Opening(thread, arrival)
 
     def _finish_opening(self, opening: _Opening, part: tuple[float, float] | None) -> bool:

@@ -98,9 +98,16 @@ class ViewPublisher:
         self._changed = True
 
     def publish(
-        self, settings: Settings, work: "FrameProcessor", player: Player, recorded: int | None, *, idle: bool
+        self,
+        settings: Settings,
+        work: "FrameProcessor",
+        player: Player,
+        recorded: int | None,
+        caption: str | None = None,
+        *,
+        idle: bool,
     ) -> None:
-        """Hand out a new view if something changed and it is time for one."""
+        """Hand out a new view if something changed and it is time for one; `caption` takes the place of all others."""
         now = time.perf_counter()
         if not self._changed or not (idle or now - self._published_s >= _VIEW_INTERVAL_S):
             return
@@ -119,6 +126,7 @@ class ViewPublisher:
                 runs=runs.views(progress.results, scored=settings.truth is not None),
                 images=images,
                 counted=work.counter.counted,
+                live=work.live.found,
                 labels=progress.labels,
                 pinned_pixels=work.pinned_pixels.views,
                 position=player.position,
@@ -128,7 +136,7 @@ class ViewPublisher:
                 dropped=player.dropped,
                 playing=player.playing,
                 looking_back=work.is_looking_back,
-                captions=_captions(settings, work, player, progress.rate_hz(now), recorded),
+                captions=(caption,) if caption else _captions(settings, work, player, progress.rate_hz(now), recorded),
                 opening=player.opening,
                 preparing=player.info is not None and not progress.results,
                 trouble=player.trouble,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from bgsub.gui.engine.engine import Engine
 from bgsub.gui.engine.opening import Opener
+from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.messages import Event, Settings, View
 
 __all__ = ["Worker"]
@@ -28,16 +29,23 @@ class Worker:
         Opens sources.
     settings : Settings
         Initial settings.
+    budget : Budget, optional
+        Memory for past frames.
     """
 
     def __init__(
-        self, put: Callable[[View], None], send: Callable[[Event], None], opener: Opener, settings: Settings
+        self,
+        put: Callable[[View], None],
+        send: Callable[[Event], None],
+        opener: Opener,
+        settings: Settings,
+        budget: Budget | None = None,
     ) -> None:
         self._changed = threading.Condition()
         self._commands: deque[Callable[[], None]] = deque()
         self._settings: Settings | None = None
         self._woken = self._stop = False
-        self.engine = Engine(put, send, self._wake, opener, settings)
+        self.engine = Engine(put, send, self._wake, opener, settings, budget)
         """Its histories may be read from any thread, everything else only by commands."""
         self._thread = threading.Thread(target=self._run, name="bgsub-view", daemon=True)
         self._thread.start()
@@ -57,11 +65,15 @@ class Worker:
             self._commands.append(command)
             self._changed.notify_all()
 
-    def close(self) -> None:
-        """Finish recordings, close the source and join the thread. Closing twice does no harm."""
+    def ask_to_end(self) -> None:
+        """Let the thread end, after the frame that it is at."""
         with self._changed:
             self._stop = True
             self._changed.notify_all()
+
+    def close(self) -> None:
+        """Finish recordings, close the source and join the thread. Closing twice does no harm."""
+        self.ask_to_end()
         self._thread.join(_JOIN_S)
         if self._thread.is_alive():
             logger.warning("the worker does not answer; its thread ends with the next frame")

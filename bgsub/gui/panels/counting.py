@@ -1,10 +1,20 @@
 """Lines and zones: drawn on the image, listed with their counts."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from PyQt6.QtCore import QObject, QPointF, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, QPointF, QSignalBlocker, Qt, pyqtSignal
 from PyQt6.QtGui import QMouseEvent, QPainter, QShowEvent
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from bgsub.gui.counting import Counting
 from bgsub.gui.session import Session
@@ -111,6 +121,9 @@ class CountingPanel(QWidget):
         self.remove.clicked.connect(self._remove)
         self.again = _button("Count again", "Count from zero")
         self.again.clicked.connect(session.restart_objects)
+        self.follow = QCheckBox("Follow objects")
+        self.follow.setToolTip("Show each object with its number, its box and its trail, also without lines and zones")
+        self.follow.toggled.connect(lambda on: session.change(counting=replace(session.settings.counting, follows=on)))
         self.list = QListWidget()
         self.list.setAccessibleName("Lines and zones")
         self.state = QLabel()
@@ -122,6 +135,7 @@ class CountingPanel(QWidget):
             for button in pair:
                 row.addWidget(button)
             layout.addLayout(row)
+        layout.addWidget(self.follow)
         layout.addWidget(self.state)
         layout.addWidget(self.list, 1)
         session.changed.connect(self._show)
@@ -165,6 +179,8 @@ class CountingPanel(QWidget):
 
     def _show(self) -> None:
         counting, counted = self._session.settings.counting, self._session.view.counted
+        with QSignalBlocker(self.follow):
+            self.follow.setChecked(counting.follows)
         names = [*counting.lines, *counting.zones]
         known = [self.list.item(i) for i in range(self.list.count())]
         if [item.data(_NAME) for item in known if item is not None] != names:
@@ -179,7 +195,7 @@ class CountingPanel(QWidget):
             if item is not None:
                 item.setText(f"{name}: {count_text(counts[name])}" if name in counts else name)
         self.remove.setEnabled(bool(names))
-        self.again.setEnabled(bool(names))
+        self.again.setEnabled(bool(counting))
         self.state.setText(self._describe(counting))
 
     def _describe(self, counting: Counting) -> str:

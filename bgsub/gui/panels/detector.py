@@ -1,5 +1,6 @@
 """The detector: choice, parameters, learning, post-processing of its masks, presets and the command line."""
 
+import math
 import shlex
 from dataclasses import replace
 from itertools import pairwise
@@ -26,6 +27,7 @@ from PyQt6.QtWidgets import (
 
 from bgsub.config import Config
 from bgsub.detectors import DETECTORS, detector_class
+from bgsub.frames import VideoInfo
 from bgsub.gui.messages import Level
 from bgsub.gui.panels.parameters.form import ParameterForm
 from bgsub.gui.panels.parameters.presets import load_preset, save_preset
@@ -219,12 +221,15 @@ class DetectorPanel(QScrollArea):
         session.configured.connect(self._show_settings)
         session.changed.connect(self._show_settings)
         session.viewed.connect(self._show_state)
-        session.opened.connect(lambda _, info: self.editor.set_rate(info.rate_hz))
+        session.opened.connect(self._use_rate)
         self._show_settings()
 
     def apply_back(self) -> None:
         """Process the last seconds again with the present settings."""
         self._session.rerun(self.back_s.value())
+
+    def _use_rate(self, _: str, info: VideoInfo) -> None:
+        self.editor.set_rate(info.rate_hz)
 
     def copy_command(self) -> None:
         """Copy the equivalent command line to the clipboard."""
@@ -319,12 +324,24 @@ def command_line(session: Session) -> str:
     arguments = settings.config.to_arguments()
     if settings.frozen:
         arguments += ["--learning-rate", "0"]
-    arguments += settings.counting.to_arguments()
+    arguments += [*_part_arguments(session), *settings.counting.to_arguments()]
     region = settings.region
     if region is not None and region.image is None:
         if len(region.include) == 1 and not region.exclude:
             arguments += ["--roi", " ".join(f"{x:g},{y:g}" for x, y in region.include[0])]
         else:
             arguments += ["--roi", "region.json"]
+    if session.scale != 1:
+        arguments += ["--scale", f"{session.scale:g}"]
     stem = Path(source).stem if "://" not in source and ":" not in source else "out"
     return shlex.join(["bgsub", "run", source, "-o", f"{stem}-mask.mkv", *arguments])
+
+
+def _part_arguments(session: Session) -> list[str]:
+    """Return the options for the part that is repeated, in times of the source."""
+    part, view = session.settings.part, session.view
+    if part is None:
+        return []
+    origin_s = 0.0 if view.result is None else view.result.packet.time_s - view.time_s
+    ends = zip(("--start", "--end"), part, strict=True)
+    return [text for name, time_s in ends if 0 < time_s < math.inf for text in (name, f"{origin_s + time_s:.3f}s")]

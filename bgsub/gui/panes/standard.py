@@ -45,6 +45,9 @@ def _draw_mask(processed: Processed) -> Frame:
     marked = None if trace is None else trace.removed_by(SHADOWS)
     if marked is None:
         return mask
+    region = processed.detector.roi
+    if region is not None:
+        marked = marked & (region != 0)  # OpenCV's models also look for shadows outside
     return np.where(marked & (mask == 0), SHADOW_GREY, mask)
 
 

@@ -17,7 +17,7 @@ __all__ = [
     "ask_source_address",
     "ask_source_file",
     "ask_source_folder",
-    "dropped_source",
+    "dropped_sources",
 ]
 
 _VIDEOS = "Videos (*.mp4 *.mkv *.avi *.mov *.webm *.m4v *.mpg *.mpeg *.ts *.wmv *.flv *.3gp)"
@@ -44,14 +44,14 @@ def ask_source_address(parent: QWidget) -> str | None:
     return text.strip() if done and text.strip() else None
 
 
-def dropped_source(urls: list[QUrl]) -> str | None:
-    """Return the first source among dropped URLs; None if there is none."""
-    for url in urls:
-        if url.isLocalFile():
-            return _source_of_file(Path(url.toLocalFile()))
-        if url.scheme():
-            return url.toString()
-    return None
+def dropped_sources(urls: list[QUrl]) -> list[str]:
+    """Return the sources among dropped URLs; images of one folder are one source."""
+    found = [
+        _source_of_file(Path(url.toLocalFile())) if url.isLocalFile() else url.toString()
+        for url in urls
+        if url.isLocalFile() or url.scheme()
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _source_of_file(path: Path) -> str:

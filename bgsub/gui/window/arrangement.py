@@ -56,10 +56,11 @@ class Arrangement:
 
     def toggle_full_screen(self) -> None:
         """Use the full screen, or leave it."""
-        if self._window.isFullScreen():
-            self._window.showNormal()
+        window = self._window.window() or self._window
+        if window.isFullScreen():
+            window.showNormal()
         else:
-            self._window.showFullScreen()
+            window.showFullScreen()
 
     def show_all(self) -> None:
         """Show what was put away, so that a layout that is saved has all of it."""

@@ -28,13 +28,18 @@ def command_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
 
 def _source_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
     return {
-        CommandId.OPEN_FILE: lambda: window.ask_and_open(ask_source_file),
-        CommandId.OPEN_FOLDER: lambda: window.ask_and_open(ask_source_folder),
-        CommandId.OPEN_ADDRESS: lambda: window.ask_and_open(ask_source_address),
+        CommandId.OPEN_FILE: lambda: window.opening.ask(ask_source_file),
+        CommandId.OPEN_FOLDER: lambda: window.opening.ask(ask_source_folder),
+        CommandId.OPEN_ADDRESS: lambda: window.opening.ask(ask_source_address),
         CommandId.CLOSE_SOURCE: window.session.close_source,
         CommandId.OPEN_SESSION: window.session_files.open,
         CommandId.LAST_SESSION: window.session_files.continue_last,
-        CommandId.QUIT: window.close,
+        CommandId.OPEN_CAMERAS: window.opening.ask_cameras,
+        CommandId.NEW_TAB: lambda: window.tab_asked.emit(""),
+        CommandId.CLOSE_TAB: window.close_asked.emit,
+        CommandId.NEXT_TAB: lambda: window.turn_asked.emit(1),
+        CommandId.PREVIOUS_TAB: lambda: window.turn_asked.emit(-1),
+        CommandId.QUIT: lambda: (window.window() or window).close(),
     }
 
 
@@ -66,6 +71,10 @@ def _play_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
         CommandId.SLOWER: lambda: window.transport.change_speed(-1),
         CommandId.LOOP: lambda: session.change(loop=not session.settings.loop),
         CommandId.RETRY: session.retry,
+        CommandId.FULL_SIZE: lambda: window.session.choose_scale(1.0),
+        CommandId.HALF_SIZE: lambda: window.session.choose_scale(0.5),
+        CommandId.QUARTER_SIZE: lambda: window.session.choose_scale(0.25),
+        CommandId.LEARN_FIRST: session.learn_first,
         CommandId.FREEZE: session.toggle_frozen,
         CommandId.RESET: session.reset,
         CommandId.REWIND: lambda: session.rerun(0.0),

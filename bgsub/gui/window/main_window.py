@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QSettings, Qt
+from PyQt6.QtCore import QSettings, Qt, pyqtSignal
 from PyQt6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
 from PyQt6.QtWidgets import QDialog, QMainWindow, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
@@ -30,17 +30,15 @@ from bgsub.gui.widgets.fields import tame_fields
 from bgsub.gui.widgets.images.marks import mark_of
 from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.notice_bar import NoticeBar
-from bgsub.gui.widgets.open_source import (
-    RecentSources,
-    dropped_source,
-)
+from bgsub.gui.widgets.open_source import RecentSources, dropped_sources
 from bgsub.gui.widgets.start_page import StartPage
 from bgsub.gui.widgets.theme import Theme, ThemeChoice
 from bgsub.gui.window.arrangement import Arrangement
 from bgsub.gui.window.drawing import Drawing
-from bgsub.gui.window.file_commands import FileCommands, source_title
+from bgsub.gui.window.file_commands import FileCommands
 from bgsub.gui.window.handlers import command_handlers
 from bgsub.gui.window.menus import Menus
+from bgsub.gui.window.opening import Opening
 from bgsub.gui.window.session_files import SessionFiles
 from bgsub.gui.window.window_state import WindowState
 from bgsub.video.sources import Position
@@ -66,11 +64,29 @@ class MainWindow(QMainWindow):
         Colours.
     settings : QSettings
         Where layout and choices are remembered.
+    in_tab : bool
+        Whether it becomes a part of another window.
     """
 
-    def __init__(self, session: Session, theme: Theme, settings: QSettings) -> None:
-        super().__init__()
+    tab_asked = pyqtSignal(str)
+    """The user wants a tab, for a source unless the name is empty."""
+    cameras_asked = pyqtSignal(str)
+    """The user wants to see the cameras of a file of `bgsub watch`."""
+    close_asked = pyqtSignal()
+    """The user wants to close the tab."""
+    closed = pyqtSignal()
+    """It is closed."""
+    turn_asked = pyqtSignal(int)
+    """The user wants the next tab (1) or the previous one (-1)."""
+
+    def __init__(self, session: Session, theme: Theme, settings: QSettings, *, in_tab: bool = False) -> None:
+        super().__init__(flags=Qt.WindowType.Widget if in_tab else Qt.WindowType.Window)
         self.session, self._theme = session, theme
+        self.close_session: Callable[[], object] = session.close
+        """Called when the window closes."""
+        self.waits_unseen = True
+        """Whether a file is paused while another tab is shown."""
+        self._plays_when_shown = False
         self._state = WindowState(settings)
         self._last_config = self._state.config
         self._is_ending = False
@@ -107,7 +123,7 @@ class MainWindow(QMainWindow):
         }
         self.docks = make_docks(self, panels)
         self._lay_out()
-        self.arrangement, self.drawing = Arrangement(self), Drawing(self)
+        self.arrangement, self.drawing, self.opening = Arrangement(self), Drawing(self), Opening(self)
         self.files = FileCommands(self, session, self.grid)
         self.session_files = SessionFiles(self, self._state)
         toggles = [action for dock in self.docks.values() if (action := dock.toggleViewAction()) is not None]
@@ -115,42 +131,29 @@ class MainWindow(QMainWindow):
         self._connect()
         self._offer_panes()
         self.arrangement.fit_screen()
+        if not in_tab:
+            self._state.restore_geometry(self)
         self._state.restore(self, self.grid, session)
+        theme.changed.connect(self._show_theme)
         self.choose_theme(self._state.theme)
         self._show_recording(False)
         self.start.resume.setEnabled(self._state.has_workspace)
         tame_fields(self)
         self._show_view()
-
-    # Opening
+        if session.info is not None:  # a camera that was opened before
+            session.opened.emit(session.source, session.info)
 
     def open(self, text: str, part: tuple[Position | None, Position | None] = (None, None)) -> None:
         """Open a source, or a part of it from its first to its last frame."""
-        self.notices.clear()
-        self.name_source(text)
-        self.session.open(text, part)
-
-    def name_source(self, text: str) -> None:
-        """Put the name of a source into the title."""
-        title = source_title(text) if text else ""
-        self.setWindowTitle(f"{title} - bgsub" if title else "bgsub")
-
-    def ask_and_open(self, ask: Callable[[QWidget], str | None]) -> None:
-        """Ask for a source and open it."""
-        text = ask(self)
-        if text is not None:
-            self.open(text)
+        self.opening.open(text, part)
 
     def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
         mime = None if a0 is None else a0.mimeData()
-        if a0 is not None and mime is not None and mime.hasUrls() and dropped_source(mime.urls()):
+        if a0 is not None and mime is not None and mime.hasUrls() and dropped_sources(mime.urls()):
             a0.acceptProposedAction()
 
     def dropEvent(self, a0: QDropEvent | None) -> None:
-        mime = None if a0 is None else a0.mimeData()
-        text = dropped_source(mime.urls()) if mime is not None else None
-        if text is not None:
-            self.open(text)
+        self.opening.drop(None if a0 is None else a0.mimeData())
 
     # View
 
@@ -185,9 +188,12 @@ class MainWindow(QMainWindow):
 
     def choose_theme(self, choice: ThemeChoice) -> None:
         """Use another theme."""
+        self._state.remember_theme(choice)
         self._theme.choose(choice)
+
+    def _show_theme(self) -> None:
         for other in ThemeChoice:
-            self.menus.check(theme_command_id(other), other is choice)
+            self.menus.check(theme_command_id(other), other is self._theme.choice)
 
     def toggle_overlay_style(self) -> None:
         """Change between outlines and tint."""
@@ -231,6 +237,22 @@ class MainWindow(QMainWindow):
             self.drawing.finish()
         else:
             super().keyPressEvent(a0)
+
+    def leave(self) -> None:
+        """Do less while another tab is shown: a file waits, and no image is made."""
+        info, playing = self.session.info, self.session.view.playing
+        self._plays_when_shown = playing and info is not None and not info.live and self.waits_unseen
+        if self._plays_when_shown:
+            self.session.pause()
+        if not self.grid.popped:
+            self.session.change(panes=())
+
+    def enter(self) -> None:
+        """Go on where another tab was chosen."""
+        self._use_panes()
+        if self._plays_when_shown:
+            self._plays_when_shown = False
+            self.session.play()
 
     def _show_view(self) -> None:
         self.pages.setCurrentWidget(self.grid if self.session.source else self.start)
@@ -318,12 +340,19 @@ class MainWindow(QMainWindow):
         self._show_view()
 
     def _remember_source(self, text: str) -> None:
+        self._show_checks()
         self.recent.add(text)
         self.menus.fill_recent()
 
     def _show_checks(self) -> None:
         self._offer_panes()
         self.menus.check(CommandId.COMPARE, self.session.is_comparing)
+        for scale, command in (
+            (1.0, CommandId.FULL_SIZE),
+            (0.5, CommandId.HALF_SIZE),
+            (0.25, CommandId.QUARTER_SIZE),
+        ):
+            self.menus.check(command, self.session.scale == scale)
         freeze = self.menus.actions[CommandId.FREEZE]
         freeze.setChecked(self.session.settings.frozen)
         freeze.setEnabled(self.session.can_freeze)
@@ -333,10 +362,10 @@ class MainWindow(QMainWindow):
         action.setChecked(on)
         action.setToolTip("Stop recording" if on else "Record mask and overlay")
 
-    def end(self) -> None:
+    def end(self) -> bool:
         """Close without a question, because the process is told to end."""
         self._is_ending = True
-        self.close()
+        return self.close()
 
     def closeEvent(self, a0: QCloseEvent | None) -> None:
         if not (self._is_ending or self.session_files.may_close()):
@@ -346,6 +375,7 @@ class MainWindow(QMainWindow):
         self._is_ending = True
         self.grid.close_popped()
         self.arrangement.show_all()
+        self._use_panes()  # in a tab that is not shown there are none
         self._state.save(self, self.grid, self.session, self._theme.choice, looks_ahead=self.lookout.is_enabled)
         self.hide()  # at once: finishing files and leaving a silent stream may take seconds
         if self.learners is not None:
@@ -355,6 +385,7 @@ class MainWindow(QMainWindow):
         self.menus.cameras.finish()
         self.lookout.close()
         self.truth.suggestions.finish()
-        self.session.close()
+        self.close_session()
         self.garbage.stop()
         super().closeEvent(a0)
+        self.closed.emit()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QObject, Qt
 from PyQt6.QtGui import QAction, QKeySequence
 from PyQt6.QtWidgets import (
     QDialog,
@@ -72,7 +72,7 @@ _MOUSE = (
 )
 
 
-class Menus:
+class Menus(QObject):
     """Fills the menu bar and the tool bar of a window.
 
     Parameters
@@ -100,6 +100,7 @@ class Menus:
         recent: RecentSources,
         panels: Iterable[QAction],
     ) -> None:
+        super().__init__(window)  # so that the theme forgets it with the window
         self._window, self._theme, self._handlers = window, theme, handlers
         self._open_source, self._recent, self._panels = open_source, recent, list(panels)
         self.menus = main_menus()

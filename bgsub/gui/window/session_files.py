@@ -62,6 +62,6 @@ class SessionFiles:
     def _restore(self, workspace: Workspace) -> None:
         window = self._window
         window.notices.clear()
-        window.name_source(workspace.source)
+        window.opening.name(workspace.source)
         window.session.restore(workspace)
         window.grid.choose(workspace.settings.panes)

@@ -3,7 +3,7 @@
 import logging
 
 from PyQt6.QtCore import QByteArray, QSettings
-from PyQt6.QtWidgets import QMainWindow
+from PyQt6.QtWidgets import QMainWindow, QWidget
 
 from bgsub.config import Config
 from bgsub.errors import BgsubError
@@ -70,11 +70,19 @@ class WindowState:
         text = self._text("session/last")
         return parse_workspace(text, "the last session") if text else None
 
-    def restore(self, window: QMainWindow, grid: PaneGrid, session: Session) -> None:
-        """Apply what is remembered."""
-        geometry, state = self._settings.value("window/geometry"), self._settings.value("window/state")
+    def remember_theme(self, theme: ThemeChoice) -> None:
+        """Remember another theme at once: windows that are made later begin with it."""
+        self._settings.setValue("window/theme", theme.value)
+
+    def restore_geometry(self, window: QWidget) -> None:
+        """Give a window the place on the screen that is remembered."""
+        geometry = self._settings.value("window/geometry")
         if isinstance(geometry, QByteArray):
             window.restoreGeometry(geometry)
+
+    def restore(self, window: QMainWindow, grid: PaneGrid, session: Session) -> None:
+        """Apply what is remembered of its inside."""
+        state = self._settings.value("window/state")
         if isinstance(state, QByteArray):
             window.restoreState(state, _LAYOUT_VERSION)
         known = [find_pane(pane_id) for pane_id in self._text("window/panes").split("|")]
@@ -93,7 +101,7 @@ class WindowState:
         if session.source:
             self._settings.setValue("session/last", workspace_text(session.workspace))
         for key, value in (
-            ("window/geometry", window.saveGeometry()),
+            ("window/geometry", (window.window() or window).saveGeometry()),
             ("window/state", window.saveState(_LAYOUT_VERSION)),
             ("window/panes", "|".join(pane.id for pane in grid.panes)),
             ("window/theme", theme.value),

@@ -54,14 +54,21 @@ class Pictures:
         SinkError
             If it cannot be written.
         """
+        data = self.of(event)
+        if data is None:
+            return False
+        write_whole(path, data, sync=False)
+        return True
+
+    def of(self, event: Event) -> bytes | None:
+        """Return the picture nearest to the peak of an event, with its boxes, as JPEG; None if there is none."""
         self._keep()
         if not self._kept:
-            return False
+            return None
         nearest = min(self._kept, key=lambda one: abs(one.time_s - event.peak.time_s))
         boxes: Sequence[Box] = event.boxes if nearest.time_s == event.peak.time_s else ()
         image = np.asarray(cv2.imdecode(np.frombuffer(nearest.data, np.uint8), cv2.IMREAD_COLOR))
-        write_whole(path, _encode(thumbnail(image, boxes)), sync=False)
-        return True
+        return _encode(thumbnail(image, boxes))
 
     def forget_before(self, time_s: float) -> None:
         """Drop the pictures of times that no event to come contains."""

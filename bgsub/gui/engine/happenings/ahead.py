@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub.config import Config
-from bgsub.events import Event, EventMachine, EventRules, Measure, SceneChange, Sensitivity
+from bgsub.events import Event, EventRules, SceneChange, Sensitivity
 from bgsub.frames import Packet, VideoInfo
 from bgsub.gui.engine.notices import describe
 from bgsub.gui.engine.opening import Opener
+from bgsub.gui.events.finder import EventFinder, EventSearch, Found
 from bgsub.gui.messages import DEFAULT_RATE_HZ
 from bgsub.pipeline import Pipeline
 from bgsub.roi import Region
@@ -55,8 +56,8 @@ class Task:
         return EventRules.from_sensitivity(self.sensitivity)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Happenings:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Happenings(Found):
     """What was found so far."""
 
     task: Task
@@ -68,8 +69,6 @@ class Happenings:
     """Length of the source, as its container states it."""
     settings: ScanSettings
     """With which `bgsub scan` finds the same, but for the region."""
-    events: tuple[Event, ...] = ()
-    changes: tuple[SceneChange, ...] = ()
     is_complete: bool = False
     """Whether the end was reached."""
     failure: str = ""
@@ -130,7 +129,8 @@ class Ahead:
         _be_nice()
         settings = ScanSettings(replace(self._task.config, roi=""), self._task.rules)
         empty = np.full(BINS, np.nan, np.float32)
-        found = Happenings(self._task, empty, FileReport(self._task.source), 0.0, settings)
+        file = FileReport(self._task.source)
+        found = Happenings(task=self._task, activity=empty, file=file, length_s=0.0, settings=settings)
         try:
             self._look(found)
         except Exception as error:
@@ -181,27 +181,27 @@ class _Search:
             warmup=task.config.warmup or 0,
             want_score=detector.can_score,
         )
-        self._measure = Measure(min_area=task.rules.min_area)
-        self._machine = EventMachine(task.rules)
+        self._finder = EventFinder(EventSearch(task.rules))
         self._activity = found.activity.copy()
         self._first_s, self._last_s, self._frames = math.nan, -math.inf, 0
         self._bin = 0
 
     def see(self, packet: Packet) -> None:
         """Take the next frame."""
-        observation = self._measure(self._pipeline.step(packet))
+        result = self._pipeline.step(packet)
+        observation = self._finder.measure(result)
         if self._frames == 0:
             self._first_s = packet.time_s
         if observation.time_s <= self._last_s:
             return
         self._last_s, self._frames = packet.time_s, self._frames + 1
         self._note_activity(packet.time_s - self._first_s, observation.foreground)
-        self._add(self._machine.see(observation))
+        self._add(self._finder.see(observation, result))
 
     def finish(self) -> None:
         """Note that the end was reached, which may be a little before the one that the container states."""
         self._activity[self._bin + 1 :] = self._activity[self._bin]
-        self._add(self._machine.finish())
+        self._add(self._finder.finish())
         self.found = replace(self.found, is_complete=True)
 
     def _note_activity(self, time_s: float, share: float) -> None:
@@ -214,15 +214,10 @@ class _Search:
     def _add(self, new: list[Event | SceneChange]) -> None:
         found = self.found
         file = replace(found.file, frames=self._frames, first_s=self._first_s, last_s=self._last_s)
-        events = (*found.events, *(one for one in new if isinstance(one, Event)))
-        changes = (*found.changes, *(one for one in new if isinstance(one, SceneChange)))
-        self.found = replace(
-            found,
-            activity=self._activity.copy(),
-            file=file,
-            events=events[:_MOST_EVENTS],
-            changes=changes[:_MOST_EVENTS],
-        )
+        pictures = self._finder.take_pictures(new, self._last_s)
+        if new:
+            found = found.with_more(new, pictures, _MOST_EVENTS)
+        self.found = replace(found, activity=self._activity.copy(), file=file)
 
 
 def _be_nice() -> None:

@@ -168,6 +168,16 @@ class DetectorRun:
         self._times_ms.append(result.timings.total_ms)
         return result
 
+    def learn(self, packet: Packet) -> None:
+        """Learn one frame, whose mask nobody wants; a frozen detector learns, too."""
+        self._pipeline.want_score = self._pipeline.want_stages = False
+        self._pipeline.learning_rate = -1.0
+        self._pipeline.step(packet)
+
+    def restart_pipeline(self) -> None:
+        """Begin with the first frame again, and keep the model."""
+        self._pipeline = replace(self._config, roi="").make_pipeline(self.detector)
+
     def reason_to_remove(self, row: int, column: int) -> str:
         """Return why a pixel cannot be foreground in the last mask, whatever its colour; empty if it could."""
         region = self.detector.roi

@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from bgsub.config import Config
 from bgsub.detectors.base import Detector
 from bgsub.errors import BgsubError
 from bgsub.evaluation import count_pixels, scored_pixels
@@ -88,6 +90,14 @@ class DetectorRuns:
             if index not in but:
                 run.restore(state)
 
+    def load(self, path: Path, frame: Frame | None) -> Config | None:
+        """Continue with a saved model as A, and return its configuration; None if it cannot be used."""
+        try:
+            return self.main.load(path, frame)
+        except (BgsubError, ValueError) as error:
+            self._notices.error(error)
+            return None
+
     def reset(self) -> None:
         """Forget all models."""
         for run in self._runs:
@@ -113,19 +123,33 @@ class DetectorRuns:
         except (BgsubError, ValueError) as error:
             self._notices.refuse(error, region)
 
-    def step(self, packet: Packet, settings: Settings, known: Mapping[int, Result]) -> list[Result]:
-        """Process one frame with each detector whose result is not known, with scores for panes that need them."""
+    def step(self, packet: Packet, settings: Settings, known: Mapping[int, Result], *, score: bool) -> list[Result]:
+        """Process one frame with each detector whose result is not known, with scores for panes that need them.
+
+        With `score`, something else needs that of the main detector.
+        """
         return [
             known[side]
             if side in known
             else run.step(
                 packet,
                 frozen=settings.frozen,
-                want_score=_is_needed(Needs.SCORE, side, settings),
+                want_score=_is_needed(Needs.SCORE, side, settings) or (score and run is self.main),
                 want_stages=_is_needed(Needs.STAGES, side, settings),
             )
             for side, run in enumerate(self._runs)
         ]
+
+    def learn(self, packet: Packet, settings: Settings) -> None:
+        """Let each detector learn one frame."""
+        self.prepare(packet.frame, settings.region)
+        for run in self._runs:
+            run.learn(packet)
+
+    def restart_pipelines(self) -> None:
+        """Begin with the first frame again, and keep the models."""
+        for run in self._runs:
+            run.restart_pipeline()
 
     def compare(self, results: list[Result], truth: Truth | None) -> Mask | None:
         """Compare the masks of a frame with its labels, (H, W) uint8, and return these, if there are any."""

@@ -6,37 +6,25 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from bgsub.evaluation import Counts
-from bgsub.frames import Packet, Result
+from bgsub.frames import Packet, Result, VideoInfo
 from bgsub.gui.counting import ObjectCounter
 from bgsub.gui.engine.history import FRAME_COLUMNS, History
 from bgsub.gui.engine.notices import Notices
 from bgsub.gui.engine.pinned_pixels import PinnedPixels
 from bgsub.gui.engine.player import Arrival, PlayedFrame
+from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.engine.processing.detector_run import foreground_share
 from bgsub.gui.engine.processing.detector_runs import DetectorRuns
 from bgsub.gui.engine.processing.past_results import PastFrame, PastResults, time_key
 from bgsub.gui.engine.processing.recent_frames import RecentFrames
 from bgsub.gui.engine.processing.snapshots import Snapshot, Snapshots
 from bgsub.gui.engine.publisher import Progress
+from bgsub.gui.events.live import LiveEvents
 from bgsub.gui.messages import Settings
 
-__all__ = ["FRAME_BYTES", "RESULT_BYTES", "SNAPSHOT_BYTES", "Budget", "FrameProcessor", "Outcome"]
+__all__ = ["FrameProcessor", "Outcome"]
 
-RESULT_BYTES, SNAPSHOT_BYTES, FRAME_BYTES = 64 * 2**20, 160 * 2**20, 64 * 2**20
-"""Memory for past masks, for copies of models (or two of them, where one is larger) and for frames."""
-
-_SNAPSHOT_INTERVAL_S = 4.0
 _HISTORY_FRAMES = 90_000  # an hour at 25 frames per second
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """Memory for what is kept of past frames."""
-
-    results: int = RESULT_BYTES
-    snapshots: int = SNAPSHOT_BYTES
-    frames: int = FRAME_BYTES
-    snapshot_interval_s: float = _SNAPSHOT_INTERVAL_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +69,9 @@ class FrameProcessor:
         self.history = History(FRAME_COLUMNS, _HISTORY_FRAMES)
         self.pinned_pixels = PinnedPixels()
         self.counter = ObjectCounter()
+        self.live = LiveEvents(notices.refuse)
         self.past = PastResults(budget.results)
-        self.snapshots = Snapshots(budget.snapshots, budget.snapshot_interval_s)
+        self.snapshots = Snapshots(budget.snapshots, budget.snapshot_interval_s, budget.least_snapshots)
         self.recent = RecentFrames(budget.frames)
         self._held: Snapshot | None = None
         self._head: list[Result] = []
@@ -116,6 +105,16 @@ class FrameProcessor:
     def is_repeating(self) -> bool:
         """Whether frames are being processed a second time."""
         return self._again is not None
+
+    def use_budget(self, budget: Budget) -> None:
+        """Keep less of past frames from now on, or more."""
+        self.past.capacity_bytes, self.recent.capacity_bytes = budget.results, budget.frames
+        self.snapshots.capacity_bytes, self.snapshots.least = budget.snapshots, budget.least_snapshots
+
+    def use(self, settings: Settings, info: VideoInfo | None) -> None:
+        """Count objects, and look for events of a live source, as other settings say."""
+        self.counter.use(settings.counting)
+        self.live.use(settings.event_search if info is not None and info.live else None)
 
     def process(self, played: PlayedFrame, settings: Settings, rate_hz: float | None, *, hold: bool) -> Outcome:
         """Process one frame, or show what was found in it before.
@@ -153,6 +152,7 @@ class FrameProcessor:
         self._end_repeating(packet, settings, rate_hz)
         if not was_repeated:
             self.counter.see(self.progress.results[0])
+            self.live.see(self.progress.results[0], self.progress.elapsed_s)
         return Outcome(is_new=not was_repeated)
 
     def repeat(self, settings: Settings, rate_hz: float | None) -> bool:
@@ -270,6 +270,7 @@ class FrameProcessor:
         self.history.clear()
         self.pinned_pixels.clear()
         self.counter.restart()
+        self.live.clear()
 
     def _settings_for(self, packet: Packet, present: Settings) -> Settings:
         """Return the settings of a frame, which are those it had where frames are processed again."""
@@ -294,6 +295,7 @@ class FrameProcessor:
     ) -> None:
         packet, progress = played.packet, self.progress
         self.past.drop_from(packet.time_s)
+        self.recent.drop_from(packet.time_s)  # a frame that is processed again must not be kept twice
         if self.is_repeating:
             self.runs.configure(settings, rate_hz)
         self._held = None
@@ -304,7 +306,7 @@ class FrameProcessor:
                 self.snapshots.add(snapshot)
         self.runs.prepare(packet.frame, settings.region)
         inspections = self.pinned_pixels.inspect(self.runs.main, packet.frame)
-        results = self.runs.step(packet, settings, known)
+        results = self.runs.step(packet, settings, known, score=self.live.is_on)
         self._head, self._head_settings = results, settings
         progress.add(played, results, rate_hz)
         progress.labels = self.runs.count(results, settings.truth, known)

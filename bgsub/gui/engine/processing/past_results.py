@@ -88,7 +88,7 @@ class PastResults:
     """
 
     def __init__(self, capacity_bytes: int) -> None:
-        self._capacity_bytes = capacity_bytes
+        self.capacity_bytes = capacity_bytes
         self._frames: dict[int, PastFrame] = {}
         self._nbytes = 0
 
@@ -108,7 +108,7 @@ class PastResults:
         self._remove(time_key(frame.time_s))
         self._frames[time_key(frame.time_s)] = frame
         self._nbytes += frame.nbytes
-        while self._nbytes > self._capacity_bytes and len(self._frames) > 1:
+        while self._nbytes > self.capacity_bytes and len(self._frames) > 1:
             self._remove(next(iter(self._frames)))
 
     def find(self, time_s: float) -> PastFrame | None:

@@ -1,11 +1,19 @@
 """The last frames as they came, so that a model can see them again without reading the source again."""
 
 from collections import deque
+from collections.abc import Sequence
 
 from bgsub.gui.engine.player import PlayedFrame
 from bgsub.gui.engine.processing.past_results import time_key
 
-__all__ = ["RecentFrames"]
+__all__ = ["SAME_S", "RecentFrames", "covers"]
+
+SAME_S = 5e-7  # times that differ by less are the same
+
+
+def covers(frames: Sequence[PlayedFrame], first_s: float, last_s: float) -> bool:
+    """Return whether frames begin and end as early and as late as that."""
+    return bool(frames and frames[0].packet.time_s <= first_s + SAME_S and frames[-1].packet.time_s >= last_s - SAME_S)
 
 
 class RecentFrames:
@@ -18,7 +26,7 @@ class RecentFrames:
     """
 
     def __init__(self, capacity_bytes: int) -> None:
-        self._capacity_bytes = capacity_bytes
+        self.capacity_bytes = capacity_bytes
         self._frames: deque[PlayedFrame] = deque()
         self._nbytes = 0
 
@@ -34,7 +42,7 @@ class RecentFrames:
         """Keep a frame, as the newest."""
         self._frames.append(played)
         self._nbytes += played.packet.frame.nbytes
-        while self._nbytes > self._capacity_bytes and len(self._frames) > 1:
+        while self._nbytes > self.capacity_bytes and len(self._frames) > 1:
             self._nbytes -= self._frames.popleft().packet.frame.nbytes
 
     def until(self, time_s: float) -> list[PlayedFrame]:

@@ -1,5 +1,6 @@
 """Copies of the models as they were before some frames, in bounded memory."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -38,15 +39,19 @@ class Snapshots:
     Parameters
     ----------
     capacity_bytes : int
-        Memory for them. Of too many, those go whose neighbours are nearest; the first and the last stay, so that at
-        least two are kept.
+        Memory for them. Of too many, those go whose neighbours are nearest; the first and the last stay as long as any.
     interval_s : float
         Time of the source between two.
+    least : int
+        Number that is kept even if they are larger.
     """
 
-    def __init__(self, capacity_bytes: int, interval_s: float) -> None:
-        self._capacity_bytes, self._interval_s = capacity_bytes, interval_s
+    def __init__(self, capacity_bytes: int, interval_s: float, least: int = 2) -> None:
+        self.capacity_bytes, self.least = capacity_bytes, least
+        self._interval_s = interval_s
         self._kept: list[Snapshot] = []
+        self._refused_s = -math.inf
+        """Time of the last one that was not kept, because there is no memory for any."""
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -63,14 +68,19 @@ class Snapshots:
 
     def is_due(self, time_s: float) -> bool:
         """Return whether a snapshot before the frame of this time is wanted."""
-        return not self._kept or time_s - self._kept[-1].time_s >= self._interval_s
+        last_s = self._kept[-1].time_s if self._kept else self._refused_s
+        return not 0 <= time_s - last_s < self._interval_s
 
     def add(self, snapshot: Snapshot) -> None:
         """Keep a snapshot, as the newest."""
         self._kept.append(snapshot)
-        while self.nbytes > self._capacity_bytes and len(self._kept) > 2:
-            gaps = [after.time_s - before.time_s for before, after in zip(self._kept, self._kept[2:], strict=False)]
-            del self._kept[1 + gaps.index(min(gaps))]
+        self._refused_s = -math.inf
+        while self.nbytes > self.capacity_bytes and len(self._kept) > self.least:
+            if len(self._kept) > 2:
+                gaps = [after.time_s - before.time_s for before, after in zip(self._kept, self._kept[2:], strict=False)]
+                del self._kept[1 + gaps.index(min(gaps))]
+            else:
+                self._refused_s = self._kept.pop(0).time_s
 
     def before(self, time_s: float) -> Snapshot | None:
         """Return the newest snapshot of a frame that is not later than this time."""
@@ -84,3 +94,4 @@ class Snapshots:
     def clear(self) -> None:
         """Forget all."""
         self._kept.clear()
+        self._refused_s = -math.inf

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from PyQt6.QtCore import QSignalBlocker, Qt
+from PyQt6.QtCore import QSignalBlocker
 from PyQt6.QtGui import QShowEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
@@ -18,18 +18,18 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from bgsub.events import Event, SceneChange, Sensitivity
+from bgsub.events import Sensitivity
 from bgsub.gui.engine.happenings.ahead import Happenings
+from bgsub.gui.events.live import LiveFound
 from bgsub.gui.lookout import Lookout
+from bgsub.gui.panels.timeline.event_rows import HEADS, ICON_SIZE, MOMENT, EventRows
 from bgsub.gui.panels.timeline.seek_slider import clock
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.dialogs import ask_folder
 
 __all__ = ["EventsPanel"]
 
-_HEADS = ("", "from", "length", "objects", "largest")
 _SENSITIVITIES = {"low": "large, slow things", "normal": "normal", "high": "small, short things, too"}
-_MOMENT = Qt.ItemDataRole.UserRole
 
 
 class EventsPanel(QWidget):
@@ -46,7 +46,8 @@ class EventsPanel(QWidget):
     def __init__(self, session: Session, lookout: Lookout) -> None:
         super().__init__()
         self._session, self._lookout = session, lookout
-        self._listed: Happenings | None = None
+        self._rows = EventRows()
+        self._listed: tuple[object, ...] = ()
         self._current: int | None = None
         self.enabled = QCheckBox("Look for events ahead")
         self.enabled.setToolTip("Look through the whole source in the background, at a small size")
@@ -64,11 +65,11 @@ class EventsPanel(QWidget):
         self.state.setWordWrap(True)
         self.state.setProperty("faint", True)
         self.list = QTreeWidget()
-        self.list.setHeaderLabels(_HEADS)
+        self.list.setHeaderLabels(HEADS)
         self.list.setRootIsDecorated(False)
         self.list.setUniformRowHeights(True)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.list.setToolTip("Click an event, or press Return on it, to go there")
+        self.list.setIconSize(ICON_SIZE)
         self.list.setAccessibleName("Events")
         header = self.list.header()
         if header is not None:
@@ -109,26 +110,20 @@ class EventsPanel(QWidget):
         layout.addLayout(buttons)
 
     def _show(self) -> None:
-        lookout, found = self._lookout, self._lookout.happenings
+        lookout, found, live = self._lookout, self._lookout.happenings, self._lookout.live
         with QSignalBlocker(self.enabled), QSignalBlocker(self.sensitivity):
             self.enabled.setChecked(lookout.is_enabled)
             self.sensitivity.setCurrentIndex(self.sensitivity.findData(lookout.sensitivity))
-        self.state.setText(self._describe(found))
+        self.state.setText(self._describe(found) if live is None else self._describe_live(live))
         has_events = found is not None and bool(found.events)
         for button in (self.back, self.forward):
             button.setEnabled(has_events)
         self.export.setEnabled(found is not None and found.is_complete)
-        before, self._listed = self._listed, found
-        if (
-            before is None
-            or found is None
-            or (len(before.events), len(before.changes))
-            != (
-                len(found.events),
-                len(found.changes),
-            )
-        ):
-            self._fill(found)
+        shown = found if live is None else live
+        listed = () if shown is None else (shown.events, shown.changes, () if live is None else live.active)
+        if listed != self._listed:
+            self._listed = listed
+            self._fill(found, live)
 
     def _describe(self, found: Happenings | None) -> str:
         if not self._lookout.is_enabled:
@@ -136,7 +131,7 @@ class EventsPanel(QWidget):
         if found is None:
             info = self._session.info
             if info is not None and (info.live or not info.count):
-                return "What happens in a live source is not known ahead; bgsub watch reports it."
+                return "Nothing has happened yet." if info.live else "The length of the source is not known."
             return "Nothing was looked at yet."
         if found.failure:
             return f"The source could not be looked through: {found.failure}"
@@ -145,19 +140,24 @@ class EventsPanel(QWidget):
             return f"{events} in {clock(found.seen_s)}."
         return f"{events} so far; looked at {clock(found.seen_s)} of {clock(found.length_s)}."
 
-    def _fill(self, found: Happenings | None) -> None:
+    def _describe_live(self, live: LiveFound) -> str:
+        if not live.events and not live.active:
+            return "Nothing has happened yet."
+        events = f"{len(live.events)} event{'' if len(live.events) == 1 else 's'} so far"
+        return f"{events}; something moves now." if live.active else f"{events}."
+
+    def _fill(self, found: Happenings | None, live: LiveFound | None) -> None:
         self.list.clear()
         self._current = None
-        if found is None:
-            return
-        events = [(event.start.time_s, _event_row(i + 1, event, found)) for i, event in enumerate(found.events)]
-        changes = [(change.start.time_s, _change_row(change, found)) for change in found.changes]
-        self.list.addTopLevelItems([row for _, row in sorted((*events, *changes), key=lambda pair: pair[0])])
-        self._mark()
+        if live is not None:
+            self.list.addTopLevelItems(self._rows.live(live))
+        elif found is not None:
+            self.list.addTopLevelItems(self._rows.ahead(found))
+            self._mark()
 
     def _go(self, row: QTreeWidgetItem) -> None:
-        event = row.data(0, _MOMENT)
-        if event is not None:
+        event = row.data(0, MOMENT)
+        if event is not None and self._lookout.live is None:
             self._lookout.go_to(event)
 
     def _mark(self) -> None:
@@ -174,28 +174,11 @@ class EventsPanel(QWidget):
             row = self.list.topLevelItem(index)
             if row is not None:
                 font = row.font(0)
-                font.setBold(event is not None and row.data(0, _MOMENT) is event)
-                for column in range(len(_HEADS)):
+                font.setBold(event is not None and row.data(0, MOMENT) is event)
+                for column in range(len(HEADS)):
                     row.setFont(column, font)
 
     def _ask_folder(self) -> None:
         folder = ask_folder(self, "Folder for events, pictures and report")
         if folder is not None:
             self._lookout.export(folder)
-
-
-def _event_row(number: int, event: Event, found: Happenings) -> QTreeWidgetItem:
-    start = clock(found.since_begin_s(event.start.time_s))
-    texts = (str(number), start, f"{event.duration_s:.1f} s", str(event.objects), f"{100 * event.share:.2g} %")
-    row = QTreeWidgetItem(texts)
-    row.setData(0, _MOMENT, event)
-    return row
-
-
-def _change_row(change: SceneChange, found: Happenings) -> QTreeWidgetItem:
-    what = "light switched" if change.cause == "light" else "camera moved"
-    row = QTreeWidgetItem(
-        ("", clock(found.since_begin_s(change.start.time_s)), what, "", f"{100 * change.share:.2g} %")
-    )
-    row.setData(0, _MOMENT, change)
-    return row

@@ -27,7 +27,7 @@ def count_text(counts: Mapping[str, int]) -> str:
 
 
 def paint_counting(painter: QPainter, to_pane: ToPane, counting: Counting, counted: Counted | None) -> None:
-    """Draw lines and zones with their counts, and a box with its number round each object."""
+    """Draw lines and zones with their counts, and each object with its number, its box and its trail."""
     counts = {} if counted is None else counted.counts
     for name, points in {**counting.lines, **counting.zones}.items():
         corners = paint_points(painter, to_pane, points, closed=len(points) > 2)
@@ -35,6 +35,8 @@ def paint_counting(painter: QPainter, to_pane: ToPane, counting: Counting, count
         _write(painter, corners[0] + QPointF(6, -6), name if here is None else f"{name}: {count_text(here)}", _COLOUR)
         if len(points) == 2:
             _write(painter, corners[1] + QPointF(6, 16), "→ to here; left is on its left", _COLOUR)
+    for points in () if counted is None else counted.trails.values():
+        _paint_trail(painter, to_pane, points)
     for number, (x, y, width, height) in () if counted is None else counted.boxes:
         box = QRectF(to_pane(QPointF(x, y)), to_pane(QPointF(x + width, y + height)))
         for colour, pen in ((QColor(0, 0, 0, 150), 3.0), (_BOX, 1.5)):
@@ -42,6 +44,13 @@ def paint_counting(painter: QPainter, to_pane: ToPane, counting: Counting, count
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(box)
         _write(painter, box.topLeft() + QPointF(2, -3), f"#{number}", _BOX)
+
+
+def _paint_trail(painter: QPainter, to_pane: ToPane, points: Points) -> None:
+    drawn = QPolygonF([to_pane(QPointF(x, y)) for x, y in points])
+    for colour, pen in ((QColor(0, 0, 0, 150), 3.0), (_BOX, 1.5)):
+        painter.setPen(QPen(colour, pen, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
+        painter.drawPolyline(drawn)
 
 
 def paint_points(painter: QPainter, to_pane: ToPane, points: Points, *, closed: bool) -> list[QPointF]:

@@ -1,0 +1,1 @@
+"""Several sources in one window: tabs, and the cameras of a watch as a grid."""
