@@ -23,6 +23,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (adaptive, "_FLICKER_SLOW"),
     (adaptive, "_FACTOR_RATE"),
     (adaptive, "_OLD"),
+    (adaptive, "_SHADE_S"),
     (final_mask, "_ONSETS"),
     (final_mask, "_ONSET_RATE"),
     (final_mask, "_YOUNG"),
