@@ -16,8 +16,9 @@ from bgsub.learners import (
     ProjectronClassifier,
     SVMDClassifier,
 )
-from bgsub.learners._jit import losses, members, svmd
-from bgsub.learners._jit.linear import LinearStore, settle_factor
+from bgsub.learners._jit import losses, svmd
+from bgsub.learners._jit.perceptrons import members
+from bgsub.learners._jit.perceptrons.linear import LinearStore, settle_factor
 from bgsub.learners._jit.records import as_record, record_type
 from bgsub.learners._jit.schedules import SCHEDULES
 from tests.learners.known import rings

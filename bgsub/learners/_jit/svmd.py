@@ -18,7 +18,7 @@ from bgsub.learners._jit.losses import (
     has_sides,
     slope,
 )
-from bgsub.learners._jit.projectron import dot as partial_sums
+from bgsub.learners._jit.perceptrons.projectron import dot as partial_sums
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.schedules import ADAPTIVE, step_size
 from bgsub.learners._jit.store import (

@@ -7,8 +7,8 @@ import numpy as np
 
 from bgsub.learners._base.regressor import OnlineKernelRegressor
 from bgsub.learners._checks import check_integer, check_real
-from bgsub.learners._jit import krls as jit
-from bgsub.learners._jit.projectron import backward
+from bgsub.learners._jit.filters import krls as jit
+from bgsub.learners._jit.perceptrons.projectron import backward
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.projected import ProjectedExpansion
 

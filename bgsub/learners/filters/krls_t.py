@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.regressor import OnlineKernelRegressor
 from bgsub.learners._checks import check_choice, check_integer, check_real
-from bgsub.learners._jit import krls_t as jit
+from bgsub.learners._jit.filters import krls_t as jit
 from bgsub.learners.hypotheses.expansion import KernelExpansion
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.samples import one_sample

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._base.learner import scalar
-from bgsub.learners._jit.perceptrons import ALMAParameters, ALMAState, alma, alma_rows
+from bgsub.learners._jit.perceptrons.kernel_perceptrons import ALMAParameters, ALMAState, alma, alma_rows
 from bgsub.learners.perceptrons.linear import alma_parameters
 
 __all__ = ["ALMAClassifier"]

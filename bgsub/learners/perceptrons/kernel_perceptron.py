@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from bgsub.learners._base.classifier import MulticlassKernelClassifier
 from bgsub.learners._base.kernel_learner import EvictionParameters
 from bgsub.learners._checks import check_real
-from bgsub.learners._jit.perceptrons import (
+from bgsub.learners._jit.perceptrons.kernel_perceptrons import (
     PassiveAggressiveParameters,
     PerceptronParameters,
     passive_aggressive,

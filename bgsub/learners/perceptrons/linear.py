@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bgsub.learners._base.classifier import OnlineClassifier
 from bgsub.learners._base.learner import OnlineLearner, scalar
 from bgsub.learners._checks import check_real
-from bgsub.learners._jit import linear as jit
-from bgsub.learners._jit.perceptrons import ALMAParameters
+from bgsub.learners._jit.perceptrons import linear as jit
+from bgsub.learners._jit.perceptrons.kernel_perceptrons import ALMAParameters
 from bgsub.learners._jit.records import Lessons
 from bgsub.learners.hypotheses.kernels import Array
 from bgsub.learners.hypotheses.weights import LinearWeights

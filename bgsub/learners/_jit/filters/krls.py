@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bgsub._numba import compiled_views, part
-from bgsub.learners._jit.projectron import FACTOR_GUARD, dot, extend, forward
+from bgsub.learners._jit.perceptrons.projectron import FACTOR_GUARD, dot, extend, forward
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import diagonal, fill_row
 
