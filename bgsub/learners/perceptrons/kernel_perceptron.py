@@ -11,11 +11,9 @@ from bgsub.learners._jit.perceptrons.kernel_perceptrons import (
     PerceptronParameters,
     passive_aggressive,
     passive_aggressive_class_rows,
-    passive_aggressive_pair,
     passive_aggressive_rows,
     perceptron,
     perceptron_class_rows,
-    perceptron_pair,
     perceptron_rows,
 )
 
@@ -28,7 +26,6 @@ class _Perceptron(MulticlassKernelClassifier):
 
     _rule: ClassVar[Any] = staticmethod(perceptron)
     _rows: ClassVar[Any] = staticmethod(perceptron_rows)
-    _pair_rule: ClassVar[Any] = staticmethod(perceptron_pair)
     _class_rows: ClassVar[Any] = staticmethod(perceptron_class_rows)
 
 
@@ -144,7 +141,6 @@ class PassiveAggressiveKernel(EvictionParameters, MulticlassKernelClassifier):
 
     _rule: ClassVar[Any] = staticmethod(passive_aggressive)
     _rows: ClassVar[Any] = staticmethod(passive_aggressive_rows)
-    _pair_rule: ClassVar[Any] = staticmethod(passive_aggressive_pair)
     _class_rows: ClassVar[Any] = staticmethod(passive_aggressive_class_rows)
 
     def _checked_parameters(self) -> PassiveAggressiveParameters:
