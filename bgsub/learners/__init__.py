@@ -26,7 +26,7 @@ from bgsub.learners.perceptrons.forgetron import ForgetronClassifier
 from bgsub.learners.perceptrons.kernel_perceptron import KernelPerceptron, PassiveAggressiveKernel, RBPClassifier
 from bgsub.learners.perceptrons.linear import LinearALMAClassifier, LinearPAClassifier, LMSClassifier, Perceptron
 from bgsub.learners.perceptrons.projectron import ProjectronClassifier
-from bgsub.learners.storage import load, save
+from bgsub.learners.storage import export, load, save
 from bgsub.learners.svmd import SVMDNovelty, SVMDRegressor
 from bgsub.learners.svmd_classifier import SVMDClassifier
 
@@ -66,6 +66,7 @@ __all__ = [
     "SVMDClassifier",
     "SVMDNovelty",
     "SVMDRegressor",
+    "export",
     "load",
     "save",
 ]

@@ -220,6 +220,16 @@ class OLKNovelty(OLKBase, NoveltyDetector):
         density: Array = values / mass if mass > 0 else np.ones(len(values))
         return density
 
+    def _decision(self) -> tuple[Any, Any]:
+        if self.rho_rule == "published" and not self.expansion_.kernel.unit_diagonal:
+            raise ValueError(
+                f"rho_rule must not be 'published' to be exported where k(x, x) varies, got {self.kernel!r}"
+            )
+        if self.rho_rule not in ("quantile", "fixed") or self.score_on == "f":
+            return super()._decision()
+        mass = self.expansion_.mass()  # positive, since the first sample is always stored
+        return 1 / mass, -self._threshold()
+
     def _threshold(self) -> float:
         return float(current_threshold(self._p, self._s))
 

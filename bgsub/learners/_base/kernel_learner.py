@@ -132,6 +132,10 @@ class KernelLearner(OnlineLearner):
             return float(self._s["offset_sum"][0] / max(self._s["t"][0], 1))
         return float(self._s["offset"][0])
 
+    def _decision(self) -> tuple[Any, Any]:
+        """Return by what `dual_coef_` is multiplied, and what is added to the values, where the learner decides."""
+        return 1.0, self._bias()
+
     @property
     def n_support_(self) -> int:
         """Number of stored support vectors."""

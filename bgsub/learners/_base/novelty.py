@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -138,6 +138,9 @@ class NoveltyDetector(OutlierMixin, KernelLearner):  # type: ignore[misc]
         """Score of each row of X (n, d), higher is more normal; an (n,) float64 array."""
         check_is_fitted(self)
         return self._scores(self._valid(X, reset=False))
+
+    def _decision(self) -> tuple[Any, Any]:
+        return 1.0, -self._threshold()
 
     @property
     def offset_(self) -> float:
