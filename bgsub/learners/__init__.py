@@ -17,6 +17,7 @@ from bgsub.learners.hypotheses.kernels import (
     Precomputed,
 )
 from bgsub.learners.lssvm import LSSVMClassifier, LSSVMRegressor
+from bgsub.learners.meta.drift import DriftAware
 from bgsub.learners.norma import NORMAClassifier, NORMANovelty
 from bgsub.learners.norma_regressor import NORMARegressor
 from bgsub.learners.obpm import OBPMClassifier
@@ -33,6 +34,7 @@ from bgsub.learners.svmd_classifier import SVMDClassifier
 __all__ = [
     "ALMAClassifier",
     "CallableKernel",
+    "DriftAware",
     "ForgetronClassifier",
     "Gaussian",
     "KAPARegressor",

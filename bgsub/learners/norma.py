@@ -32,6 +32,7 @@ class NORMABase(EvictionParameters, KernelLearner):
     budget: int | str | None = 512
 
     _state: ClassVar[Any] = NORMAState
+    _fades: ClassVar[bool] = True
     _rule: ClassVar[Any] = staticmethod(norma)
     _rows: ClassVar[Any] = staticmethod(norma_rows)
 

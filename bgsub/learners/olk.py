@@ -46,6 +46,8 @@ class OLKBase(EvictionParameters, KernelLearner):
     thr_sv: float = 0.0
     budget: int | None = 512
 
+    _fades: ClassVar[bool] = True
+
     def _check_shared(self) -> None:
         check_real("r", self.r, "not be negative", least=0)
         check_real("C", self.C, "be positive", above=0)

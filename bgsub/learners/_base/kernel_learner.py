@@ -87,6 +87,10 @@ class KernelLearner(OnlineLearner):
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
         return KernelExpansion(kernel, n_features, budget, outputs, self._eviction(), self._seed(), self.dtype)
 
+    def _empty(self) -> None:
+        classes = vars(self).get("classes_", ())
+        self._set_up(self.expansion_.kernel, self.n_features_in_, len(classes) if len(classes) > 2 else None)
+
     def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
         """Continue from a saved state."""
         classes = arrays.get("classes_")

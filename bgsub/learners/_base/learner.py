@@ -12,6 +12,7 @@ import numpy as np
 
 from bgsub.errors import DependencyError
 from bgsub.learners._base.docstrings import completed
+from bgsub.learners._checks import check_real
 from bgsub.learners._jit.records import State, as_record
 from bgsub.learners.hypotheses.kernels import Array
 from bgsub.learners.hypotheses.samples import one_sample, writable
@@ -76,6 +77,7 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     _state: ClassVar[type[State]] = State
+    _fades: ClassVar[bool] = False  # whether coefficients can be multiplied between two samples
 
     def __init_subclass__(cls, **others: Any) -> None:
         super().__init_subclass__(**others)
@@ -127,6 +129,47 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
     @property
     def _started(self) -> bool:
         return "expansion_" in self.__dict__
+
+    @abstractmethod
+    def _empty(self) -> None:
+        """Make the empty state once more."""
+
+    @all_or_nothing
+    def restart(self) -> Self:
+        """Forget what was learned; the resolved kernel, the classes and the parameters stay.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        self._empty()
+        return self
+
+    def check_fades(self) -> None:
+        """Raise ValueError where `fade` is not for this learner."""
+        if not self._fades:
+            raise ValueError(f"keep must be 0 for {type(self).__name__}, whose coefficients cannot fade")
+        if getattr(self, "average", False):
+            raise ValueError("average must be False for coefficients to fade, got True")
+
+    def fade(self, keep: float) -> None:
+        """Multiply all coefficients by `keep`, so that samples to come weigh more than those learned.
+
+        Parameters
+        ----------
+        keep : float
+            The factor, in (0, 1].
+
+        Raises
+        ------
+        ValueError
+            If it is out of range, or the state of the learner is more than its coefficients.
+        """
+        check_is_fitted(self)
+        self.check_fades()
+        check_real("keep", keep, "be in (0, 1]", above=0, most=1)
+        self.expansion_.decay(keep)
 
     def _valid(self, X: Any, *, reset: bool) -> Array:  # noqa: N803
         """Return finite float64 rows."""

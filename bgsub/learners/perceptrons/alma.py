@@ -85,6 +85,7 @@ class ALMAClassifier(MulticlassKernelClassifier):
     average: bool = False
 
     _state: ClassVar[Any] = ALMAState
+    _fades: ClassVar[bool] = True
     _rule: ClassVar[Any] = staticmethod(alma)
     _rows: ClassVar[Any] = staticmethod(alma_rows)
     _class_rows: ClassVar[Any] = staticmethod(alma_class_rows)
@@ -100,6 +101,11 @@ class ALMAClassifier(MulticlassKernelClassifier):
     def obpm(cls, B: float, C: float, **parameters: object) -> Self:  # noqa: N803
         """Make one whose thresholds are B / sqrt(q), as the tables of Harrington and others (2003) have it."""
         return cls(alpha=0.0, B=B, C=C, **parameters)  # type: ignore[arg-type]
+
+    def fade(self, keep: float) -> None:
+        """Multiply all coefficients, and so the norm, by `keep` in (0, 1]."""
+        super().fade(keep)
+        self._s["norm2"] *= keep**2
 
     @property
     def n_corrections_(self) -> int:

@@ -24,6 +24,7 @@ __all__ = ["KernelPerceptron", "PassiveAggressiveKernel", "RBPClassifier"]
 class _Perceptron(MulticlassKernelClassifier):
     """The update of the perceptron."""
 
+    _fades: ClassVar[bool] = True
     _rule: ClassVar[Any] = staticmethod(perceptron)
     _rows: ClassVar[Any] = staticmethod(perceptron_rows)
     _class_rows: ClassVar[Any] = staticmethod(perceptron_class_rows)
@@ -139,6 +140,7 @@ class PassiveAggressiveKernel(EvictionParameters, MulticlassKernelClassifier):
     C: float = 1.0
     average: bool = False
 
+    _fades: ClassVar[bool] = True
     _rule: ClassVar[Any] = staticmethod(passive_aggressive)
     _rows: ClassVar[Any] = staticmethod(passive_aggressive_rows)
     _class_rows: ClassVar[Any] = staticmethod(passive_aggressive_class_rows)

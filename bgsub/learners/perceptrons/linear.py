@@ -100,6 +100,9 @@ class _LinearClassifier(AcceptsSparseRows, OnlineClassifier):
         parameters = self._checked_parameters()
         self._adopt(LinearWeights(n_features, bias=bool(self.bias), unit=bool(self.unit)), parameters)
 
+    def _empty(self) -> None:
+        self._begin(self.n_features_in_, None)
+
     def _resume(self, kernel: Any, n_features: int, arrays: dict[str, Any]) -> None:
         self._begin(n_features, None)
         self._restore(n_features, arrays)
