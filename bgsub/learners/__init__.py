@@ -17,6 +17,7 @@ from bgsub.learners.hypotheses.kernels import (
     Precomputed,
 )
 from bgsub.learners.lssvm import LSSVMClassifier, LSSVMRegressor
+from bgsub.learners.meta.bank import BankClassifier, BankRegressor
 from bgsub.learners.meta.drift import DriftAware
 from bgsub.learners.norma import NORMAClassifier, NORMANovelty
 from bgsub.learners.norma_regressor import NORMARegressor
@@ -33,6 +34,8 @@ from bgsub.learners.svmd_classifier import SVMDClassifier
 
 __all__ = [
     "ALMAClassifier",
+    "BankClassifier",
+    "BankRegressor",
     "CallableKernel",
     "DriftAware",
     "ForgetronClassifier",

@@ -19,8 +19,6 @@ from bgsub.learners import (
 from tests.learners.every import EVERY, MANY_CLASSES, task_of
 from tests.learners.known import rings
 
-pytestmark = pytest.mark.compiled
-
 
 class Script:
     """Reports drift at samples that are known beforehand, and notes the losses."""
@@ -33,6 +31,7 @@ class Script:
         self.drift_detected = len(self.losses) in self.times
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("keep", [0.0, 0.25])
 def test_a_perceptron_fades_or_starts_again_as_a_plain_loop(keep):
     samples, labels = rings(120)
@@ -102,6 +101,7 @@ def test_a_detector_of_river_finds_classes_that_change_places():
 ONLINE = [(model, False) for model in EVERY if hasattr(model, "learn_one")] + [(model, True) for model in MANY_CLASSES]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     "pair", [ONLINE[0], *(pytest.param(pair, marks=pytest.mark.slow) for pair in ONLINE[1:])], ids=repr
 )
@@ -126,6 +126,7 @@ def test_a_width_that_came_from_the_first_data_stays():
     assert model.learn_one(samples[0], int(labels[0])) == 0.0
 
 
+@pytest.mark.compiled
 def test_fading_alma_keeps_its_norm():
     samples, labels = rings(100)
     model = ALMAClassifier(sigma=0.5).fit(samples, labels)
