@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 FOLDER = Path("bgsub/learners/_jit")
 FIRST = {
     "lms": "test_filters.py",
+    "classes": "test_many_classes.py",
     "krls_t": "test_filters.py",
     "krls": "test_regressors.py",
     "linear": "test_members.py",

@@ -128,8 +128,7 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
     def decision_function(self, X: Array) -> Array:  # noqa: N803
         """Score of each row of X (n, d), positive for the second class: (n,), or (n, classes) of more than two."""
         check_is_fitted(self)
-        samples = self._valid(X, reset=False)
-        result: Array = self.expansion_.values(samples, self._weights()) + self._bias()
+        result: Array = self._values(self._valid(X, reset=False)) + self._bias()
         return result
 
     def predict(self, X: Array) -> Array:  # noqa: N803

@@ -45,7 +45,7 @@ class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
     def predict(self, X: Array) -> Array:  # noqa: N803
         """Return f(x) + b of each row of X (n, d): an (n,) float64 array."""
         check_is_fitted(self)
-        result: Array = self.expansion_.values(self._valid(X, reset=False), self._weights()) + self._bias()
+        result: Array = self._values(self._valid(X, reset=False)) + self._bias()
         return result
 
     def score_one(self, x: Array) -> float:

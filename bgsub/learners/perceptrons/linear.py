@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.classifier import OnlineClassifier
 from bgsub.learners._base.learner import OnlineLearner, scalar
@@ -44,26 +44,11 @@ class AcceptsSparseRows(OnlineLearner):
     _linear: bool = True
     _threads: int = 1
 
-    def _valid(self, X: Any, *, reset: bool) -> Any:  # noqa: N803
+    def _values(self, samples: Any) -> Array:
         if not self._linear:
-            return super()._valid(X, reset=reset)
-        return self._bounded(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset))
-
-    def _valid_pair(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> tuple[Any, Array]:  # noqa: N803
-        if not self._linear:
-            return super()._valid_pair(X, y, reset=reset, **checks)
-        samples, targets = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset, **checks)
-        return self._bounded(samples), targets
-
-    def _bounded(self, samples: Any) -> Any:
-        if not issparse(samples):
-            return super()._bounded(samples)
-        if not samples.has_canonical_format:
-            samples = csr_matrix(samples, copy=True)
-            samples.sum_duplicates()
-        if not np.isfinite(samples.multiply(samples).sum(axis=1)).all():
-            raise ValueError("X must be scaled: the square of a row is infinity")
-        return samples
+            return super()._values(samples)
+        result: Array = self.expansion_.values(samples, self._weights())
+        return result
 
     def _learn_all(self, samples: Any, targets: Array, importance: Array) -> Self:
         if not self._linear:
@@ -80,11 +65,6 @@ class AcceptsSparseRows(OnlineLearner):
     def _learn_plainly(self, x: Array, y: float) -> None:
         # Weights are always learned by the same loop.
         self._run(0, x[None], np.array([y]), np.array([self._s["importance"][0]]))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = bool(self._linear)
-        return tags
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
