@@ -106,7 +106,7 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
         return result
 
     @abstractmethod
-    def _learn_plainly(self, x: Array, y: float) -> None:
+    def _learn_plainly(self, x: Array, y: Any) -> None:
         """Learn one sample by numpy alone, with any kernel; its weight is in the state."""
 
     def _start(self) -> None:
@@ -232,7 +232,7 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
         try:
             for x, y, weight in zip(samples, targets, importance, strict=True):
                 self._s["importance"] = weight
-                self._learn_plainly(x, float(y))
+                self._learn_plainly(x, y if targets.ndim == 2 else float(y))
         except BaseException:  # a kernel that is a Python function can raise at any sample
             self.expansion_.restore(known)
             self._s[:] = state  # in place, since a caller may put the old attributes back
