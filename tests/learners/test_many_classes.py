@@ -97,11 +97,11 @@ WEIGHED = [np.ones(120), np.random.default_rng(5).uniform(0.2, 2.0, 120)]
 
 
 @pytest.mark.parametrize("importance", WEIGHED, ids=["alike", "weighted"])
-@pytest.mark.parametrize("nu", [None, 0.3])
-def test_norma_follows_the_gradient_of_the_multiclass_hinge(importance, nu):
+@pytest.mark.parametrize(("eta", "lam", "nu"), [(0.2, 0.05, None), (0.2, 0.05, 0.3), (0.4, 0.5, None)])
+def test_norma_follows_the_gradient_of_the_multiclass_hinge(importance, eta, lam, nu):
     samples, labels = stream()
-    expected, rho = norma(samples, labels, importance, nu=nu)
-    model = NORMAClassifier(kernel="linear", eta=0.2, lam=0.05, rho=0.5, nu=nu, budget=None)
+    expected, rho = norma(samples, labels, importance, eta, lam, nu=nu)
+    model = NORMAClassifier(kernel="linear", eta=eta, lam=lam, rho=0.5, nu=nu, budget=None)
     model.fit(samples, labels, sample_weight=importance)
     np.testing.assert_allclose(weights_of(model), expected, rtol=1e-9, atol=1e-12)
     assert model.rho_ == pytest.approx(rho, rel=1e-12)
