@@ -226,7 +226,7 @@ class NORMANovelty(NORMABase, NoveltyDetector):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NORMAClassifier(MulticlassKernelClassifier, NORMABase):
+class NORMAClassifier(NORMABase, MulticlassKernelClassifier):
     """Classification by NORMA with a soft margin, fixed or chosen so that a fraction nu of the samples misses it.
 
     With g = f + b: where y g(x) <= rho, x is stored with coefficient eta_t y and b, if wanted, moves by the same.

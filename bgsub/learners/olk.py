@@ -291,6 +291,7 @@ class OLKClassifier(MulticlassKernelClassifier, OLKBase):
     1.0
     """
 
+    budget: int | None = 512  # again, since the fields of classifiers come after those of OLKBase
     average: bool = False
 
     _rule: ClassVar[Any] = staticmethod(olk_classification)

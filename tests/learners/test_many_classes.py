@@ -204,6 +204,15 @@ def test_olk_without_forgetting_is_passive_aggressive_and_norma_without_margin_a
         np.testing.assert_array_equal(first, second)
 
 
+@pytest.mark.parametrize("kind", [NORMAClassifier, OLKClassifier])
+def test_memory_is_bounded_unless_asked_otherwise(kind):
+    """The order of base classes decides which default counts."""
+    rng = np.random.default_rng(0)
+    samples, labels = rng.normal(size=(1200, 2)), rng.integers(2, size=1200)
+    assert kind(sigma=0.3).fit(samples, labels).n_support_ == kind().budget == 512
+    assert kind(sigma=0.3, budget=None).fit(samples, labels).n_support_ > 512
+
+
 def test_an_offset_is_of_two_classes():
     samples, labels = stream()
     with pytest.raises(ValueError, match="Only binary classification is supported"):
