@@ -1,4 +1,4 @@
-"""Learners that start again, or fade, and what tells them to."""
+"""Learners that start again, or fade, where a detector reports drift."""
 
 import numpy as np
 import pytest
