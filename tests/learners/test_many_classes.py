@@ -228,3 +228,10 @@ def test_files_continue_with_the_same_bits(model, tmp_path):
     for each in (model, again):
         each.partial_fit(samples[60:], labels[60:])
     np.testing.assert_array_equal(model.decision_function(samples), again.decision_function(samples))
+
+
+def test_a_coefficient_as_large_as_the_threshold_stays():
+    """Coefficients are 1/2, then half of it at each step: the second is 1/4 when the first falls below."""
+    model = OLKClassifier(kernel="linear", r=1.0, C=1.0, thr_sv=0.25).start(3, [0, 1, 2])
+    model.partial_fit(np.eye(3), [0, 1, 2])
+    np.testing.assert_array_equal(np.abs(model.dual_coef_).max(axis=0), [0.25, 0.5])

@@ -7,12 +7,15 @@ from bgsub.learners import (
     ALMAClassifier,
     KernelPerceptron,
     Linear,
+    LinearALMAClassifier,
+    LinearPAClassifier,
     LMSClassifier,
     NORMAClassifier,
     NORMARegressor,
     OBPMClassifier,
     OLKNovelty,
     PassiveAggressiveKernel,
+    Perceptron,
     ProjectronClassifier,
     SVMDClassifier,
 )
@@ -274,3 +277,18 @@ def test_passive_aggressive_steps_of_many_classes_equal_a_plain_loop():
             step = min(0.4, (1 - lead) / 2)
             vectors, a = np.vstack([vectors, x]), np.vstack([a, step * (np.eye(3)[y] - np.eye(3)[rival])])
     assert 0 < (np.abs(a).max(axis=1) < 0.39).sum() < len(a)
+
+
+@pytest.mark.parametrize(
+    "model", [Perceptron(), LinearPAClassifier(), LinearALMAClassifier(), LMSClassifier()], ids=repr
+)
+def test_linear_learners_count_the_samples_that_change_their_weights(model):
+    samples, labels = rings(60)
+    model.start(2, [-1, 1])
+    changes, before = 0, np.zeros(3)
+    for x, y in zip(samples, labels.tolist(), strict=True):
+        model.learn_one(x, y)
+        weights = np.append(model.coef_[0], model.intercept_)
+        changes, before = changes + (weights != before).any(), weights
+        assert model.n_violations_ == changes
+    assert changes > 5
