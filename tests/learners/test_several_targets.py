@@ -125,3 +125,15 @@ def test_a_sample_exactly_as_far_as_nu_is_not_stored():
     model = KRLSRegressor(kernel="linear", nu=1.0).fit([[1.0], [0.5]], [1.0, 2.0])
     assert model.n_support_ == 0
     assert KRLSRegressor(kernel="linear", nu=1.0).fit([[1.25]], [1.0]).n_support_ == 1
+
+
+def test_samples_whose_sum_would_lose_digits_are_learned_one_by_one():
+    """Forty heavy samples at one place: what the sum knows of other directions is a millionth of it."""
+    samples = np.concatenate([[0.0, 1.0, 2.0], np.full(40, 0.6)])[:, None]
+    targets, weights = np.repeat([1.0, -1.0, 0.5, 0.3], [1, 1, 1, 40]), np.repeat([1.0, 1e6], [3, 40])
+    batch, single = (KRLSRegressor(sigma=1.0, nu=1e-3, budget=3) for _ in range(2))
+    batch.fit(samples, targets, sample_weight=weights)
+    for x, y, weight in zip(samples, targets, weights, strict=True):
+        single.learn_one(x, y, weight)
+    grid = np.linspace(-1, 3, 9)[:, None]
+    np.testing.assert_array_equal(batch.predict(grid), single.predict(grid))
