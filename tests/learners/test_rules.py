@@ -292,3 +292,18 @@ def test_linear_learners_count_the_samples_that_change_their_weights(model):
         changes, before = changes + (weights != before).any(), weights
         assert model.n_violations_ == changes
     assert changes > 5
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_averages_stay_right_where_the_scale_is_set_back(classes):
+    """Coefficients halve at each step: after twenty the common factor is multiplied into them."""
+    samples, _ = rings(60)
+    labels = np.digitize(np.hypot(*samples.T), [1.0, 1.6][: classes - 1])
+    given = {"sigma": 0.5, "eta": 1.0, "lam": 0.5}
+    latest = NORMAClassifier(**given).start(2, range(classes))
+    total = 0.0
+    for x, y in zip(samples, labels.tolist(), strict=True):
+        latest.learn_one(x, y)
+        total = total + latest.decision_function(samples)
+    averaged = NORMAClassifier(**given, average=True).fit(samples, labels)
+    np.testing.assert_allclose(averaged.decision_function(samples), total / 60, atol=1e-12)
