@@ -22,7 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDER = Path("bgsub/learners/_jit")
 FIRST = {
-    "filters": "test_filters.py",
+    "lms": "test_filters.py",
+    "classes": "test_many_classes.py",
     "krls_t": "test_filters.py",
     "krls": "test_regressors.py",
     "linear": "test_members.py",
@@ -108,7 +109,7 @@ def survives(mutant: Mutant) -> bool:
         for part in ("bgsub", "tests"):
             shutil.copytree(ROOT / part, copied / part, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "pyproject.toml", copied)
-        (copied / FOLDER / mutant.path.name).write_text(mutant.source(), encoding="utf-8")
+        (copied / mutant.path.relative_to(ROOT)).write_text(mutant.source(), encoding="utf-8")
         likely = ("test_rules.py", "test_losses.py", FIRST.get(mutant.path.stem, "test_classifiers.py"))
         tests = [*(f"tests/learners/{name}" for name in likely), "tests/learners"]
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "compiled", "-p", "no:cacheprovider", *tests]
@@ -132,7 +133,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="part of the names of the modules to change")
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
-    paths = [path for path in sorted((ROOT / FOLDER).glob("*.py")) if given.only in path.name]
+    paths = [path for path in sorted((ROOT / FOLDER).rglob("*.py")) if given.only in path.name]
     every = [mutant for path in paths for mutant in mutants_of(path)]
     drawn = random.Random(given.seed).sample(every, min(given.count, len(every)))  # noqa: S311
     alive = 0

@@ -1,6 +1,7 @@
 """How functions are compiled, apart from what they compute."""
 
 import gc
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,3 +58,27 @@ def test_garbage_collection_pauses_while_a_function_is_compiled(
         made.compile("(float64,)")
     assert collector.changes == ([False, True] if enabled else [False])
     assert gc.isenabled()
+
+
+def test_functions_below_a_compiled_folder_have_the_digest_of_all_of_it(tmp_path: Path) -> None:
+    """Numba looks for changes in the file of a function only; it may call others, in folders above and below."""
+    folder = tmp_path / "_jit"
+    for part in (folder, folder / "family"):
+        part.mkdir()
+        (part / "rules.py").write_text("def double(x):\n    return 2 * x\n")
+
+    def names() -> list[str]:
+        compiler._digest.cache_clear()
+        made = []
+        for path in (folder / "rules.py", folder / "family" / "rules.py"):
+            namespace: dict[str, Any] = {}
+            exec(compile(path.read_text(), path, "exec"), namespace)  # noqa: S102 - a function of that file
+            made.append(compiled(namespace["double"]).py_func.__qualname__)  # type: ignore[attr-defined]
+        return made
+
+    first = names()
+    assert first[0] == first[1] != "double"
+    (folder / "family" / "rules.py").write_text("def double(x):\n    return x + x\n")
+    second = names()
+    assert second[0] == second[1] != first[0]
+    compiler._digest.cache_clear()

@@ -120,7 +120,7 @@ _OPTIONS = _choose_options()
 
 @functools.cache
 def _digest(folder: Path) -> str:
-    """Digest all that a compiled function in a folder may call, and how it is compiled.
+    """Digest all that a compiled function in a folder `_jit` may call, and how it is compiled.
 
     Numba's disk cache looks only at the file of the function itself; as a part of its name, the digest turns
     a changed helper into a cache miss. Where the sources are not shipped, numba has no cache either.
@@ -128,7 +128,7 @@ def _digest(folder: Path) -> str:
     here = Path(__file__).parent
     try:
         sources = [
-            path.read_bytes() for path in (here / "compiler.py", here / "intrinsics.py", *sorted(folder.glob("*.py")))
+            path.read_bytes() for path in (here / "compiler.py", here / "intrinsics.py", *sorted(folder.rglob("*.py")))
         ]
     except OSError:
         sources = []
@@ -138,7 +138,7 @@ def _digest(folder: Path) -> str:
 def compiled(function: _Function) -> _Function:
     """Compile a function over arrays and scalars; nogil, cached on disk where a place is writable.
 
-    Such functions stand in folders called `_jit` and call only others of their own folder and those of `bgsub._numba`.
+    Such functions stand in folders called `_jit`, or below, and call only others there and those of `bgsub._numba`.
     An array that the function writes must not overlap another of its arguments.
     Division follows numpy (no exception), and a multiplication with an addition may be fused (`contract`).
     No other fast-math is allowed, so results do not depend on how rows are split among threads.
@@ -171,7 +171,9 @@ def inlined(function: _Function) -> _Function:
 
 
 def _compile(function: _Function, **more: Any) -> _Function:
-    function.__qualname__ = f"{function.__qualname__}-{_digest(Path(function.__code__.co_filename).parent)}"
+    folder = Path(function.__code__.co_filename).parent
+    root = next((parent for parent in (folder, *folder.parents) if parent.name == "_jit"), folder)
+    function.__qualname__ = f"{function.__qualname__}-{_digest(root)}"
     dispatcher = numba.njit(**_OPTIONS, **more)(function)
     if JIT_ENABLED:
         enable_cache(dispatcher)

@@ -17,6 +17,8 @@ from bgsub.learners.hypotheses.kernels import (
     Precomputed,
 )
 from bgsub.learners.lssvm import LSSVMClassifier, LSSVMRegressor
+from bgsub.learners.meta.bank import BankClassifier, BankRegressor
+from bgsub.learners.meta.drift import DriftAware
 from bgsub.learners.norma import NORMAClassifier, NORMANovelty
 from bgsub.learners.norma_regressor import NORMARegressor
 from bgsub.learners.obpm import OBPMClassifier
@@ -26,13 +28,16 @@ from bgsub.learners.perceptrons.forgetron import ForgetronClassifier
 from bgsub.learners.perceptrons.kernel_perceptron import KernelPerceptron, PassiveAggressiveKernel, RBPClassifier
 from bgsub.learners.perceptrons.linear import LinearALMAClassifier, LinearPAClassifier, LMSClassifier, Perceptron
 from bgsub.learners.perceptrons.projectron import ProjectronClassifier
-from bgsub.learners.storage import load, save
+from bgsub.learners.storage import export, load, save
 from bgsub.learners.svmd import SVMDNovelty, SVMDRegressor
 from bgsub.learners.svmd_classifier import SVMDClassifier
 
 __all__ = [
     "ALMAClassifier",
+    "BankClassifier",
+    "BankRegressor",
     "CallableKernel",
+    "DriftAware",
     "ForgetronClassifier",
     "Gaussian",
     "KAPARegressor",
@@ -66,6 +71,7 @@ __all__ = [
     "SVMDClassifier",
     "SVMDNovelty",
     "SVMDRegressor",
+    "export",
     "load",
     "save",
 ]

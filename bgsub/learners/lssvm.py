@@ -1,10 +1,11 @@
 """Least-squares support vector machines, the batch yardstick for online learners."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import issparse
 
 from bgsub.learners._base.classifier import KernelClassifier
 from bgsub.learners._base.regressor import KernelRegressor
@@ -27,7 +28,8 @@ class _LeastSquaresMachine:
             raise ValueError("budget must be None: every sample is a support vector")
         return State()  # no compiled rule has parameters
 
-    def _learn_all(self, samples: Array, targets: Array, importance: Array) -> Self:
+    def _learn_all(self, samples: Any, targets: Array, importance: Array) -> Self:
+        samples = samples.toarray() if issparse(samples) else samples  # all of them are stored
         expansion = self.expansion_  # type: ignore[attr-defined]
         gram = expansion.kernel.matrix(samples, samples)
         gram[np.diag_indices_from(gram)] += 1 / (self.C * importance)

@@ -4,13 +4,13 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from bgsub.learners._base.classifier import OnlineKernelClassifier
+from bgsub.learners._base.classifier import MulticlassKernelClassifier
 from bgsub.learners._base.kernel_learner import EvictionParameters, KernelLearner
 from bgsub.learners._base.learner import scalar
 from bgsub.learners._base.novelty import NoveltyDetector
 from bgsub.learners._checks import check_choice, check_real, warn_caller
 from bgsub.learners._jit.losses import NOVELTY, SOFT_MARGIN
-from bgsub.learners._jit.norma import NORMAParameters, NORMAState, norma, norma_rows
+from bgsub.learners._jit.norma import NORMAParameters, NORMAState, norma, norma_class_rows, norma_rows
 from bgsub.learners._jit.schedules import SCHEDULES
 from bgsub.learners.hypotheses.kernels import Kernel
 
@@ -32,6 +32,7 @@ class NORMABase(EvictionParameters, KernelLearner):
     budget: int | str | None = 512
 
     _state: ClassVar[Any] = NORMAState
+    _fades: ClassVar[bool] = True
     _rule: ClassVar[Any] = staticmethod(norma)
     _rows: ClassVar[Any] = staticmethod(norma_rows)
 
@@ -225,13 +226,16 @@ class NORMANovelty(NORMABase, NoveltyDetector):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NORMAClassifier(NORMABase, OnlineKernelClassifier):
+class NORMAClassifier(NORMABase, MulticlassKernelClassifier):
     """Classification by NORMA with a soft margin, fixed or chosen so that a fraction nu of the samples misses it.
 
     With g = f + b: where y g(x) <= rho, x is stored with coefficient eta_t y and b, if wanted, moves by the same.
     All coefficients shrink by 1 - eta_t lam a sample. With nu, rho moves by eta_t (nu - 1) on such a margin error
     and by eta_t nu otherwise; with a constant step the share of margin errors among T is then
     nu - (rho_T - rho_0) / (eta T) exactly, on any data.
+
+    With more than two classes and s the best wrong one, the loss is max(0, rho - (f_y(x) - f_s(x))) (Crammer, Singer
+    2001): where f_y(x) - f_s(x) <= rho, x is stored with eta_t in f_y and -eta_t in f_s.
 
     The paper prints the update of rho with the opposite sign, against the gradient of its own loss;
     `rho_sign="printed"` reproduces it.
@@ -254,7 +258,7 @@ class NORMAClassifier(NORMABase, OnlineKernelClassifier):
     nu : float or None
         Fraction of margin errors, in (0, 1); None keeps rho.
     offset : bool
-        Whether to learn a constant b.
+        Whether to learn a constant b; of two classes only.
     rho_sign : {"gradient", "printed"}
         See above.
     schedule, tau, budget, evict, random_state
@@ -294,6 +298,8 @@ class NORMAClassifier(NORMABase, OnlineKernelClassifier):
     offset: bool = False
     rho_sign: str = "gradient"
     average: bool = False
+
+    _class_rows: ClassVar[Any] = staticmethod(norma_class_rows)
 
     rho_ = scalar("level", float, "The margin.")
 
@@ -368,6 +374,9 @@ class NORMAClassifier(NORMABase, OnlineKernelClassifier):
         if self.nu is None and self.schedule == "constant" and eta * self.lam >= 1:
             raise ValueError(f"eta * lam must be below 1 with a constant step, got {eta:g} * {self.lam:g}")
         return parameters
+
+    def _takes_many(self) -> bool:
+        return not self.offset
 
     def _start(self) -> None:
         self._s["level"] = self.rho

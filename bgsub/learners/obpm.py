@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._checks import check_choice, check_integer, check_real
-from bgsub.learners._jit import members as jit
+from bgsub.learners._jit.perceptrons import members as jit
 from bgsub.learners._jit.records import Lessons
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.members import KernelMembers, LinearMembers

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bgsub.learners._base.classifier import OnlineKernelClassifier
+from bgsub.learners._base.classifier import MulticlassKernelClassifier
 from bgsub.learners._base.kernel_learner import EvictionParameters, KernelLearner
 from bgsub.learners._base.learner import scalar
 from bgsub.learners._base.novelty import NoveltyDetector
@@ -23,6 +23,7 @@ from bgsub.learners._jit.olk import (
     current_score,
     current_threshold,
     olk_classification,
+    olk_classification_class_rows,
     olk_classification_rows,
     olk_novelty,
     olk_novelty_rows,
@@ -44,6 +45,8 @@ class OLKBase(EvictionParameters, KernelLearner):
     C: float = 0.8
     thr_sv: float = 0.0
     budget: int | None = 512
+
+    _fades: ClassVar[bool] = True
 
     def _check_shared(self) -> None:
         check_real("r", self.r, "not be negative", least=0)
@@ -219,6 +222,16 @@ class OLKNovelty(OLKBase, NoveltyDetector):
         density: Array = values / mass if mass > 0 else np.ones(len(values))
         return density
 
+    def _decision(self) -> tuple[Any, Any]:
+        if self.rho_rule == "published" and not self.expansion_.kernel.unit_diagonal:
+            raise ValueError(
+                f"rho_rule must not be 'published' to be exported where k(x, x) varies, got {self.kernel!r}"
+            )
+        if self.rho_rule not in ("quantile", "fixed") or self.score_on == "f":
+            return super()._decision()
+        mass = self.expansion_.mass()  # positive, since the first sample is always stored
+        return 1 / mass, -self._threshold()
+
     def _threshold(self) -> float:
         return float(current_threshold(self._p, self._s))
 
@@ -229,12 +242,16 @@ class OLKNovelty(OLKBase, NoveltyDetector):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OLKClassifier(OLKBase, OnlineKernelClassifier):
+class OLKClassifier(MulticlassKernelClassifier, OLKBase):
     """OLK_C: each step minimises |f - f_t|²/2 + r |f|²/2 + C max(0, 1 - y f(x)) exactly.
 
     All coefficients shrink by 1 / (1 + r), and x gets the coefficient y alpha / (1 + r) with
     alpha = clip((1 + r - y f(x)) / k(x, x), 0, C): equations 30 and 33 of the paper, which prints k(x, x) = 1.
     With r = 0 this is `PassiveAggressiveKernel`.
+
+    With more than two classes and s the best wrong one, y f(x) becomes f_y(x) - f_s(x) in the loss (Crammer and others
+    2006): x gets alpha / (1 + r) in f_y and the negative of that in f_s, with
+    alpha = clip((1 + r - (f_y(x) - f_s(x))) / (2 k(x, x)), 0, C).
 
     The weight of a sample multiplies C.
 
@@ -247,7 +264,7 @@ class OLKClassifier(OLKBase, OnlineKernelClassifier):
     C : float
         Largest alpha, positive.
     thr_sv : float
-        A vector is forgotten once its coefficient is below this in size, not negative.
+        A vector is forgotten once its coefficient, or each of its coefficients, is below this in size, not negative.
     average : bool
         As in `KernelPerceptron`.
     class_weight
@@ -274,10 +291,12 @@ class OLKClassifier(OLKBase, OnlineKernelClassifier):
     1.0
     """
 
+    budget: int | None = 512  # again, since the fields of classifiers come after those of OLKBase
     average: bool = False
 
     _rule: ClassVar[Any] = staticmethod(olk_classification)
     _rows: ClassVar[Any] = staticmethod(olk_classification_rows)
+    _class_rows: ClassVar[Any] = staticmethod(olk_classification_class_rows)
 
     def _checked_parameters(self) -> OLKParameters:
         self._check_shared()

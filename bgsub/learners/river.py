@@ -77,6 +77,11 @@ class _Adapter:
         return self._rows(frame)
 
 
+def _weights(w: Any) -> Any:
+    """Return weights as the learners take them: a number for all rows, or an array."""
+    return w if np.isscalar(w) else np.asarray(w, np.float64)
+
+
 class RiverClassifier(_Adapter, base.MiniBatchClassifier):  # type: ignore[misc]
     """A classifier of this package for river.
 
@@ -132,18 +137,18 @@ class RiverClassifier(_Adapter, base.MiniBatchClassifier):  # type: ignore[misc]
         self._model.start(n_features, list(self.classes))
         self._labels = self._model.classes_.tolist()
 
-    def learn_one(self, x: dict[Any, float], y: Any) -> None:
-        """Learn one sample."""
+    def learn_one(self, x: dict[Any, float], y: Any, w: float = 1.0) -> None:
+        """Learn one sample of weight w, positive; the scale of probabilities counts each once."""
         row = self._row_to_learn(x) if self._names is None else self._row(x)
         if not self._labels:
             self._start(len(row))
         if not self.calibrate:
-            self._model.learn_one(row, y)
+            self._model.learn_one(row, y, w)
         elif len(self._labels) == 2:
-            self._scale.learn_two(self._model.learn_one(row, y), y == self._labels[1])
+            self._scale.learn_two(self._model.learn_one(row, y, w), y == self._labels[1])
         else:
             scores = self._model.score_one(row)
-            self._model.learn_one(row, y)
+            self._model.learn_one(row, y, w)
             self._scale.learn_many(scores, self._labels.index(y))
 
     def predict_one(self, x: dict[Any, float]) -> Any:  # type: ignore[override]
@@ -163,12 +168,15 @@ class RiverClassifier(_Adapter, base.MiniBatchClassifier):  # type: ignore[misc]
         second = self._scale.probability(score)
         return {self._labels[0]: 1 - second, self._labels[1]: second}
 
-    def learn_many(self, X: Any, y: Any) -> None:  # noqa: N803
-        """Learn the rows of a data frame in order, in one compiled loop; the scale of probabilities stays."""
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:  # noqa: N803
+        """Learn the rows of a data frame in order, in one compiled loop; the scale of probabilities stays.
+
+        w is the weight of all rows, or a series of theirs; rows of weight 0 are left out.
+        """
         rows = self._rows_to_learn(X)
         if not self._labels:
             self._start(rows.shape[1])
-        self._model.partial_fit(rows, np.asarray(y))
+        self._model.partial_fit(rows, np.asarray(y), sample_weight=_weights(w))
 
     def predict_proba_many(self, X: Any) -> Any:  # noqa: N803
         """Return the probability of each class, a column each, for the rows of a data frame."""
@@ -211,17 +219,20 @@ class RiverRegressor(_Adapter, base.MiniBatchRegressor):  # type: ignore[misc]
     def _unit_test_params(cls) -> Any:
         yield {"learner": NORMARegressor(sigma=1.0, budget=100)}
 
-    def learn_one(self, x: dict[Any, float], y: float) -> None:
-        """Learn one sample."""
-        self._model.learn_one(self._row_to_learn(x), float(y))
+    def learn_one(self, x: dict[Any, float], y: float, w: float = 1.0) -> None:
+        """Learn one sample of weight w, positive."""
+        self._model.learn_one(self._row_to_learn(x), float(y), w)
 
     def predict_one(self, x: dict[Any, float]) -> float:
         """Return the prediction for one sample; 0 before the first one was learned."""
         return float(self._model.score_one(self._row(x)))
 
-    def learn_many(self, X: Any, y: Any) -> None:  # noqa: N803
-        """Learn the rows of a data frame in order, in one compiled loop."""
-        self._model.partial_fit(self._rows_to_learn(X), np.asarray(y, np.float64))
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:  # noqa: N803
+        """Learn the rows of a data frame in order, in one compiled loop.
+
+        w is the weight of all rows, or a series of theirs; rows of weight 0 are left out.
+        """
+        self._model.partial_fit(self._rows_to_learn(X), np.asarray(y, np.float64), sample_weight=_weights(w))
 
     def predict_many(self, X: Any) -> Any:  # noqa: N803
         """Return the predictions for the rows of a data frame, as a series; 0 before the first one was learned."""
@@ -260,13 +271,16 @@ class RiverAnomalyDetector(_Adapter, AnomalyDetector):  # type: ignore[misc]
     def _unit_test_params(cls) -> Any:
         yield {"learner": NORMANovelty(sigma=1.0)}
 
-    def learn_one(self, x: dict[Any, float]) -> None:
-        """Learn one sample."""
-        self._model.learn_one(self._row_to_learn(x))
+    def learn_one(self, x: dict[Any, float], w: float = 1.0) -> None:
+        """Learn one sample of weight w, positive."""
+        self._model.learn_one(self._row_to_learn(x), sample_weight=w)
 
-    def learn_many(self, X: Any) -> None:  # noqa: N803
-        """Learn the rows of a data frame in order, in one compiled loop."""
-        self._model.partial_fit(self._rows_to_learn(X))
+    def learn_many(self, X: Any, w: Any = 1.0) -> None:  # noqa: N803
+        """Learn the rows of a data frame in order, in one compiled loop.
+
+        w is the weight of all rows, or a series of theirs; rows of weight 0 are left out.
+        """
+        self._model.partial_fit(self._rows_to_learn(X), sample_weight=_weights(w))
 
     def score_one(self, x: dict[Any, float]) -> float:
         """Return how far one sample is below the threshold, positive where it is novel; changes nothing."""

@@ -1,4 +1,4 @@
-"""Learners in files: an npz archive of arrays with a JSON header, no pickle."""
+"""Learners in files without pickle: npz archives that continue to learn, or that any program with numpy can read."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from bgsub.errors import ModelFileError
 from bgsub.learners._base.learner import OnlineLearner
 from bgsub.learners.hypotheses import kernels
 
-__all__ = ["load", "save"]
+__all__ = ["export", "load", "save"]
 
 _FORMAT = 3
 _KERNELS = {"Gaussian": ("gamma",), "Laplacian": ("gamma",), "Polynomial": ("degree", "gamma", "coef0"), "Linear": ()}
@@ -89,6 +89,71 @@ def save(model: OnlineLearner, path: str | Path) -> None:
         if name in vars(model):
             arrays[name] = np.array(vars(model)[name].tolist())  # text, where the labels are objects
     _write(Path(path), json.dumps(header), arrays)
+
+
+def export(model: Any, path: str | Path) -> None:
+    """Write what a learner decides by, f(x) + b, to a file of plain arrays, which need nothing of this package.
+
+    The file is an npz archive of float64 arrays: support_vectors (n, d); dual_coef (k, n) and intercept (k,) of k
+    functions, one unless there are more than two classes; gamma, coef0 and degree, numbers. kernel is a text; classes
+    are there for classifiers. With S for support_vectors, the kernel values K are
+
+    - "gaussian": exp(-gamma · squared distance of x and s)
+    - "laplacian": exp(-gamma · sum of the absolute differences of x and s)
+    - "polynomial": (gamma x·s + coef0)^degree, which a linear kernel is, too
+
+    and K dual_coef^T + intercept is `decision_function`, or `predict` of regressors. docs/learners.md has a reader.
+
+    Parameters
+    ----------
+    model : learner
+        One with a kernel expansion that has learned.
+    path : path
+        Replaced as a whole: it is never there half written.
+
+    Raises
+    ------
+    ValueError
+        If the model has learned nothing or has no expansion (linear learners have `coef_` instead), or decides by more
+        than f(x) + b, or its kernel is none of those above.
+    ModelFileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bgsub.learners import KernelPerceptron, export
+    >>> model = KernelPerceptron(sigma=1.0)
+    >>> score = model.learn_one(np.array([1.0]), 1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export(model, f"{folder}/model.npz")
+    ...     with np.load(f"{folder}/model.npz") as arrays:
+    ...         str(arrays["kernel"]), float(arrays["gamma"]), arrays["dual_coef"]
+    ('gaussian', 0.5, array([[1.]]))
+    """
+    if not isinstance(model, OnlineLearner) or not model._started or not hasattr(model, "support_vectors_"):
+        raise ValueError(f"model must be a learner with support vectors that has learned something, got {model!r}")
+    factor, constant = model._decision()
+    arrays = {
+        **_portable(model.expansion_.kernel),
+        "support_vectors": model.support_vectors_.astype(np.float64),
+        "dual_coef": np.dot(factor, model.dual_coef_),
+        "intercept": np.broadcast_to(constant, len(model.dual_coef_)).astype(np.float64),
+    }
+    if "classes_" in vars(model):
+        arrays["classes"] = np.array(model.classes_.tolist())
+    with open_whole(Path(path), ModelFileError, what="model") as file:
+        np.savez(file, **arrays)
+
+
+def _portable(kernel: kernels.Kernel) -> dict[str, Any]:
+    """Return name and numbers of a kernel for programs that do not know ours."""
+    numbers = {"gamma": 1.0, "coef0": 0.0, "degree": 1.0}
+    name = type(kernel).__name__
+    if name not in _KERNELS:
+        raise ValueError(f"kernel must be Gaussian, Laplacian, Polynomial or Linear to be exported, got {kernel!r}")
+    numbers.update({parameter: float(getattr(kernel, parameter)) for parameter in _KERNELS[name]})
+    return {"kernel": np.str_("polynomial" if name == "Linear" else name.lower()), **numbers}
 
 
 def _plain(name: str, value: Any) -> Any:

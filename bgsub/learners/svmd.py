@@ -107,7 +107,7 @@ class SVMDBase(KernelLearner):
         return TracedExpansion(kernel, n_features, budget, outputs, dtype=self.dtype)
 
     def _learn_all(self, samples: Array, targets: Array, importance: Array) -> Self:
-        self._expect(len(samples))
+        self._expect(len(targets))
         super()._learn_all(samples, targets, importance)
         self._steps.append(self._latest_steps)
         return self
@@ -125,6 +125,8 @@ class SVMDBase(KernelLearner):
 
     def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
         h, steps = self.expansion_.traced, self._latest_steps
+        if len(steps):  # of sparse rows, this is one block of several
+            steps = steps[int(self._s["t"][0]) - self._t_before - first :]
         return int(svmd_rows(first, self._p, self._s, h, samples, targets, importance, steps))
 
     def _learn_plainly(self, x: Array, y: float) -> None:

@@ -185,3 +185,7 @@ class SVMDClassifier(MarginParameters, OffsetParameters, SVMDBase, OnlineKernelC
     def _probabilities(self, scores: Array) -> Array:
         two = np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores
         return class_probabilities(two)
+
+    def _decision(self) -> tuple[Any, Any]:
+        kappa = self.expansion_.kappa
+        return (kappa.T if len(kappa) else 1.0), self._bias()

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.datasets import load_svmlight_file
 
 from bgsub import learners as bl
-from bgsub.papers.rows import Row, claimed, counted, measured, unpublished
+from bgsub.papers.rows import Row, claimed, counted, measured
 
 
 def svmlight(path: Path, n_features: int) -> tuple[np.ndarray, np.ndarray]:
@@ -223,40 +223,8 @@ def budgets(folder: Path) -> Iterator[Row]:
         yield measured("S20", f"{name}, w8a, 5 orders, % errors", published, errors, because=because)
 
 
-def curve(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return example 2 of Li 2013."""
-    rng = np.random.default_rng(seed)
-    x = rng.uniform(-np.pi, np.pi, size=(n, 1))
-    return x, 0.2 * np.sin(5 * x[:, 0]) + 0.5 * np.sin(x[:, 0]) + rng.uniform(-0.5, 0.5, n)
-
-
-def curve_error(model: Any) -> float:
-    """Root mean square error on the curve without noise."""
-    grid = np.linspace(-np.pi, np.pi, 400)
-    return float(np.sqrt(np.mean((model.predict(grid[:, None]) - 0.2 * np.sin(5 * grid) - 0.5 * np.sin(grid)) ** 2)))
-
-
-def regression(folder: Path) -> Iterator[Row]:
-    """S14 to S16 (Li 2013) and S21 (recursive least squares on the Lorenz series)."""
-    olk: dict[str, Any] = {"width": 0.5, "C": 1.0, "r": 0.001, "budget": None}
-    for n in (100, 300, 600):
-        mean = float(np.mean([curve_error(bl.OLKRegressor(**olk, eps=0.5).fit(*curve(n, s))) for s in range(10)]))
-        yield unpublished(
-            "S14", f"OLK_R, example 2, error after {n}, 10 runs", f"{mean:.4f}", "only a curve is published"
-        )
-    for name, model in (
-        ("KRLS", bl.KRLSRegressor(width=0.5, nu=0.001)),
-        ("LS-SVM", bl.LSSVMRegressor(width=0.5, C=10.0)),
-        ("kernel LMS", bl.NORMARegressor(width=0.5, eta=0.02, lam=0.0, budget=None)),
-    ):
-        mean = float(np.mean([curve_error(model.fit(*curve(600, s))) for s in range(10)]))
-        what = f"{name}, example 2, error after 600, 10 runs"
-        yield unpublished("S15", what, f"{mean:.4f}", "only a curve is published")
-    counts = [bl.OLKRegressor(**olk, eps=eps).fit(*curve(700, 3)).n_support_ for eps in (0.0, 0.3, 0.5, 0.7, 1.1)]
-    good = counts[0] == 700 and counts == sorted(counts, reverse=True) and counts[-1] <= 15
-    ours = ", ".join(map(str, counts))
-    what = "OLK_R vectors of 700 at eps 0, .3, .5, .7, 1.1"
-    yield claimed("S16", what, "fall from all to nearly none (figure)", ours, good)
+def lorenz(folder: Path) -> Iterator[Row]:
+    """S21: recursive least squares on the Lorenz series."""
     series = np.loadtxt(folder / "lorenz.dat")
     padded = np.concatenate([np.zeros(6), series])
     samples = np.stack([padded[i + 1 : i + 10001] for i in range(6)], axis=1)
@@ -303,4 +271,4 @@ def ordering(_folder: Path) -> Iterator[Row]:
         yield claimed("14.3", f"{name} data, 20 runs", claim, ours, good, because)
 
 
-ALL = (exact, adult_permuted, synthetic, averaged, budgets, regression, ordering)
+ALL = (exact, adult_permuted, synthetic, averaged, budgets, lorenz, ordering)

@@ -7,9 +7,9 @@ import numpy as np
 from matplotlib import pyplot
 
 from bgsub import learners as bl
-from bgsub.papers.bayes_points import drift_models, drifting_digits, mnist, toy
+from bgsub.papers.bayes_points import drift_models, drifting_digits, mnist, toy, web_models, web_part
 from bgsub.papers.figures import save
-from bgsub.papers.steps import novelty_steps, streams
+from bgsub.papers.steps import BUFFERS, buffer_mistakes, novelty_steps, streams
 
 
 def mistakes(model: Any, samples: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -73,3 +73,34 @@ def draw_points(folder: Path, plots: Path) -> None:
     for axis in axes:
         axis.legend()
     save(figure, plots / "points.png")
+
+
+def draw_web(folder: Path, plots: Path) -> None:
+    """Write mistakes and corrections on w8a, as in figure 3 of Harrington and others."""
+    figure, axes = pyplot.subplots(1, 2, figsize=(10, 4))
+    samples, labels = web_part(folder, seed=0)
+    ends = np.arange(500, len(labels), 500)
+    for name, model in web_models(0).items():
+        model.start(samples.shape[1], [-1, 1])
+        counts = []
+        for start in range(0, ends[-1], 500):
+            model.partial_fit(samples[start : start + 500], labels[start : start + 500])
+            counts.append((model.n_mistakes_, model.n_violations_))
+        for axis, several in zip(axes, zip(*counts, strict=True), strict=True):
+            axis.plot(ends, several, label=name)
+    axes[0].set(xlabel="samples of w8a", ylabel="mistakes")
+    axes[1].set(xlabel="samples of w8a", ylabel="corrections", yscale="log")
+    axes[0].legend()
+    save(figure, plots / "web.png")
+
+
+def draw_buffers(folder: Path, plots: Path) -> None:
+    """Write the average error of SVMD on MNIST by the size of the buffer, as in its figure 7, right."""
+    figure, axis = pyplot.subplots(figsize=(5.5, 4))
+    for budget in BUFFERS:
+        mistakes = buffer_mistakes(folder, budget)
+        count = np.linspace(500, 60000, len(mistakes))
+        axis.loglog(count, mistakes / count, label=f"{budget} vectors")
+    axis.set(xlabel="images of MNIST", ylabel="average error")
+    axis.legend()
+    save(figure, plots / "buffers.png")

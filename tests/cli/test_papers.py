@@ -38,20 +38,20 @@ def test_a_page_is_not_overwritten_without_force(data, tmp_path, capsys):
 
 def test_the_page_has_the_rows_that_were_printed(data, tmp_path, capsys, monkeypatch):
     """With the experiments on generated data alone."""
-    from bgsub.papers import bayes_points, density, experiments, page, steps, streams
+    from bgsub.papers import bayes_points, experiments, olk, page, steps, streams
 
     monkeypatch.setattr(experiments, "ALL", ())
-    monkeypatch.setattr(density, "ALL", (density.regressors, density.detectors))
+    monkeypatch.setattr(olk, "ALL", (olk.vectors, olk.detectors))
     monkeypatch.setattr(bayes_points, "ALL", ())
     monkeypatch.setattr(steps, "ALL", ())
     monkeypatch.setattr(streams, "ALL", ())
-    for name in ("draw", "draw_tracking", "draw_points", "draw_steps"):
+    for name in ("draw_streams", "draw_olk", "draw_tracking", "draw_points", "draw_web", "draw_steps", "draw_buffers"):
         monkeypatch.setattr(page, name, lambda *folders: None)
     assert bgsub("papers", data, "-o", tmp_path) == 0
     printed = capsys.readouterr().out
-    assert printed.count("\n") == 3
+    assert printed.count("\n") == 9
     text = (tmp_path / "papers.md").read_text(encoding="utf-8")
     assert printed in text
-    assert "OLK_R slightly better than NORMA (figure)" in text
+    assert "OLK_N better than NORMA (figure)" in text
     assert "**fails**" in text
     assert text.startswith("# Published numbers, reproduced\n")

@@ -47,6 +47,9 @@ MANY_CLASSES = [
     bl.PassiveAggressiveKernel(sigma=0.5, average=True),
     bl.RBPClassifier(sigma=0.5, budget=50, random_state=0),
     bl.ProjectronClassifier(sigma=0.5, budget=50),
+    bl.ALMAClassifier(sigma=0.5),
+    bl.NORMAClassifier(sigma=0.5),
+    bl.OLKClassifier(sigma=0.5, budget=50, evict="smallest"),
     bl.SVMDClassifier(sigma=0.5),
     bl.SVMDClassifier(
         sigma=0.5, taxonomy={0: "few", 1: "few", 2: "all", "few": "all"}, label_kernel="taxonomy", offset=True

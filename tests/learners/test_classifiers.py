@@ -220,7 +220,7 @@ def test_one_class_is_not_enough_and_classes_can_be_named():
     with pytest.raises(ValueError, match="name all as classes"):
         KernelPerceptron().partial_fit(samples, np.ones(60))
     with pytest.raises(ValueError, match="Only binary classification is supported"):
-        ALMAClassifier().fit(samples, np.arange(60) % 3)
+        ForgetronClassifier().fit(samples, np.arange(60) % 3)
     with pytest.raises(ValueError, match="y must be -1 or 1 unless classes are named"):
         KernelPerceptron(sigma=1.0).learn_one(samples[0], "near")
     model = KernelPerceptron(sigma=1.0).partial_fit(samples[:5], ["near"] * 5, classes=["near", "far"])

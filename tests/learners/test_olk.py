@@ -225,3 +225,12 @@ def test_kkt_rule_equals_a_plain_loop(budget):
     assert model.n_novel_ == novel
     assert model.rho_ == pytest.approx(rho, abs=1e-12)
     assert positive > 5
+
+
+@pytest.mark.compiled
+def test_a_sample_without_length_gets_the_least_coefficient():
+    """k(x, .) = 0 changes f nowhere, but counts in the sum of the coefficients."""
+    model = OLKNovelty(kernel="linear", r=0.0, v=0.1, C=0.2).fit([[1.0], [0.0], [2.0]])
+    np.testing.assert_allclose(model.dual_coef_[0], [0.2, 0.1, 0.15])
+    weighted = OLKNovelty(kernel="linear", r=0.0, v=0.1, C=0.2).fit([[0.0]], sample_weight=[3.0])
+    np.testing.assert_allclose(weighted.dual_coef_[0], [0.3])

@@ -12,7 +12,7 @@ from bgsub.learners._jit.records import State, as_record, record_type
 
 RECORDS = {
     name: kind
-    for module in pkgutil.iter_modules(_jit.__path__, f"{_jit.__name__}.")
+    for module in pkgutil.walk_packages(_jit.__path__, f"{_jit.__name__}.")
     for name, kind in vars(importlib.import_module(module.name)).items()
     if isinstance(kind, type) and is_dataclass(kind)
 }

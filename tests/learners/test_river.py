@@ -212,3 +212,48 @@ def test_learners_without_a_width_learn_from_a_stream():
             right += model.predict_one(row) == y
             model.learn_one(row, y)
         assert right > 220
+
+
+def weighted_pairs(module):
+    """Return a learner, an adapter of it, and targets, for all kinds."""
+    samples, labels = rings(120)
+    return samples, [
+        (NORMAClassifier(sigma=0.6), lambda m: module.RiverClassifier(m, [-1, 1]), labels),
+        (NORMAClassifier(sigma=0.6), lambda m: module.RiverClassifier(m, [-1, 1], calibrate=True), labels),
+        (KernelPerceptron(sigma=0.6), lambda m: module.RiverClassifier(m, [-1, 0, 1], calibrate=True), labels),
+        (NORMARegressor(sigma=0.6), module.RiverRegressor, samples[:, 0]),
+        (NORMANovelty(sigma=0.6), module.RiverAnomalyDetector, None),
+    ]
+
+
+WEIGHTS = np.random.default_rng(1).uniform(0.1, 3.0, 120)
+
+
+def test_weights_of_single_samples_reach_the_learner():
+    samples, pairs = weighted_pairs(adapters())
+    for learner, adapt, target in pairs:
+        plain, model = clone(learner), adapt(learner)
+        if target is not None and hasattr(model, "classes"):
+            plain.start(2, model.classes)
+        for i, row in enumerate(rows_of(samples)):
+            given = () if target is None else (target[i].item(),)
+            model.learn_one(row, *given, w=WEIGHTS[i])
+            plain.learn_one(samples[i], *given, sample_weight=WEIGHTS[i])
+        np.testing.assert_array_equal(model._model.expansion_.values(samples), plain.expansion_.values(samples))
+        with pytest.raises(ValueError, match="sample_weight must be positive"):
+            model.learn_one({"a": 0.0, "b": 0.0}, *given, w=0.0)
+
+
+def test_weights_of_data_frames_are_those_of_their_rows():
+    module, frame = adapters(), pytest.importorskip("pandas").DataFrame
+    samples, pairs = weighted_pairs(module)
+    table = frame(samples, columns=["a", "b"])
+    for learner, adapt, target in pairs:
+        for weights in (table["a"] * 0 + WEIGHTS, 2.0):
+            single, bulk = adapt(learner), adapt(learner)
+            for i, row in enumerate(rows_of(samples)):
+                given = () if target is None else (target[i].item(),)
+                single.learn_one(row, *given, w=weights if np.isscalar(weights) else weights[i])
+            bulk.learn_many(table, *(() if target is None else (target,)), w=weights)
+            first, second = (model._model.expansion_.values(samples) for model in (single, bulk))
+            np.testing.assert_array_equal(first, second)

@@ -7,17 +7,21 @@ from bgsub.learners import (
     ALMAClassifier,
     KernelPerceptron,
     Linear,
+    LinearALMAClassifier,
+    LinearPAClassifier,
     LMSClassifier,
     NORMAClassifier,
     NORMARegressor,
     OBPMClassifier,
     OLKNovelty,
     PassiveAggressiveKernel,
+    Perceptron,
     ProjectronClassifier,
     SVMDClassifier,
 )
-from bgsub.learners._jit import losses, members, svmd
-from bgsub.learners._jit.linear import LinearStore, settle_factor
+from bgsub.learners._jit import losses, svmd
+from bgsub.learners._jit.perceptrons import members
+from bgsub.learners._jit.perceptrons.linear import LinearStore, settle_factor
 from bgsub.learners._jit.records import as_record, record_type
 from bgsub.learners._jit.schedules import SCHEDULES
 from tests.learners.known import rings
@@ -273,3 +277,33 @@ def test_passive_aggressive_steps_of_many_classes_equal_a_plain_loop():
             step = min(0.4, (1 - lead) / 2)
             vectors, a = np.vstack([vectors, x]), np.vstack([a, step * (np.eye(3)[y] - np.eye(3)[rival])])
     assert 0 < (np.abs(a).max(axis=1) < 0.39).sum() < len(a)
+
+
+@pytest.mark.parametrize(
+    "model", [Perceptron(), LinearPAClassifier(), LinearALMAClassifier(), LMSClassifier()], ids=repr
+)
+def test_linear_learners_count_the_samples_that_change_their_weights(model):
+    samples, labels = rings(60)
+    model.start(2, [-1, 1])
+    changes, before = 0, np.zeros(3)
+    for x, y in zip(samples, labels.tolist(), strict=True):
+        model.learn_one(x, y)
+        weights = np.append(model.coef_[0], model.intercept_)
+        changes, before = changes + (weights != before).any(), weights
+        assert model.n_violations_ == changes
+    assert changes > 5
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_averages_stay_right_where_the_scale_is_set_back(classes):
+    """Coefficients halve at each step: after twenty the common factor is multiplied into them."""
+    samples, _ = rings(60)
+    labels = np.digitize(np.hypot(*samples.T), [1.0, 1.6][: classes - 1])
+    given = {"sigma": 0.5, "eta": 1.0, "lam": 0.5}
+    latest = NORMAClassifier(**given).start(2, range(classes))
+    total = 0.0
+    for x, y in zip(samples, labels.tolist(), strict=True):
+        latest.learn_one(x, y)
+        total = total + latest.decision_function(samples)
+    averaged = NORMAClassifier(**given, average=True).fit(samples, labels)
+    np.testing.assert_allclose(averaged.decision_function(samples), total / 60, atol=1e-12)

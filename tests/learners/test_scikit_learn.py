@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import sklearn
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -95,8 +94,7 @@ def known_failures(estimator):
     failures = {}
     if not isinstance(estimator, LSSVMClassifier | LSSVMRegressor):
         reason = "samples are learned in order: one step of weight 2 is not two steps, as for scikit-learn's SGD"
-        # Version 1.6 accepts that sparse rows are refused.
-        for kind in ("dense",) if sklearn.__version__.startswith("1.6") else ("dense", "sparse"):
+        for kind in ("dense", "sparse"):
             failures[f"check_sample_weight_equivalence_on_{kind}_data"] = reason
     weighing = "check_class_weight_classifiers"
     if isinstance(estimator, Perceptron | LinearALMAClassifier | LinearPAClassifier | LMSClassifier | OBPMClassifier):

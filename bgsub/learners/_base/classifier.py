@@ -62,13 +62,17 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
         name = type(self).__name__
         if len(classes) < 2:
             raise ValueError(f"{name} needs at least 2 classes, got 1 class only: {classes[0]!r}; name all as classes")
-        if len(classes) > 2 and not self._many:
+        if len(classes) > 2 and not self._takes_many():
             kind = type_of_target(labels, input_name="y")
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {kind}. "
                 f"For more classes use sklearn.multiclass.OneVsRestClassifier({name}())"
             )
         return classes
+
+    def _takes_many(self) -> bool:
+        """Whether there may be more than two classes."""
+        return self._many
 
     def _targets(self, labels: Array, classes: Array | None = None) -> Array:
         """Return -1 and +1, or the index of the class where there are more than two."""
@@ -124,8 +128,7 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
     def decision_function(self, X: Array) -> Array:  # noqa: N803
         """Score of each row of X (n, d), positive for the second class: (n,), or (n, classes) of more than two."""
         check_is_fitted(self)
-        samples = self._valid(X, reset=False)
-        result: Array = self.expansion_.values(samples, self._weights()) + self._bias()
+        result: Array = self._values(self._valid(X, reset=False)) + self._bias()
         return result
 
     def predict(self, X: Array) -> Array:  # noqa: N803
@@ -142,7 +145,7 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self._many
+        tags.classifier_tags.multi_class = self._takes_many()
         return tags
 
 
@@ -286,12 +289,12 @@ class OnlineKernelClassifier(OnlineClassifier, KernelClassifier):
 class MulticlassKernelClassifier(OnlineKernelClassifier):
     """A classifier with an update for any number of classes.
 
-    With more than two, the score of the right class goes up and that of the best wrong one goes down.
+    With more than two, the score of the right class goes up and that of the best wrong one goes down: the rule of two
+    classes learns a sample of target 1, of the lead of the one over the other and of squared length 2 k(x, x).
     """
 
     _many: ClassVar[bool] = True
-    # Compiled code for more than two classes: the rule for the pair of functions that change, and the loop.
-    _pair_rule: ClassVar[Any] = None
+    # The compiled loop for more than two classes.
     _class_rows: ClassVar[Any] = None
 
     def _set_up(self, kernel: Kernel, n_features: int, outputs: int | None) -> None:
@@ -313,7 +316,7 @@ class MulticlassKernelClassifier(OnlineKernelClassifier):
         others[right] = -np.inf
         rival = int(np.argmax(others))
         lead = float(scores[right] - scores[rival])
-        a = self._pair_rule(self._p[0], self._s[0], lead, self.expansion_.kernel.diag(x))
+        factor, a = self._rule(self._p[0], self._s[0], lead, 1.0, 2.0 * self.expansion_.kernel.diag(x))
         coefficient = np.zeros(len(scores))
         coefficient[right], coefficient[rival] = a, -a
-        self._apply(x, 1.0, coefficient)
+        self._apply(x, factor, coefficient)

@@ -1,8 +1,10 @@
 """Learners whose hypothesis is a kernel expansion."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+import numpy as np
+from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -10,7 +12,7 @@ from bgsub.learners._base.learner import OnlineLearner
 from bgsub.learners._checks import check_choice, check_integer
 from bgsub.learners.hypotheses.expansion import POLICIES, KernelExpansion
 from bgsub.learners.hypotheses.kernels import Array, Kernel, resolve_kernel, scale_gamma
-from bgsub.learners.hypotheses.samples import rounded
+from bgsub.learners.hypotheses.samples import dense_blocks, rounded
 
 __all__ = ["EvictionParameters", "KernelLearner"]
 
@@ -76,7 +78,7 @@ class KernelLearner(OnlineLearner):
         if (self.gamma, self.sigma, self.width) != (None, None, None):
             return self.gamma
         # A stream that begins with one sample shows no variance: 1 / d is "scale" for features of variance 1.
-        usual = 1 / n_features if samples is None or len(samples) < 2 else scale_gamma(samples)
+        usual = 1 / n_features if samples is None or samples.shape[0] < 2 else scale_gamma(samples)
         return usual / self._usual_width ** (2 if squared[self.kernel] else 1)
 
     def _set_up(self, kernel: Kernel, n_features: int, outputs: int | None) -> None:
@@ -86,6 +88,10 @@ class KernelLearner(OnlineLearner):
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
         return KernelExpansion(kernel, n_features, budget, outputs, self._eviction(), self._seed(), self.dtype)
+
+    def _empty(self) -> None:
+        classes = vars(self).get("classes_", ())
+        self._set_up(self.expansion_.kernel, self.n_features_in_, len(classes) if len(classes) > 2 else None)
 
     def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
         """Continue from a saved state."""
@@ -98,8 +104,32 @@ class KernelLearner(OnlineLearner):
         # A learner that draws nothing must not disturb a generator that others use.
         return int(check_random_state(given).randint(1, 2**31 - 1)) if self._eviction() == "random" else 1
 
-    def _bounded(self, samples: Array) -> Array:
-        return rounded(super()._bounded(samples), "float32" if self.dtype == "float32" else "float64")
+    def _bounded(self, samples: Any) -> Any:
+        samples, dtype = super()._bounded(samples), "float32" if self.dtype == "float32" else "float64"
+        if not issparse(samples):
+            return rounded(samples, dtype)
+        return csr_matrix((rounded(samples.data, dtype), samples.indices, samples.indptr), samples.shape)
+
+    def _learn_all(self, samples: Any, targets: Array, importance: Array) -> Self:
+        if not issparse(samples):
+            return super()._learn_all(samples, targets, importance)
+        # Of compiled loops none can raise; a kernel that is a Python function can, in any block.
+        known = None if self._compiled() else self.expansion_.state()
+        state = self._s.copy()
+        try:
+            for part, rows in dense_blocks(samples):
+                super()._learn_all(rows, targets[part], importance[part])
+        except BaseException:
+            if known is not None:
+                self.expansion_.restore(known)
+                self._s[:] = state
+            raise
+        return self
+
+    def _values(self, samples: Any) -> Array:
+        """Return f of each row, with the coefficients that decide: (m,), or (m, classes)."""
+        weights = self._weights()
+        return np.concatenate([self.expansion_.values(rows, weights) for _, rows in dense_blocks(samples)])
 
     def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
         return int(self._rows(first, self._p, self._s, self.expansion_.arrays, samples, targets, importance))
@@ -131,6 +161,10 @@ class KernelLearner(OnlineLearner):
         if self._averaging:
             return float(self._s["offset_sum"][0] / max(self._s["t"][0], 1))
         return float(self._s["offset"][0])
+
+    def _decision(self) -> tuple[Any, Any]:
+        """Return by what `dual_coef_` is multiplied, and what is added to the values, where the learner decides."""
+        return 1.0, self._bias()
 
     @property
     def n_support_(self) -> int:

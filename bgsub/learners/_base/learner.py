@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
 
 from bgsub.errors import DependencyError
 from bgsub.learners._base.docstrings import completed
+from bgsub.learners._checks import check_real
 from bgsub.learners._jit.records import State, as_record
 from bgsub.learners.hypotheses.kernels import Array
 from bgsub.learners.hypotheses.samples import one_sample, writable
@@ -76,6 +78,7 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     _state: ClassVar[type[State]] = State
+    _fades: ClassVar[bool] = False  # whether coefficients can be multiplied between two samples
 
     def __init_subclass__(cls, **others: Any) -> None:
         super().__init_subclass__(**others)
@@ -97,8 +100,13 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
     def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
         """Learn rows from `first` on in a compiled loop; return the row reached, an earlier one if arrays must grow."""
 
+    def _values(self, samples: Any) -> Array:
+        """Return f of each row: (m,), or (m, classes)."""
+        result: Array = self.expansion_.values(samples, self._weights())
+        return result
+
     @abstractmethod
-    def _learn_plainly(self, x: Array, y: float) -> None:
+    def _learn_plainly(self, x: Array, y: Any) -> None:
         """Learn one sample by numpy alone, with any kernel; its weight is in the state."""
 
     def _start(self) -> None:
@@ -128,13 +136,54 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
     def _started(self) -> bool:
         return "expansion_" in self.__dict__
 
-    def _valid(self, X: Any, *, reset: bool) -> Array:  # noqa: N803
-        """Return finite float64 rows."""
-        return self._bounded(validate_data(self, X, dtype=np.float64, reset=reset))
+    @abstractmethod
+    def _empty(self) -> None:
+        """Make the empty state once more."""
 
-    def _valid_pair(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> tuple[Array, Array]:  # noqa: N803
-        """Return finite float64 rows and their targets."""
-        samples, targets = validate_data(self, X, y, dtype=np.float64, reset=reset, **checks)
+    @all_or_nothing
+    def restart(self) -> Self:
+        """Forget what was learned; the resolved kernel, the classes and the parameters stay.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        self._empty()
+        return self
+
+    def check_fades(self) -> None:
+        """Raise ValueError where `fade` is not for this learner."""
+        if not self._fades:
+            raise ValueError(f"keep must be 0 for {type(self).__name__}, whose coefficients cannot fade")
+        if getattr(self, "average", False):
+            raise ValueError("average must be False for coefficients to fade, got True")
+
+    def fade(self, keep: float) -> None:
+        """Multiply all coefficients by `keep`, so that samples to come weigh more than those learned.
+
+        Parameters
+        ----------
+        keep : float
+            The factor, in (0, 1].
+
+        Raises
+        ------
+        ValueError
+            If it is out of range, or the state of the learner is more than its coefficients.
+        """
+        check_is_fitted(self)
+        self.check_fades()
+        check_real("keep", keep, "be in (0, 1]", above=0, most=1)
+        self.expansion_.decay(keep)
+
+    def _valid(self, X: Any, *, reset: bool) -> Any:  # noqa: N803
+        """Return finite float64 rows, an array or a CSR matrix."""
+        return self._bounded(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset))
+
+    def _valid_pair(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> tuple[Any, Array]:  # noqa: N803
+        """Return finite float64 rows, an array or a CSR matrix, and their targets."""
+        samples, targets = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset, **checks)
         return self._bounded(samples), targets
 
     def _weighed(self, samples: Any, targets: Array, sample_weight: Any) -> tuple[Any, Array, Array]:
@@ -147,10 +196,22 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
             raise ValueError("sample_weight must have an element that is not zero, got zeros only")
         return (samples, targets, weights) if kept.all() else (samples[kept], targets[kept], weights[kept])
 
-    def _bounded(self, samples: Array) -> Array:
-        if not np.isfinite(np.einsum("ij,ij->i", samples, samples)).all():
+    def _bounded(self, samples: Any) -> Any:
+        if not issparse(samples):
+            squares = np.einsum("ij,ij->i", samples, samples)
+        else:
+            if not samples.has_canonical_format:
+                samples = csr_matrix(samples, copy=True)
+                samples.sum_duplicates()
+            squares = samples.multiply(samples).sum(axis=1)
+        if not np.isfinite(squares).all():
             raise ValueError("X must be scaled: the square of a row is infinity")
         return samples
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _learn_all(self, samples: Array, targets: Array, importance: Array) -> Self:
         """Learn rows in order, in one compiled loop where the kernel allows; `importance` (n,) are their weights."""
@@ -171,7 +232,7 @@ class OnlineLearner(BaseEstimator, ABC):  # type: ignore[misc]
         try:
             for x, y, weight in zip(samples, targets, importance, strict=True):
                 self._s["importance"] = weight
-                self._learn_plainly(x, float(y))
+                self._learn_plainly(x, y if targets.ndim == 2 else float(y))
         except BaseException:  # a kernel that is a Python function can raise at any sample
             self.expansion_.restore(known)
             self._s[:] = state  # in place, since a caller may put the old attributes back

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bgsub.learners._base.kernel_learner import KernelLearner
 from bgsub.learners._base.learner import all_or_nothing, check_weight, scalar
 from bgsub.learners.hypotheses.kernels import Array
+from bgsub.learners.hypotheses.samples import dense_blocks
 
 __all__ = ["NoveltyDetector"]
 
@@ -53,7 +54,7 @@ class NoveltyDetector(OutlierMixin, KernelLearner):  # type: ignore[misc]
         self
         """
         valid = self._valid(X, reset=True)
-        samples, targets, importance = self._weighed(valid, np.zeros(len(valid)), sample_weight)
+        samples, targets, importance = self._weighed(valid, np.zeros(valid.shape[0]), sample_weight)
         self._begin(samples.shape[1], samples)
         return self._learn_all(samples, targets, importance)
 
@@ -79,7 +80,7 @@ class NoveltyDetector(OutlierMixin, KernelLearner):  # type: ignore[misc]
         self
         """
         valid = self._valid(X, reset=not self._started)
-        samples, targets, importance = self._weighed(valid, np.zeros(len(valid)), sample_weight)
+        samples, targets, importance = self._weighed(valid, np.zeros(valid.shape[0]), sample_weight)
         if self._started:
             self._refresh()
         else:
@@ -137,7 +138,11 @@ class NoveltyDetector(OutlierMixin, KernelLearner):  # type: ignore[misc]
     def score_samples(self, X: Array) -> Array:  # noqa: N803
         """Score of each row of X (n, d), higher is more normal; an (n,) float64 array."""
         check_is_fitted(self)
-        return self._scores(self._valid(X, reset=False))
+        samples = self._valid(X, reset=False)
+        return np.concatenate([self._scores(rows) for _, rows in dense_blocks(samples)])
+
+    def _decision(self) -> tuple[Any, Any]:
+        return 1.0, -self._threshold()
 
     @property
     def offset_(self) -> float:

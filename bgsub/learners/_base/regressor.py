@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -19,6 +19,8 @@ __all__ = ["KernelRegressor", "OnlineKernelRegressor"]
 class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
     """A regressor f(x) + b."""
 
+    _many: ClassVar[bool] = False  # whether there may be several targets
+
     @all_or_nothing
     def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:  # noqa: N803
         """Forget everything, then learn each row of X in order.
@@ -28,7 +30,7 @@ class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
         X : (n, d) array
             Samples, finite.
         y : (n,) array
-            Their targets, finite.
+            Their targets, finite; (n, Q) for `KRLSRegressor`.
         sample_weight : (n,) array, optional
             Weights of the samples, not negative; the docstring of the class says what they multiply. A sample of
             weight 0 is left out.
@@ -37,18 +39,18 @@ class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
         -------
         self
         """
-        valid = self._valid_pair(X, y, reset=True, y_numeric=True)
+        valid = self._valid_pair(X, y, reset=True, y_numeric=True, multi_output=self._many)
         samples, targets, importance = self._weighed(*valid, sample_weight)
-        self._begin(samples.shape[1], samples)
+        self._begin(samples.shape[1], samples, targets.shape[1] if targets.ndim == 2 else None)
         return self._learn_all(samples, targets, importance)
 
     def predict(self, X: Array) -> Array:  # noqa: N803
-        """Return f(x) + b of each row of X (n, d): an (n,) float64 array."""
+        """Return f(x) + b of each row of X (n, d): an (n,) float64 array, or (n, Q) of Q targets."""
         check_is_fitted(self)
-        result: Array = self.expansion_.values(self._valid(X, reset=False), self._weights()) + self._bias()
+        result: Array = self._values(self._valid(X, reset=False)) + self._bias()
         return result
 
-    def score_one(self, x: Array) -> float:
+    def score_one(self, x: Array) -> Any:
         """Return the value of `predict` for one sample (d,); 0 before the first one was learned.
 
         Raises
@@ -59,9 +61,9 @@ class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
         if not self._started:
             self._sample(x)
             return 0.0
-        return float(self.expansion_.value(x, self._weights())) + self._bias()
+        return self.expansion_.value(x, self._weights()) + self._bias()
 
-    def predict_one(self, x: Array) -> float:
+    def predict_one(self, x: Array) -> Any:
         """Return the same as `score_one`."""
         return self.score_one(x)
 
@@ -70,6 +72,11 @@ class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
         """The constant b that is added to f: a (1,) array."""
         check_is_fitted(self)
         return np.array([self._bias()])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._many
+        return tags
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -85,7 +92,7 @@ class OnlineKernelRegressor(KernelRegressor):
         X : (n, d) array
             Samples, finite.
         y : (n,) array
-            Their targets, finite.
+            Their targets, finite; (n, Q) for `KRLSRegressor`.
         sample_weight : (n,) array, optional
             Weights of the samples, not negative; the docstring of the class says what they multiply. A sample of
             weight 0 is left out.
@@ -94,15 +101,23 @@ class OnlineKernelRegressor(KernelRegressor):
         -------
         self
         """
-        valid = self._valid_pair(X, y, reset=not self._started, y_numeric=True)
+        valid = self._valid_pair(X, y, reset=not self._started, y_numeric=True, multi_output=self._many)
         samples, targets, importance = self._weighed(*valid, sample_weight)
+        outputs = targets.shape[1] if targets.ndim == 2 else None
         if self._started:
+            self._check_targets(outputs)
             self._refresh()
         else:
-            self._begin(samples.shape[1], samples)
+            self._begin(samples.shape[1], samples, outputs)
         return self._learn_all(samples, targets, importance)
 
-    def learn_one(self, x: Array, y: float, sample_weight: float = 1.0) -> float:
+    def _check_targets(self, outputs: int | None) -> None:
+        """Require as many targets as were learned before."""
+        known = getattr(self.expansion_, "targets", None)
+        if outputs != known:
+            raise ValueError(f"y must have as many targets as before, {known or 1}, got {outputs or 1}")
+
+    def learn_one(self, x: Array, y: Any, sample_weight: float = 1.0) -> Any:
         """Learn one sample; fast, without scikit-learn's checks.
 
         Parameters
@@ -110,14 +125,14 @@ class OnlineKernelRegressor(KernelRegressor):
         x : (d,) array
             One sample.
         y : float
-            Its target.
+            Its target; a (Q,) array for `KRLSRegressor`.
         sample_weight : float
             Its weight, positive.
 
         Returns
         -------
         float
-            The prediction before learning, without averaging.
+            The prediction before learning, without averaging; of Q targets a (Q,) array.
 
         Raises
         ------
@@ -125,14 +140,32 @@ class OnlineKernelRegressor(KernelRegressor):
             If x or y is not finite, x of another length or the weight not positive (nothing is learned), or a
             parameter is wrong at the first sample.
         """
+        check_weight(sample_weight)
+        if self._many and np.ndim(y):
+            return self._learn_several(x, np.asarray(y, np.float64), sample_weight)
         if not math.isfinite(y):
             raise ValueError(f"y must be finite, got {y}")
-        check_weight(sample_weight)
+        if self._many and self._started:
+            self._check_targets(None)
         if not self._started:
             self._learn_first(x, y, sample_weight)
         else:
             self._learn(x, y, sample_weight)
         return float(self._s["last"][0])
+
+    @all_or_nothing
+    def _learn_several(self, x: Array, y: Array, sample_weight: float) -> Array:
+        """Learn one sample of several targets; return their predictions before."""
+        if y.ndim != 1 or not np.isfinite(y).all():
+            raise ValueError(f"y must be a finite number, or an array of them, got {y}")
+        if self._started:
+            self._check_targets(len(y))
+        else:
+            self.n_features_in_ = len(self._sample(x))
+            self._begin(self.n_features_in_, None, len(y))
+        before = self.expansion_.value(x)
+        self._learn_all(self.expansion_.hold(x), y[None], np.array([sample_weight]))
+        return np.asarray(before)
 
     @all_or_nothing
     def _learn_first(self, x: Array, y: float, sample_weight: float) -> None:

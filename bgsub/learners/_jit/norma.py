@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bgsub._numba import compiled_views
+from bgsub.learners._jit.classes import apply_pair, find_rival
 from bgsub.learners._jit.losses import has_sides, least_width, slope
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.schedules import step_size
@@ -76,4 +77,22 @@ def norma_rows(
         factor, a = norma(p, s, f, targets[t], k_tt)
         apply(e, samples[t], factor, a)
         s.offset_sum += s.offset
+    return len(samples)
+
+
+@compiled_views
+def norma_class_rows(
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array,
+    scores: Array,
+) -> int:  # fmt: skip
+    """Learn samples of Q classes, targets (m,) f8 = 0..Q-1; scores (Q,) f8 of the last sample are written."""
+    p, s = parameters[0], state[0]
+    for t in range(first, len(samples)):
+        if full(e):
+            return t
+        s.importance = importance[t]
+        right = int(targets[t])
+        rival = find_rival(e, samples[t], right, scores)
+        factor, a = norma(p, s, scores[right] - scores[rival], 1.0, 2.0 * diagonal(e.store[0], samples[t]))
+        apply_pair(e, samples[t], right, rival, factor, a)
     return len(samples)

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from bgsub._numba import compiled_views, part
+from bgsub.learners._jit.classes import apply_pair, drop_below_columns, find_rival
 from bgsub.learners._jit.losses import exact_step
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import Expansion, apply, diagonal, drop_below, evaluate, full, mass
@@ -216,4 +217,24 @@ def olk_novelty_rows(
             drop_below(e, p.least, scratch)
         if p.rule == KKT:  # needs f once more, after the step
             s.rho = max(0.0, evaluate(e, samples[t]) - 1.0)
+    return len(samples)
+
+
+@compiled_views
+def olk_classification_class_rows(
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array,
+    scores: Array,
+) -> int:  # fmt: skip
+    """Learn samples of Q classes, targets (m,) f8 = 0..Q-1; scores (Q,) f8 of the last sample are written."""
+    p, s = parameters[0], state[0]
+    for t in range(first, len(samples)):
+        if full(e):
+            return t
+        s.importance = importance[t]
+        right = int(targets[t])
+        rival = find_rival(e, samples[t], right, scores)
+        factor, a = olk_classification(p, s, scores[right] - scores[rival], 1.0, 2.0 * diagonal(e.store[0], samples[t]))
+        apply_pair(e, samples[t], right, rival, factor, a)
+        if p.least > 0.0:
+            drop_below_columns(e, p.least)
     return len(samples)

@@ -203,34 +203,6 @@ def values(
 
 
 @part
-def multiclass_scores(row: Array, weights: Array, size: int, scale: float, scores: Array) -> None:
-    """Write the value of each class, with coefficients scale · weights (cap, Q), to scores (Q,)."""
-    scores[:] = 0.0
-    for i in range(size):
-        for q in range(weights.shape[1]):
-            scores[q] += row[i] * weights[i, q]
-    scores *= scale
-
-
-@part
-def evaluate_classes(e: Expansion, x: Array, scores: Array) -> None:
-    """Fill the kernel row of x (d,) and write the value of each class to scores (Q,)."""
-    store = e.store[0]
-    fill_row(store, e.vectors, e.norms, store.count, x, e.row)
-    multiclass_scores(e.row, e.stored, store.count, store.scale, scores)
-
-
-@compiled_views
-def multiclass_values(
-    store: Array, vectors: Array, norms: Array, weights: Array, scale: float, samples: Array, row: Array, out: Array
-) -> None:
-    """Write the values with coefficients scale · weights (cap, Q) at each row of samples (m, d) to out (m, Q)."""
-    for t in range(samples.shape[0]):
-        fill_row(store[0], vectors, norms, store[0].count, samples[t], row)
-        multiclass_scores(row, weights, store[0].count, scale, out[t])
-
-
-@part
 def mass(e: Expansion) -> float:
     """Return the sum of all coefficients."""
     store = e.store[0]
@@ -252,28 +224,6 @@ def decay(e: Expansion, factor: float) -> None:
         for i in range(store.count):
             e.sums[i] += e.stored[i] * (store.scale_sum - e.births[i])
             e.stored[i] *= store.scale
-            e.births[i] = 0.0
-        store.scale_sum = 0.0
-        store.scale = 1.0
-
-
-@part
-def decay_columns(e: Expansion, factor: float, scratch: Array) -> None:
-    """Multiply all coefficients (cap, Q) by factor, as `decay` does; scratch (cap,) f8."""
-    store = e.store[0]
-    if factor <= 0.0:
-        store.count, store.oldest, store.scale = 0, 0, 1.0
-        return
-    store.scale *= factor
-    if store.scale < SMALLEST_SCALE:
-        for q in range(e.stored.shape[1]):
-            # Two loops: a product that is added in the same one is not rounded in between, unlike numpy's.
-            for i in range(store.count):
-                scratch[i] = e.stored[i, q] * (store.scale_sum - e.births[i])
-            for i in range(store.count):
-                e.sums[i, q] += scratch[i]
-                e.stored[i, q] *= store.scale
-        for i in range(store.count):
             e.births[i] = 0.0
         store.scale_sum = 0.0
         store.scale = 1.0

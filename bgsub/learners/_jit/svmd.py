@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bgsub._numba import compiled_views, part
+from bgsub.learners._jit.classes import decay_columns, multiclass_scores
 from bgsub.learners._jit.losses import (
     MULTICLASS_HINGE,
     SOFTMAX,
@@ -18,18 +19,16 @@ from bgsub.learners._jit.losses import (
     has_sides,
     slope,
 )
-from bgsub.learners._jit.projectron import dot as partial_sums
+from bgsub.learners._jit.perceptrons.projectron import dot as partial_sums
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.schedules import ADAPTIVE, step_size
 from bgsub.learners._jit.store import (
     Expansion,
     choose_slot,
     combine,
-    decay_columns,
     diagonal,
     fill_row,
     full,
-    multiclass_scores,
     place,
 )
 
@@ -261,7 +260,7 @@ def shrink(p: SVMDParameters, s: SVMDState, h: Traced) -> None:
     old, flat = stored.reshape(stored.size), h.trace.reshape(h.trace.size)
     for i in range(count):
         flat[i] = keep * flat[i] - lose * old[i]
-    decay_columns(h.expansion, 1.0 - eta_c, h.other)
+    decay_columns(store, stored, h.expansion.births, h.expansion.sums, 1.0 - eta_c, h.other)
 
 
 @part

@@ -8,7 +8,7 @@ import numpy as np
 from bgsub.learners._base.learner import scalar
 from bgsub.learners._base.regressor import OnlineKernelRegressor
 from bgsub.learners._checks import check_integer, check_real
-from bgsub.learners._jit import filters as jit
+from bgsub.learners._jit.filters import lms as jit
 from bgsub.learners.hypotheses.expansion import KernelExpansion
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.samples import enlarged

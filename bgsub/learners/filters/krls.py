@@ -1,28 +1,36 @@
 """Kernel recursive least squares with approximate linear dependence."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bgsub.learners._base.regressor import OnlineKernelRegressor
 from bgsub.learners._checks import check_integer, check_real
-from bgsub.learners._jit import krls as jit
-from bgsub.learners._jit.projectron import backward
+from bgsub.learners._jit.filters import krls as jit
+from bgsub.learners._jit.perceptrons.projectron import backward
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.projected import ProjectedExpansion
+from bgsub.learners.hypotheses.samples import one_sample
 
 __all__ = ["KRLSRegressor"]
 
 
 class _LeastSquares(ProjectedExpansion):
-    """A function in the basis that the factor of its Gram matrix makes; coefficients are computed on demand."""
+    """Functions in the basis that the factor of their Gram matrix makes; coefficients are computed on demand.
+
+    `targets` is their number, None for a single one with plain numbers as values.
+    """
+
+    def __init__(self, kernel: Kernel, n_features: int, budget: int | None, targets: int | None, dtype: str) -> None:
+        self.targets = targets
+        super().__init__(kernel, n_features, budget, None, dtype)
 
     def _allocate(self, store: Array, sizes: Array, shape: tuple[int, int, int]) -> None:
         super()._allocate(store, sizes, shape)
         self.solution: Array | None = None
         capacity = shape[2]
-        self.root = np.zeros((capacity, capacity + 1))
+        self.root = np.zeros((capacity, capacity + (self.targets or 1)))
         self._problem: jit.LeastSquares | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -54,30 +62,39 @@ class _LeastSquares(ProjectedExpansion):
         self.root[: old.shape[0], : old.shape[1]] = old
 
     def solve(self) -> Array:
-        """Return the coefficients (1, cap), which are computed once after samples were learned.
+        """Return the coefficients (Q, cap), which are computed once after samples were learned.
 
         Into arrays of its own: several threads may find that nobody has done it yet.
         """
         known = self.solution
         if known is None:
             size, theta = int(self.arrays.sizes[0]), np.zeros(len(self.root))
-            known = np.zeros((1, len(self.root)))
-            jit.solve(self.root, size, theta)
-            backward(self.arrays.factors[0], False, size, theta, known[0])
+            known = np.zeros((self.targets or 1, len(self.root)))
+            for target, coefficients in enumerate(known):
+                jit.solve(self.root, size, target, theta)
+                backward(self.arrays.factors[0], False, size, theta, coefficients)
             self.solution = known
         return known
 
     def values(self, samples: Array, weights: Array | None = None) -> Array:
-        """Return f of each row of samples (m, d): (m,)."""
-        return super().values(samples, self.solve())
+        """Return f of each row of samples (m, d): (m,) or (m, Q)."""
+        known = self.solve()
+        if self.targets is None:
+            return super().values(samples, known)
+        return np.stack([super(_LeastSquares, self).values(samples, each[None]) for each in known], axis=1)
+
+    def value(self, x: Array, weights: Array | None = None) -> Any:
+        """f(x) of one sample (d,): a float, or one value for each target."""
+        result = self.values(one_sample(x, self.arrays.vectors.shape[1], self._single)[None])[0]
+        return result if self.targets else float(result)
 
     def dual(self, weights: Array | None = None) -> Array:
-        """(1, n) coefficients."""
-        return super().dual(self.solve())
+        """(Q, n) coefficients."""
+        return self.solve()[:, : self.size]
 
     def state(self) -> dict[str, Any]:
         """Return the arrays that a saved expansion consists of."""
-        return {**super().state(), "root": self.root.copy()}
+        return {**super().state(), "root": self.root.copy(), "targets": np.int64(self.targets or 0)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue with the arrays of `state`, of an expansion with the same parameters."""
@@ -98,6 +115,9 @@ class KRLSRegressor(OnlineKernelRegressor):
     factor K = L L^T makes an orthonormal basis of the dictionary, in which a sample is L^-1 k, and the triangular
     factor of the least-squares problem in it is kept. A single sample is rotated into that factor; a batch is summed
     up between one new vector and the next, which is faster and the same up to rounding.
+
+    The dictionary and the factors depend on the samples alone. Targets (n, Q) share them, each learned as if it were
+    the only one; alpha is then (Q, vectors).
 
     The weight of a sample multiplies its squared error.
 
@@ -132,6 +152,16 @@ class KRLSRegressor(OnlineKernelRegressor):
     nu: float = 1e-3
     budget: int | None = 1000
 
+    _many: ClassVar[bool] = True
+
+    def _empty(self) -> None:
+        self._set_up(self.expansion_.kernel, self.n_features_in_, self.expansion_.targets)
+
+    def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
+        targets = int(arrays.get("expansion_targets", 0))  # which files of a single target may lack
+        self._set_up(kernel, n_features, targets or None)
+        self._restore(n_features, arrays)
+
     def _checked_parameters(self) -> jit.KRLSParameters:
         check_real("nu", self.nu, "not be negative", least=0)
         if self.budget is not None:
@@ -144,17 +174,18 @@ class KRLSRegressor(OnlineKernelRegressor):
     def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
         e = self.expansion_
         e.solution = None
-        return int(jit.krls_rows(first, self._p, self._s, e.problem, samples, targets, importance))
+        rows = targets.reshape(len(targets), -1)
+        return int(jit.krls_rows(first, self._p, self._s, e.problem, samples, rows, importance))
 
-    def _learn_plainly(self, x: Array, y: float) -> None:
+    def _learn_plainly(self, x: Array, y: Any) -> None:
         expansion = self.expansion_
         expansion.make_room()
         expansion.fill_rows(x)
         expansion.solution = None
-        jit.step(self._p[0], self._s[0], expansion.problem, x, expansion.kernel.diag(x), y)
+        jit.step(self._p[0], self._s[0], expansion.problem, x, expansion.kernel.diag(x), np.atleast_1d(y))
 
     @property
     def dual_coef_(self) -> Array:
-        """(1, n) coefficients of the dictionary."""
+        """(Q, n) coefficients of the dictionary, a row for each target."""
         result: Array = self.expansion_.dual()
         return result

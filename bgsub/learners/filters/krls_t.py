@@ -8,10 +8,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.regressor import OnlineKernelRegressor
 from bgsub.learners._checks import check_choice, check_integer, check_real
-from bgsub.learners._jit import krls_t as jit
+from bgsub.learners._jit.filters import krls_t as jit
 from bgsub.learners.hypotheses.expansion import KernelExpansion
 from bgsub.learners.hypotheses.kernels import Array, Kernel
-from bgsub.learners.hypotheses.samples import one_sample
+from bgsub.learners.hypotheses.samples import dense_blocks, one_sample
 
 __all__ = ["KRLSTRegressor"]
 
@@ -209,7 +209,8 @@ class KRLSTRegressor(OnlineKernelRegressor):
         means = super().predict(X)
         if not return_std:
             return means
-        variances = self.expansion_.variances(self._valid(X, reset=False))
+        blocks = dense_blocks(self._valid(X, reset=False))
+        variances = np.concatenate([self.expansion_.variances(rows) for _, rows in blocks])
         return means, np.sqrt(self.scale_ * (self.noise + variances))
 
     def std_one(self, x: Array) -> float:

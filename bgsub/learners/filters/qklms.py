@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from bgsub.learners._base.regressor import OnlineKernelRegressor
 from bgsub.learners._checks import check_integer, check_real, warn_caller
-from bgsub.learners._jit import filters as jit
+from bgsub.learners._jit.filters import lms as jit
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 
 __all__ = ["QKLMSRegressor"]

@@ -7,6 +7,7 @@ import numpy as np
 
 from bgsub.learners._checks import check_choice
 from bgsub.learners._jit import store as jit
+from bgsub.learners._jit.classes import multiclass_values
 from bgsub.learners._jit.records import as_record
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.samples import check_width, enlarged, hold_sample, one_sample, rounded, writable
@@ -169,7 +170,7 @@ class KernelExpansion:
             return np.array([self.row(x) @ used for x in samples], np.float64).reshape(len(samples), *outputs)
         used, scale = (e.stored, self.scale) if weights is None else (weights, 1.0)
         out = np.zeros((len(samples), *outputs))
-        self._fill(jit.multiclass_values if outputs else jit.values, used, scale, samples, out)
+        self._fill(multiclass_values if outputs else jit.values, used, scale, samples, out)
         return out
 
     def _fill(self, function: Any, weights: Array, scale: float, samples: Array, out: Array) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from bgsub.learners._checks import check_integer, check_real
 from bgsub.learners._jit.records import Array
@@ -314,9 +315,12 @@ class Normalised(Kernel):
         return f"Normalised({self.kernel!r})"
 
 
-def scale_gamma(samples: Array) -> float:
+def scale_gamma(samples: Any) -> float:
     """1 / (d var(X)), the width scikit-learn calls "scale"; 1 where all samples are equal."""
-    variance = float(np.var(samples))
+    if issparse(samples):
+        variance = float(samples.multiply(samples).mean() - samples.mean() ** 2)
+    else:
+        variance = float(np.var(samples))
     return 1 / (samples.shape[1] * variance) if variance > 0 else 1.0
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from bgsub._numba import run_bands
-from bgsub.learners._jit import members as jit
+from bgsub.learners._jit.perceptrons import members as jit
 from bgsub.learners._jit.records import Lessons
 from bgsub.learners._jit.store import values as expansion_values
 from bgsub.learners.hypotheses.expansion import KernelExpansion

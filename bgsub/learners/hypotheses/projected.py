@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bgsub.learners._checks import check_choice
-from bgsub.learners._jit import projectron as jit
+from bgsub.learners._jit.perceptrons import projectron as jit
 from bgsub.learners._jit.records import as_record
 from bgsub.learners._jit.store import MercerKernel
 from bgsub.learners.hypotheses.expansion import DTYPES

@@ -1,13 +1,29 @@
 """Samples and stored arrays: checked, rounded to the type in which they are stored, enlarged."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import ddot
+from scipy.sparse import issparse
 
 from bgsub.learners.hypotheses.kernels import Array
 
-__all__ = ["check_width", "enlarged", "hold_sample", "one_sample", "rounded", "writable"]
+__all__ = ["check_width", "dense_blocks", "enlarged", "hold_sample", "one_sample", "rounded", "writable"]
+
+
+_BLOCK_NUMBERS = 2**19  # 4 MB: more makes nothing faster
+
+
+def dense_blocks(samples: Any) -> Iterator[tuple[slice, Array]]:
+    """Yield dense rows with their place: all at once, or those of a CSR matrix some at a time."""
+    if not issparse(samples):
+        yield slice(0, len(samples)), samples
+        return
+    size = max(1, _BLOCK_NUMBERS // max(1, samples.shape[1]))
+    for start in range(0, samples.shape[0], size):
+        part = slice(start, min(start + size, samples.shape[0]))
+        yield part, samples[part].toarray()
 
 
 def rounded(samples: Array, dtype: Any) -> Array:

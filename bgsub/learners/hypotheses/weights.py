@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from bgsub.learners._jit import linear as jit
+from bgsub.learners._jit.perceptrons import linear as jit
 from bgsub.learners._jit.records import Lessons, as_record
 from bgsub.learners.hypotheses.kernels import Array, Linear
 from bgsub.learners.hypotheses.samples import check_width, one_sample, writable

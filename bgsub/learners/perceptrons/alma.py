@@ -4,16 +4,22 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from bgsub.learners._base.classifier import OnlineKernelClassifier
+from bgsub.learners._base.classifier import MulticlassKernelClassifier
 from bgsub.learners._base.learner import scalar
-from bgsub.learners._jit.perceptrons import ALMAParameters, ALMAState, alma, alma_rows
+from bgsub.learners._jit.perceptrons.kernel_perceptrons import (
+    ALMAParameters,
+    ALMAState,
+    alma,
+    alma_class_rows,
+    alma_rows,
+)
 from bgsub.learners.perceptrons.linear import alma_parameters
 
 __all__ = ["ALMAClassifier"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ALMAClassifier(OnlineKernelClassifier):
+class ALMAClassifier(MulticlassKernelClassifier):
     """ALMA with p = 2 in kernel space (Gentile 2001): steps and margins that shrink, in the unit ball.
 
     With m = y f(x) / sqrt(k(x, x)) and q = 1, 2, ... counting corrections: where m <= (1 - alpha) B / sqrt(q), f
@@ -23,6 +29,10 @@ class ALMAClassifier(OnlineKernelClassifier):
     Harrington and others (2003) write the threshold as above with 1 - delta for 1 - alpha, but their tables use B
     as the whole threshold: on the Adult data the errors are then those published, and far off with delta = 0.9.
     `ALMAClassifier.obpm(B, C)` is that reading.
+
+    With more than two classes and s the best wrong one, m = (f_y(x) - f_s(x)) / sqrt(2 k(x, x)), and
+    C / sqrt(2 q k(x, x)) k(x, .) is added to f_y and subtracted from f_s; the norm is that of all functions together
+    (Kesler's construction; Crammer and Singer 2003).
 
     The weight of a sample multiplies its step.
 
@@ -75,8 +85,10 @@ class ALMAClassifier(OnlineKernelClassifier):
     average: bool = False
 
     _state: ClassVar[Any] = ALMAState
+    _fades: ClassVar[bool] = True
     _rule: ClassVar[Any] = staticmethod(alma)
     _rows: ClassVar[Any] = staticmethod(alma_rows)
+    _class_rows: ClassVar[Any] = staticmethod(alma_class_rows)
 
     norm2_ = scalar("norm2", float, "Squared norm of the hypothesis.")
 
@@ -89,6 +101,11 @@ class ALMAClassifier(OnlineKernelClassifier):
     def obpm(cls, B: float, C: float, **parameters: object) -> Self:  # noqa: N803
         """Make one whose thresholds are B / sqrt(q), as the tables of Harrington and others (2003) have it."""
         return cls(alpha=0.0, B=B, C=C, **parameters)  # type: ignore[arg-type]
+
+    def fade(self, keep: float) -> None:
+        """Multiply all coefficients, and so the norm, by `keep` in (0, 1]."""
+        super().fade(keep)
+        self._s["norm2"] *= keep**2
 
     @property
     def n_corrections_(self) -> int:

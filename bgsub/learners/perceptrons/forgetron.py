@@ -8,7 +8,13 @@ import numpy as np
 from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._base.learner import scalar
 from bgsub.learners._checks import check_choice, check_integer
-from bgsub.learners._jit.forgetron import ForgetronParameters, ForgetronState, Oldest, forgetron, forgetron_rows
+from bgsub.learners._jit.perceptrons.forgetron import (
+    ForgetronParameters,
+    ForgetronState,
+    Oldest,
+    forgetron,
+    forgetron_rows,
+)
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 
 __all__ = ["ForgetronClassifier"]

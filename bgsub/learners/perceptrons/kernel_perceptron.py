@@ -6,16 +6,14 @@ from typing import Any, ClassVar
 from bgsub.learners._base.classifier import MulticlassKernelClassifier
 from bgsub.learners._base.kernel_learner import EvictionParameters
 from bgsub.learners._checks import check_real
-from bgsub.learners._jit.perceptrons import (
+from bgsub.learners._jit.perceptrons.kernel_perceptrons import (
     PassiveAggressiveParameters,
     PerceptronParameters,
     passive_aggressive,
     passive_aggressive_class_rows,
-    passive_aggressive_pair,
     passive_aggressive_rows,
     perceptron,
     perceptron_class_rows,
-    perceptron_pair,
     perceptron_rows,
 )
 
@@ -26,9 +24,9 @@ __all__ = ["KernelPerceptron", "PassiveAggressiveKernel", "RBPClassifier"]
 class _Perceptron(MulticlassKernelClassifier):
     """The update of the perceptron."""
 
+    _fades: ClassVar[bool] = True
     _rule: ClassVar[Any] = staticmethod(perceptron)
     _rows: ClassVar[Any] = staticmethod(perceptron_rows)
-    _pair_rule: ClassVar[Any] = staticmethod(perceptron_pair)
     _class_rows: ClassVar[Any] = staticmethod(perceptron_class_rows)
 
 
@@ -142,9 +140,9 @@ class PassiveAggressiveKernel(EvictionParameters, MulticlassKernelClassifier):
     C: float = 1.0
     average: bool = False
 
+    _fades: ClassVar[bool] = True
     _rule: ClassVar[Any] = staticmethod(passive_aggressive)
     _rows: ClassVar[Any] = staticmethod(passive_aggressive_rows)
-    _pair_rule: ClassVar[Any] = staticmethod(passive_aggressive_pair)
     _class_rows: ClassVar[Any] = staticmethod(passive_aggressive_class_rows)
 
     def _checked_parameters(self) -> PassiveAggressiveParameters:

@@ -5,14 +5,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.classifier import OnlineClassifier
 from bgsub.learners._base.learner import OnlineLearner, scalar
 from bgsub.learners._checks import check_real
-from bgsub.learners._jit import linear as jit
-from bgsub.learners._jit.perceptrons import ALMAParameters
+from bgsub.learners._jit.perceptrons import linear as jit
+from bgsub.learners._jit.perceptrons.kernel_perceptrons import ALMAParameters
 from bgsub.learners._jit.records import Lessons
 from bgsub.learners.hypotheses.kernels import Array
 from bgsub.learners.hypotheses.weights import LinearWeights
@@ -44,26 +44,11 @@ class AcceptsSparseRows(OnlineLearner):
     _linear: bool = True
     _threads: int = 1
 
-    def _valid(self, X: Any, *, reset: bool) -> Any:  # noqa: N803
+    def _values(self, samples: Any) -> Array:
         if not self._linear:
-            return super()._valid(X, reset=reset)
-        return self._bounded(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset))
-
-    def _valid_pair(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> tuple[Any, Array]:  # noqa: N803
-        if not self._linear:
-            return super()._valid_pair(X, y, reset=reset, **checks)
-        samples, targets = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset, **checks)
-        return self._bounded(samples), targets
-
-    def _bounded(self, samples: Any) -> Any:
-        if not issparse(samples):
-            return super()._bounded(samples)
-        if not samples.has_canonical_format:
-            samples = csr_matrix(samples, copy=True)
-            samples.sum_duplicates()
-        if not np.isfinite(samples.multiply(samples).sum(axis=1)).all():
-            raise ValueError("X must be scaled: the square of a row is infinity")
-        return samples
+            return super()._values(samples)
+        result: Array = self.expansion_.values(samples, self._weights())
+        return result
 
     def _learn_all(self, samples: Any, targets: Array, importance: Array) -> Self:
         if not self._linear:
@@ -81,11 +66,6 @@ class AcceptsSparseRows(OnlineLearner):
         # Weights are always learned by the same loop.
         self._run(0, x[None], np.array([y]), np.array([self._s["importance"][0]]))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = bool(self._linear)
-        return tags
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _LinearClassifier(AcceptsSparseRows, OnlineClassifier):
@@ -99,6 +79,9 @@ class _LinearClassifier(AcceptsSparseRows, OnlineClassifier):
     def _begin(self, n_features: int, samples: Array | None, outputs: int | None = None) -> None:
         parameters = self._checked_parameters()
         self._adopt(LinearWeights(n_features, bias=bool(self.bias), unit=bool(self.unit)), parameters)
+
+    def _empty(self) -> None:
+        self._begin(self.n_features_in_, None)
 
     def _resume(self, kernel: Any, n_features: int, arrays: dict[str, Any]) -> None:
         self._begin(n_features, None)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._checks import check_choice, check_integer, check_real
-from bgsub.learners._jit import projectron as jit
+from bgsub.learners._jit.perceptrons import projectron as jit
 from bgsub.learners.hypotheses.kernels import Array, Kernel
 from bgsub.learners.hypotheses.projected import ProjectedExpansion
 

@@ -1,4 +1,4 @@
-"""Perceptrons in kernel space: with a margin, passive-aggressive, and ALMA; two classes, or many for the first two.
+"""Perceptrons in kernel space: with a margin, passive-aggressive, and ALMA; two classes, or many.
 
 A rule gets the parameters p and the state s of a learner, the value f of its hypothesis at a sample, the target y and
 k(x, x). It changes s and returns (factor, a): all coefficients are multiplied by the factor, then x is stored with
@@ -10,19 +10,10 @@ import math
 from dataclasses import dataclass
 
 from bgsub._numba import compiled_views, part
-from bgsub.learners._jit.losses import best_wrong, exact_step
+from bgsub.learners._jit.classes import apply_pair, find_rival
+from bgsub.learners._jit.losses import exact_step
 from bgsub.learners._jit.records import Array, State
-from bgsub.learners._jit.store import (
-    SMALLEST,
-    Expansion,
-    apply,
-    choose_slot,
-    diagonal,
-    evaluate,
-    evaluate_classes,
-    full,
-    place,
-)
+from bgsub.learners._jit.store import Expansion, apply, diagonal, evaluate, full
 
 
 @dataclass
@@ -163,52 +154,6 @@ def alma_rows(
     return len(samples)
 
 
-@part
-def count_lead(s: State, lead: float) -> None:
-    """Count a sample of many classes; lead = score of its class less that of the best other one."""
-    begin(s, lead)
-    if lead <= 0.0:
-        s.mistakes += 1
-
-
-@compiled_views
-def perceptron_pair(p: PerceptronParameters, s: State, lead: float, k_tt: float) -> float:
-    """Return the coefficient for the class, and with the other sign for its rival (Crammer and Singer)."""
-    count_lead(s, lead)
-    if lead > p.margin:
-        return 0.0
-    s.violations += 1
-    return p.eta * s.importance
-
-
-@compiled_views
-def passive_aggressive_pair(p: PassiveAggressiveParameters, s: State, lead: float, k_tt: float) -> float:
-    """Return the coefficient of PA-I for the class, and with the other sign for its rival."""
-    count_lead(s, lead)
-    if lead >= 1.0 or k_tt <= 0.0:
-        return 0.0
-    s.violations += 1
-    return exact_step(1.0 - lead, 2.0 * k_tt, 0.0, p.C * s.importance)
-
-
-@part
-def store_pair(e: Expansion, x: Array, right: int, rival: int, a: float) -> None:
-    """Store x (d,) with a for its class and -a for the rival unless a is 0, and count the step."""
-    store = e.store[0]
-    if a != 0.0:
-        if store.policy == SMALLEST and store.count == store.budget:
-            for i in range(store.count):
-                e.row[i] = 0.0
-                for q in range(e.stored.shape[1]):
-                    e.row[i] = max(e.row[i], abs(e.stored[i, q]))
-        slot = choose_slot(store, e.row)
-        place(e, slot, x)
-        e.stored[slot] = 0.0
-        e.stored[slot, right] = a / store.scale
-        e.stored[slot, rival] = -a / store.scale
-    store.scale_sum += store.scale
-
-
 @compiled_views
 def perceptron_class_rows(
     first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array,
@@ -220,11 +165,10 @@ def perceptron_class_rows(
         if full(e):
             return t
         s.importance = importance[t]
-        evaluate_classes(e, samples[t], scores)
         right = int(targets[t])
-        rival = best_wrong(scores, right)
-        a = perceptron_pair(p, s, scores[right] - scores[rival], diagonal(e.store[0], samples[t]))
-        store_pair(e, samples[t], right, rival, a)
+        rival = find_rival(e, samples[t], right, scores)
+        factor, a = perceptron(p, s, scores[right] - scores[rival], 1.0, 2.0 * diagonal(e.store[0], samples[t]))
+        apply_pair(e, samples[t], right, rival, factor, a)
     return len(samples)
 
 
@@ -239,9 +183,26 @@ def passive_aggressive_class_rows(
         if full(e):
             return t
         s.importance = importance[t]
-        evaluate_classes(e, samples[t], scores)
         right = int(targets[t])
-        rival = best_wrong(scores, right)
-        a = passive_aggressive_pair(p, s, scores[right] - scores[rival], diagonal(e.store[0], samples[t]))
-        store_pair(e, samples[t], right, rival, a)
+        rival = find_rival(e, samples[t], right, scores)
+        factor, a = passive_aggressive(p, s, scores[right] - scores[rival], 1.0, 2.0 * diagonal(e.store[0], samples[t]))
+        apply_pair(e, samples[t], right, rival, factor, a)
+    return len(samples)
+
+
+@compiled_views
+def alma_class_rows(
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array,
+    scores: Array,
+) -> int:  # fmt: skip
+    """Learn samples of Q classes, targets (m,) f8 = 0..Q-1; scores (Q,) f8 of the last sample are written."""
+    p, s = parameters[0], state[0]
+    for t in range(first, len(samples)):
+        if full(e):
+            return t
+        s.importance = importance[t]
+        right = int(targets[t])
+        rival = find_rival(e, samples[t], right, scores)
+        factor, a = alma(p, s, scores[right] - scores[rival], 1.0, 2.0 * diagonal(e.store[0], samples[t]))
+        apply_pair(e, samples[t], right, rival, factor, a)
     return len(samples)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bgsub._numba import compiled_views, part
-from bgsub.learners._jit.linear import LONGEST_LMS
+from bgsub.learners._jit.perceptrons.linear import LONGEST_LMS
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import (
     GAUSSIAN,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bgsub._numba import compiled_views, part
-from bgsub.learners._jit.projectron import dot
+from bgsub.learners._jit.perceptrons.projectron import dot
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import Expansion, diagonal, fill_row, full, move, place
 

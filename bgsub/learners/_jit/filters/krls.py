@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bgsub._numba import compiled_views, part
-from bgsub.learners._jit.projectron import FACTOR_GUARD, dot, extend, forward
+from bgsub.learners._jit.perceptrons.projectron import FACTOR_GUARD, dot, extend, forward
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import diagonal, fill_row
 
@@ -40,11 +40,11 @@ class LeastSquares(NamedTuple):
     norms: Array  # (cap,) f8: s·s
     sizes: Array  # (1,) i8: vectors stored
     factor: Array  # (cap, cap) f8: L below the diagonal, its transpose above
-    root: Array  # (cap, cap + 1) f8: R, and z in the column after it
+    root: Array  # (cap, cap + Q) f8: R, and z of each of Q targets in the columns after it
     row: Array  # (cap,) f8 scratch: kernel values with the sample at hand
     w: Array  # (cap,) f8 scratch
-    block: Array  # (BLOCK, cap + 1) f8 scratch: samples that are summed up at a time
-    total: Array  # (cap, cap + 1) f8 scratch: R^T R and R^T z
+    block: Array  # (BLOCK, cap + Q) f8 scratch: samples that are summed up at a time
+    total: Array  # (cap, cap + Q) f8 scratch: R^T R and R^T z
 
 
 @part
@@ -52,7 +52,7 @@ def rotate(root: Array, size: int, width: int, u: Array) -> float:
     """Add the row u (width,) to R and z; return the weight of its remainder, which u then is.
 
     Plain rotations would leave u / sqrt(weight). Without the root, no row waits for that of another, and
-    u[size], which was y, becomes y - theta·u with theta from before.
+    u[size] and those after it, which were targets, become y - theta·u with theta from before.
     """
     weight = 1.0
     whole = size - size % 2
@@ -92,11 +92,11 @@ def rotate(root: Array, size: int, width: int, u: Array) -> float:
 
 
 @compiled_views
-def solve(root: Array, size: int, theta: Array) -> None:
-    """Write theta of R theta = z."""
-    whole = size - size % 4
+def solve(root: Array, size: int, target: int, theta: Array) -> None:
+    """Write theta of R theta = z of one target."""
+    whole, last = size - size % 4, size + target
     for i in range(size - 1, whole - 1, -1):
-        line, value = root[i], root[i, size]
+        line, value = root[i], root[i, last]
         for j in range(i + 1, size):
             value -= line[j] * theta[j]
         theta[i] = value / line[i]
@@ -104,7 +104,7 @@ def solve(root: Array, size: int, theta: Array) -> None:
         known = theta[i + 4 : size]
         line0, line1, line2, line3 = root[i], root[i + 1], root[i + 2], root[i + 3]
         rest0, rest1, rest2, rest3 = line0[i + 4 :], line1[i + 4 :], line2[i + 4 :], line3[i + 4 :]
-        s0, s1, s2, s3 = line0[size], line1[size], line2[size], line3[size]
+        s0, s1, s2, s3 = line0[last], line1[last], line2[last], line3[last]
         for j in range(known.shape[0]):
             value = known[j]
             s0 -= rest0[j] * value
@@ -116,6 +116,13 @@ def solve(root: Array, size: int, theta: Array) -> None:
         s1 = (s1 - line1[i + 2] * s2 - line1[i + 3] * s3) / line1[i + 1]
         s0 = (s0 - line0[i + 1] * s1 - line0[i + 2] * s2 - line0[i + 3] * s3) / line0[i]
         theta[i], theta[i + 1], theta[i + 2], theta[i + 3] = s0, s1, s2, s3
+
+
+@part
+def count_targets(e: LeastSquares) -> int:
+    """Return Q."""
+    targets: int = e.root.shape[1] - e.root.shape[0]
+    return targets
 
 
 @part
@@ -135,13 +142,15 @@ def add_vector(e: LeastSquares, x: Array, delta2: float) -> None:
         norm += x[j] * x[j]
     e.norms[size], e.sizes[0] = norm, size + 1
     for i in range(size):
-        e.root[i, size + 1], e.root[i, size] = e.root[i, size], 0.0
+        for j in range(size + count_targets(e), size, -1):
+            e.root[i, j] = e.root[i, j - 1]
+        e.root[i, size] = 0.0
     e.block[0, size] = math.sqrt(delta2)
 
 
 @compiled_views
-def step(p: KRLSParameters, s: State, e: LeastSquares, x: Array, k_tt: float, y: float) -> bool:
-    """Learn one sample whose kernel row is known, and return whether it joined the dictionary."""
+def step(p: KRLSParameters, s: State, e: LeastSquares, x: Array, k_tt: float, y: Array) -> bool:
+    """Learn one sample whose kernel row is known, with targets y (Q,); return whether it joined the dictionary."""
     size, u, root = e.sizes[0], e.block[0], e.root
     explained = forward(e.factor, False, e.row, size, u, e.w)
     s.t += 1
@@ -153,16 +162,18 @@ def step(p: KRLSParameters, s: State, e: LeastSquares, x: Array, k_tt: float, y:
     if new:
         add_vector(e, x, delta2)
     last = e.sizes[0]
-    u[last] = y
+    width = last + y.shape[0]
+    for q in range(y.shape[0]):
+        u[last + q] = y[q]
     scale = math.sqrt(s.importance)
-    for j in range(last + 1):
+    for j in range(width):
         u[j] *= scale
-    weight = rotate(root, size, last + 1, u)
-    s.last = y - u[last] / scale
+    weight = rotate(root, size, width, u)
+    s.last = y[0] - u[last] / scale
     if new:
         for j in range(size):
             root[size, j] = 0.0
-        for j in range(size, last + 1):
+        for j in range(size, width):
             root[size, j] = u[j] / math.sqrt(weight)
     return new
 
@@ -220,19 +231,19 @@ def forward_rows(factor: Array, size: int, block: Array, count: int) -> None:
 
 
 @part
-def factorise(root: Array, size: int, total: Array, diagonals: Array) -> bool:
+def factorise(root: Array, size: int, width: int, total: Array, diagonals: Array) -> bool:
     """Make R and z of total, which holds R^T R and R^T z above its diagonal; return False where that loses digits."""
     for i in range(size):
         diagonals[i] = total[i, i]
         line = total[i]
-        add_products(line, total[:i], i, i, size + 1, -1.0)
+        add_products(line, total[:i], i, i, width, -1.0)
         if not line[i] > SMALLEST_PIVOT * diagonals[i]:
             return False
         scale = 1.0 / math.sqrt(line[i])
-        for j in range(i, size + 1):
+        for j in range(i, width):
             line[j] *= scale
     for i in range(size):
-        for j in range(i, size + 1):
+        for j in range(i, width):
             root[i, j] = total[i, j]
     return True
 
@@ -259,12 +270,13 @@ def absorb(
 
     Return how many these are, and whether they were learned: not where they are few or would lose digits.
     """
-    size, root, total = e.sizes[0], e.root, e.total
+    size, root, total, some = e.sizes[0], e.root, e.total, targets.shape[1]
+    width = size + some
     if not well_posed(root, size, e.w):
         return 0, False
     for i in range(size):
-        total[i, i : size + 1] = 0.0
-        add_products(total[i], root, i + 1, i, size + 1, 1.0)
+        total[i, i:width] = 0.0
+        add_products(total[i], root, i + 1, i, width, 1.0)
     start, joined = first, False
     while start < stop and not joined:
         count = min(BLOCK, stop - start)
@@ -273,25 +285,26 @@ def absorb(
         forward_rows(e.factor, size, e.block, count)
         for t in range(count):
             u, k_tt = e.block[t], diagonal(e.kernel[0], samples[start + t])
-            u[size] = targets[start + t]
+            for q in range(some):
+                u[size + q] = targets[start + t, q]
             if joins(p, size, k_tt, k_tt - dot(u, u, size)):
                 count, joined = t, True
                 break
             scale = math.sqrt(importance[start + t])
-            for j in range(size + 1):
+            for j in range(width):
                 u[j] *= scale
         for i in range(size):
-            add_products(total[i], e.block, count, i, size + 1, 1.0)
+            add_products(total[i], e.block, count, i, width, 1.0)
         start += count
     seen = start - first
-    return seen, 2 * seen >= size and factorise(root, size, total, e.w)
+    return seen, 2 * seen >= size and factorise(root, size, width, total, e.w)
 
 
 @compiled_views
 def krls_rows(
     first: int, parameters: Array, state: Array, e: LeastSquares, samples: Array, targets: Array, importance: Array
 ) -> int:
-    """Learn samples (m, d) with targets and weights (m,) from row `first` on.
+    """Learn samples (m, d) with targets (m, Q) and weights (m,) from row `first` on.
 
     Return the row reached, m unless the arrays must grow.
     """

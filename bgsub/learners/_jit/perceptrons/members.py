@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bgsub._numba import compiled, compiled_views, part
+from bgsub.learners._jit.classes import evaluate_classes
 from bgsub.learners._jit.records import Array, Lessons, State
-from bgsub.learners._jit.store import Expansion, choose_slot, diagonal, evaluate_classes, full, place
+from bgsub.learners._jit.store import Expansion, choose_slot, diagonal, full, place
 
 PERCEPTRON, ALMA = 0, 1
 

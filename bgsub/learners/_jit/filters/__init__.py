@@ -1,0 +1,1 @@
+"""Compiled filters: least mean squares, recursive least squares."""

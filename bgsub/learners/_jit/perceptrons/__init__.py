@@ -1,0 +1,1 @@
+"""Compiled perceptrons, in kernel space and linear."""
