@@ -138,13 +138,13 @@ def test_the_limit_can_be_set(
         read(path)
 
 
-@pytest.mark.parametrize("name", ["adaptive", "norma", "olk"])
+@pytest.mark.parametrize("name", ["adaptive", "adaptive-fast", "norma", "olk"])
 @pytest.mark.parametrize("shape", [[8000, 8000, 3], [1, 9 * 10**7, 3], [10**8, 1], [10**6, 10**6], [48, 64, 2**31]])
 def test_a_header_that_claims_larger_frames_is_refused_before_they_are_allocated(
     tmp_path: Path, name: str, shape: list[int]
 ) -> None:
     path = tmp_path / "m.npz"
-    model = bgsub.create(name, threads=1)
+    model = bgsub.create("adaptive", quality="fast") if name == "adaptive-fast" else bgsub.create(name, threads=1)
     model.apply(np.zeros((48, 64, 3), np.uint8))
     model.save(path)
     content = dict(np.load(path))
@@ -153,7 +153,10 @@ def test_a_header_that_claims_larger_frames_is_refused_before_they_are_allocated
     np.savez_compressed(path, **(content | {"header": np.str_(json.dumps(header))}))
     tracemalloc.start()
     try:
-        with pytest.raises(ModelFileError, match=r"do not fit its header|more than 134217728 pixels|no frame size"):
+        # Fast models are small: one for such frames may be begun before its arrays are compared.
+        known = "its arrays are .*, not |" if name == "adaptive-fast" else ""
+        refused = rf"{known}do not fit its header|more than 134217728 pixels|no frame size"
+        with pytest.raises(ModelFileError, match=refused):
             bgsub.load(path)
         assert tracemalloc.get_traced_memory()[1] < 250e6
     finally:

@@ -30,13 +30,14 @@ from bgsub.detectors.adaptive.reduced import (
     find_scales,
     reduce_frame,
     reduce_mask,
+    reduced_shape,
     take_where_moving,
 )
 from bgsub.detectors.adaptive.shadows import Colours
 from bgsub.detectors.adaptive.stages import MOVING
 from bgsub.detectors.kernel_bank import Judgement, KernelBank, aligned_zeros
 from bgsub.detectors.learning import Learning
-from bgsub.detectors.model_file import BIT, MASK, Snapshot, Span
+from bgsub.detectors.model_file import BIT, MASK, Snapshot, Span, check_shape
 from bgsub.detectors.opencv.names import FixedShadowValue, FrameMemory
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.frames import Frame, Mask, Score
@@ -126,7 +127,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         if scales.whole:
             self._start_pixels(frame)
         if scales.side > 1:
-            small = reduce_frame(frame, scales.side)
+            small = np.empty(reduced_shape(frame.shape, scales.side), frame.dtype)
             self._inner = inner = type(self)(**self._inner_parameters(scales.side))
             inner._scalars["frames"] = 0
             inner._start_pixels(small)
@@ -134,6 +135,16 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
             self._keep_inner(inner)
             if scales.whole:
                 self._arrays["moving"] = np.zeros(small.shape[:2], np.uint8)
+
+    @exclusive
+    def restore(self, model: Snapshot) -> None:
+        """Take over the state of a saved model of the same parameters; see `Detector.restore`."""
+        check_shape(model)
+        scales = find_scales(self._parameters["quality"], (model.shape[0], model.shape[1]))
+        kept = "colours" in model.arrays, _INNER + "colours" in model.arrays
+        if kept != (scales.whole, scales.side > 1):  # before anything is allocated
+            raise ValueError("its arrays do not fit its header")
+        super().restore(model)
 
     def _inner_parameters(self, side: int) -> dict[str, Any]:
         return {**self._parameters, "smoothing": reduced_side(self._parameters["smoothing"], side)}

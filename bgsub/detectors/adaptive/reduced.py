@@ -16,6 +16,7 @@ __all__ = [
     "find_scales",
     "reduce_frame",
     "reduce_mask",
+    "reduced_shape",
     "take_where_moving",
 ]
 
@@ -53,6 +54,11 @@ def find_scales(quality: str, size: tuple[int, int]) -> Scales:
         side *= 2
     side *= 2 if quality == "fast" else 1
     return Scales(side == 1, side)
+
+
+def reduced_shape(shape: tuple[int, ...], side: int) -> tuple[int, ...]:
+    """Return the shape of a frame after `reduce_frame`."""
+    return -(-shape[0] // side), -(-shape[1] // side), *shape[2:]
 
 
 def reduce_frame(frame: Frame, side: int) -> Frame:
