@@ -37,7 +37,7 @@ from bgsub.detectors.adaptive.shadows import Colours
 from bgsub.detectors.adaptive.stages import MOVING
 from bgsub.detectors.kernel_bank import Judgement, KernelBank, aligned_zeros
 from bgsub.detectors.learning import Learning
-from bgsub.detectors.model_file import BIT, MASK, Snapshot, Span, check_shape
+from bgsub.detectors.model_file import BIT, MASK, Snapshot, Span, check_shape, check_size, check_state
 from bgsub.detectors.opencv.names import FixedShadowValue, FrameMemory
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.frames import Frame, Mask, Score
@@ -144,6 +144,10 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         kept = "colours" in model.arrays, _INNER + "colours" in model.arrays
         if kept != (scales.whole, scales.side > 1):  # before anything is allocated
             raise ValueError("its arrays do not fit its header")
+        check_size(model, self._bytes_per_row(model))
+        if self._shape is None:
+            self._begin(np.broadcast_to(np.zeros((), model.dtype), model.shape))  # takes no memory
+        check_state(model, self._arrays, self._scalars, self._spans())  # before a frame does
         super().restore(model)
 
     def _inner_parameters(self, side: int) -> dict[str, Any]:
