@@ -141,7 +141,7 @@ def test_a_folder_that_cannot_be_made_is_one_line(recording, tmp_path, capsys):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
-@pytest.mark.parametrize("options", [[], ["--continuous"], ["-j", "2", "--clips", "copy"]])
+@pytest.mark.parametrize("options", [["--continuous"], ["-j", "2", "--clips", "copy"]])
 def test_a_scan_that_is_killed_again_and_again_ends_with_the_same_bytes(archive, tmp_path, options):
     numbers = np.random.default_rng(len(options))
     assert bgsub("scan", archive, "-o", tmp_path / "once", "-q", *options) == 0

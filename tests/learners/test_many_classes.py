@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from bgsub._numba import JIT_ENABLED
 from bgsub.learners import (
     ALMAClassifier,
     CallableKernel,
@@ -204,6 +205,7 @@ def test_olk_without_forgetting_is_passive_aggressive_and_norma_without_margin_a
         np.testing.assert_array_equal(first, second)
 
 
+@pytest.mark.skipif(not JIT_ENABLED, reason="too many samples for plain Python")
 @pytest.mark.parametrize("kind", [NORMAClassifier, OLKClassifier])
 def test_memory_is_bounded_unless_asked_otherwise(kind):
     """The order of base classes decides which default counts."""

@@ -227,7 +227,7 @@ def test_killed_at_any_moment_no_event_is_lost_or_numbered_twice(tmp_path):
     """
     numbers = random.Random(5)  # noqa: S311
     told = []
-    for run in range(8):
+    for run in range(5):
         process = subprocess.Popen(
             [sys.executable, "-c", textwrap.dedent(code), str(tmp_path), str(run * 10**6)],
             stdout=subprocess.PIPE,
@@ -247,7 +247,7 @@ def test_killed_at_any_moment_no_event_is_lost_or_numbered_twice(tmp_path):
     delivered = [one[2] for one in words if one[0] == "delivered"] + rest
     assert len(written) > 100
     assert set(written) <= set(delivered)
-    assert len(delivered) - len(set(delivered)) <= 8  # those whose acknowledgement was under way
+    assert len(delivered) - len(set(delivered)) <= 5  # those whose acknowledgement was under way
     sequences = [int(one[1]) for one in words if one[0] == "delivered"]
     assert sequences == sorted(sequences)
     assert len({(one[1], one[2]) for one in words if one[0] == "delivered"}) == len(set(sequences))
