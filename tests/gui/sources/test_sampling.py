@@ -207,9 +207,8 @@ def test_a_first_pass_makes_the_masks_of_a_run_with_two(drive):
     driver = drive(items)
     assert driver.view.position == 59
     driver.engine.learn_first()
-    driver.until(lambda: any("learning all" in caption for caption in driver.view.captions))
+    driver.until(lambda: driver.view.position == 0)  # a pass may be over before anybody sees that it is running
     driver.settle()
-    assert driver.view.position == 0
     masks = [driver.view.result.mask]
     for _ in range(59):
         driver.engine.step(1)
