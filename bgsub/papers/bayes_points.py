@@ -1,4 +1,4 @@
-"""Experiments of Harrington and others 2003, online Bayes point machines, as rows of docs/papers.md."""
+"""Experiments of Harrington and others 2003, online Bayes point machines, as rows of docs/evaluation/papers.md."""
 
 import gzip
 import io

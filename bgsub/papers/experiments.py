@@ -1,4 +1,4 @@
-"""Published experiments on the learners, each a function that returns rows of the table in docs/papers.md."""
+"""Published experiments on the learners, each a function that returns rows of docs/evaluation/papers.md."""
 
 import gzip
 import io

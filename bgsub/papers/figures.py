@@ -1,4 +1,4 @@
-"""Plots of docs/papers.md, on generated data, and digits that NORMA finds novel."""
+"""Plots of docs/evaluation/papers.md, on generated data, and digits that NORMA finds novel."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Experiments of Li and others 2013 on generated data, as rows of docs/papers.md."""
+"""Experiments of Li and others 2013 on generated data, as rows of docs/evaluation/papers.md."""
 
 import time
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Plots of docs/papers.md on OLK, generated data."""
+"""Plots of docs/evaluation/papers.md on OLK, generated data."""
 
 from pathlib import Path
 

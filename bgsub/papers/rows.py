@@ -1,4 +1,4 @@
-"""Lines of the table in docs/papers.md, and the only ways to a verdict.
+"""Lines of the table in docs/evaluation/papers.md, and the only ways to a verdict.
 
 A number is compared with the published one, never with a range around our own: within the spread that the paper gives,
 or where it gives none within twice the standard deviation by which two such means differ by chance, estimated from our

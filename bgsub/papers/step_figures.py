@@ -1,4 +1,4 @@
-"""Plots of docs/papers.md on SVMD and the online Bayes point machine."""
+"""Plots of docs/evaluation/papers.md on SVMD and the online Bayes point machine."""
 
 from pathlib import Path
 from typing import Any

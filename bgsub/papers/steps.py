@@ -1,4 +1,4 @@
-"""Experiments of Vishwanathan, Schraudolph, Smola 2006 on steps that adapt, as rows of docs/papers.md."""
+"""Experiments of Vishwanathan, Schraudolph, Smola 2006 on steps that adapt, as rows of docs/evaluation/papers.md."""
 
 from collections.abc import Iterator
 from functools import cache

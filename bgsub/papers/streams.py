@@ -1,4 +1,4 @@
-"""Experiments on targets that move, novel digits and budgets, as rows of docs/papers.md."""
+"""Experiments on targets that move, novel digits and budgets, as rows of docs/evaluation/papers.md."""
 
 import warnings
 from collections.abc import Iterator

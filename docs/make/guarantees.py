@@ -1,4 +1,4 @@
-"""Write docs/guarantees.md from the tests: run them and list each promise with its test and its result."""
+"""Write docs/evaluation/guarantees.md from the tests: run them and list each promise with its test and its result."""
 
 import ast
 import platform
@@ -13,25 +13,25 @@ from pathlib import Path
 import bgsub
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "guarantees.md"
+PAGE = ROOT / "docs" / "evaluation" / "guarantees.md"
 SECTIONS = {
     "Damaged, truncated and strange videos": [
-        "tests/video/test_ending.py",
-        "tests/video/test_bad_stamps.py",
-        "tests/video/test_http.py",
-        "tests/video/test_pipes.py",
-        "tests/video/test_frame_limit.py",
-        "tests/cli/test_standard_input.py",
+        "tests/video/sources/test_ending.py",
+        "tests/video/sources/test_bad_stamps.py",
+        "tests/video/sources/test_http.py",
+        "tests/video/sources/test_pipes.py",
+        "tests/video/sources/test_frame_limit.py",
+        "tests/cli/run/test_standard_input.py",
     ],
-    "Bad input and wrong options": ["tests/cli/test_errors_end_to_end.py", "tests/input/test_images.py"],
+    "Bad input and wrong options": ["tests/cli/run/test_errors_end_to_end.py", "tests/input/test_images.py"],
     "Models from elsewhere": ["tests/input/test_archives.py", "tests/detectors/test_model_file.py"],
-    "Outputs": ["tests/cli/test_outputs.py", "tests/test_files.py", "tests/test_processes.py"],
-    "Signals, crashes and second runs": ["tests/cli/test_interrupts.py", "tests/gui/test_signals.py"],
-    "Threads and processes": ["tests/detectors/test_exclusive.py", "tests/test_jobs.py"],
-    "Credentials": ["tests/video/test_credentials.py"],
-    "Cache of compiled code": ["tests/test_compiled_cache.py"],
+    "Outputs": ["tests/cli/run/test_outputs.py", "tests/core/test_files.py", "tests/project/test_processes.py"],
+    "Signals, crashes and second runs": ["tests/cli/run/test_interrupts.py", "tests/gui/test_signals.py"],
+    "Threads and processes": ["tests/detectors/test_exclusive.py", "tests/core/test_jobs.py"],
+    "Credentials": ["tests/video/sources/test_credentials.py"],
+    "Cache of compiled code": ["tests/compiler/test_compiled_cache.py"],
     "Evaluations": ["tests/evaluation/test_runs.py"],
-    "Mutations": ["tests/test_fuzz.py"],
+    "Mutations": ["tests/project/test_fuzz.py"],
 }
 """Test files by what they promise about."""
 
@@ -74,7 +74,7 @@ def make_page(results: dict[tuple[str, str], Counter[str]]) -> str:
         "Every line is a test, which fails where the promise is broken. `python docs/make/guarantees.py` runs them all",
         f"and makes this page; last on {datetime.now(UTC):%Y-%m-%d} with bgsub {bgsub.__version__}, Python "
         f"{platform.python_version()}, {platform.system()}.",
-        "What bgsub trusts and what not is in [SECURITY.md](../SECURITY.md).",
+        "What bgsub trusts and what not is in [SECURITY.md](../../SECURITY.md).",
     ]
     for section, files in SECTIONS.items():
         lines += ["", f"## {section}", "", "| promise | test | cases | result |", "|---|---|---|---|"]
@@ -83,7 +83,7 @@ def make_page(results: dict[tuple[str, str], Counter[str]]) -> str:
                 outcomes = results.get((path, name), Counter())
                 told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items())) or "not run"
                 told = next(iter(outcomes)) if len(outcomes) == 1 else told
-                link = f"[{Path(path).name}](../{path})"
+                link = f"[{Path(path).name}](../../{path})"
                 lines.append(f"| {sentence(name)} | {link} | {outcomes.total()} | {told} |")
     return "\n".join(lines) + "\n"
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from bgsub.evaluation import Report
 from bgsub.video.sources.synthetic.families import FAMILIES, PREFIX
 
-PICTURE = Path(__file__).parents[1] / "knobs.svg"
+PICTURE = Path(__file__).parents[1] / "pictures" / "knobs.svg"
 COLUMNS = 4
 
 

@@ -1,4 +1,4 @@
-"""Draw docs/occasions.jpg: frames and masks of the clips of `bench.detectors.occasions`, one row each.
+"""Draw docs/pictures/occasions.jpg: frames and masks of the clips of `bench.detectors.occasions`, one row each.
 
 Run from the root of the repository: PYTHONPATH=. python docs/make/occasions.py
 """
@@ -12,7 +12,7 @@ from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.frames import Frame, Mask
 
-PICTURE = Path(__file__).parents[1] / "occasions.jpg"
+PICTURE = Path(__file__).parents[1] / "pictures" / "occasions.jpg"
 SCALE = 1.5
 _HEAD_PX, _GAP_PX = 22, 4
 _INK, _PAPER, _RED = (40, 40, 40), 255, (40, 40, 230)

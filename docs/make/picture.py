@@ -1,4 +1,4 @@
-"""Render docs/triptych.png, the image of the README: input, mask and overlay of the bundled clip.
+"""Render docs/pictures/triptych.png, the image of the README: input, mask and overlay of the bundled clip.
 
 Run from anywhere: python docs/make/picture.py
 """
@@ -25,7 +25,7 @@ def main() -> None:
     views = [frame, cv2.cvtColor(mask, cv2.COLOR_GRAY2BGR), draw_overlay(frame, mask, style="tint")]
     gap = np.full((frame.shape[0], 6, 3), 255, np.uint8)
     image = np.hstack([views[0], gap, views[1], gap, views[2]])
-    cv2.imwrite(str(ROOT / "docs" / "triptych.png"), image, [cv2.IMWRITE_PNG_COMPRESSION, 9])
+    cv2.imwrite(str(ROOT / "docs" / "pictures" / "triptych.png"), image, [cv2.IMWRITE_PNG_COMPRESSION, 9])
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def wait_until(application: QApplication, done: Callable[[], bool], longest_ms: 
 def save(widget: QWidget, name: str) -> None:
     """Write an image of a window."""
     image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
-    image.save(str(ROOT / "docs" / f"viewer-{name}.png"), "PNG", 0)  # 0 compresses most
+    image.save(str(ROOT / "docs" / "pictures" / f"viewer-{name}.png"), "PNG", 0)  # 0 compresses most
 
 
 def make_guide(window: MainWindow, settle: Callable[[], None]) -> None:

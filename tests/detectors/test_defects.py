@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from tests.detectors.compiled.test_equivalence import check_norma, check_olk
 from tests.detectors.defects import break_function, plain
 from tests.detectors.reference import noisy_video
-from tests.detectors.test_equivalence import check_norma, check_olk
 
 ETA, KAPPA = 0.02, 0.25
 

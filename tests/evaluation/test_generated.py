@@ -308,7 +308,7 @@ def test_named_scenes_are_as_they_were():
 
 
 def test_the_documentation_lists_the_usual_values():
-    text = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "evaluation" / "datasets.md").read_text(encoding="utf-8")
     for family in FAMILIES.values():
         values = ", ".join(f"{value:g}" for value in family.values)
         assert f"| `{family.name}` | `{family.knob}` | {family.unit} | {values} |" in text

@@ -10,7 +10,7 @@ import pytest
 
 from bgsub.evaluation import Report, bootstrap_mean, compare, compare_by_family, mean_intervals
 from bgsub.evaluation.reports.statistics import FEWEST_VIDEOS, _acceleration, _bca, _resampled_means
-from tests.evaluation.made_reports import make_report, make_row
+from tests.evaluation.reports.made_reports import make_report, make_row
 
 
 def slow_bca(values, groups, level, resamples, seed):

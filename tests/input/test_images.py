@@ -15,7 +15,7 @@ from bgsub.evaluation import find_sequences
 from bgsub.roi import open_region
 from tests.command import bgsub
 from tests.video.moving_square import SIZE, square_mask, write_images, write_video
-from tests.video.test_frame_limit import png
+from tests.video.sources.test_frame_limit import png
 
 
 def read_region(path: Path) -> None:

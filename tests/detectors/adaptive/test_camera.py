@@ -9,7 +9,7 @@ from bgsub.detectors import create
 from bgsub.detectors.adaptive.block_images import as_image
 from bgsub.detectors.adaptive.camera import Shift, find_shift, is_sudden, move
 from bgsub.detectors.adaptive.model import make_arrays
-from tests.detectors.test_adaptive import filmed, planes_of
+from tests.detectors.adaptive.test_adaptive import filmed, planes_of
 
 
 def scenery(size, seed=0):

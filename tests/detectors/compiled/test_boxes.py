@@ -7,9 +7,9 @@ from bgsub._numba import JIT_ENABLED
 from bgsub.detectors import create
 from bgsub.detectors._jit.norma_boxes import SEGMENT
 from bgsub.detectors.norma import Norma
+from tests.detectors.compiled.test_equivalence import VIDEOS
 from tests.detectors.defects import break_function, plain
 from tests.detectors.reference import SMALL, noisy_video
-from tests.detectors.test_equivalence import VIDEOS
 
 FACTORS = {np.uint8: 1, np.uint16: 257}
 

@@ -11,9 +11,13 @@ import pytest
 from bgsub.detectors import DETECTORS
 from tests.command import bgsub
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))))
-RUN = tuple(page for page in PAGES if page != "docs/papers.md")
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
+)
+RUN = tuple(page for page in PAGES if page != "docs/evaluation/papers.md")
 """Pages whose code is meant to run as it stands."""
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 NOT_HERE = ("camera:", "rtsp://", "bgsub view")

@@ -9,7 +9,7 @@ import pytest
 
 from bgsub.errors import ReportError
 from bgsub.evaluation import COLUMNS, FORMATS, Report, side_by_side, table_json, table_markdown, table_text
-from tests.evaluation.made_reports import HOSTILE, make_report, make_row
+from tests.evaluation.reports.made_reports import HOSTILE, make_report, make_row
 
 
 def by_label(table):

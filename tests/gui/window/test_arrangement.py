@@ -13,7 +13,7 @@ from bgsub.gui.commands import CommandId
 from bgsub.gui.help.dialogs import AboutDialog, GuideDialog, licences
 from bgsub.gui.window.main_window import PanelId
 from tests.gui.conftest import EASY
-from tests.gui.test_window import trigger
+from tests.gui.window.test_window import trigger
 
 
 def played(window, qtbot):

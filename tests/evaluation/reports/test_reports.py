@@ -19,7 +19,7 @@ from bgsub.evaluation import (
     measure_over_time,
 )
 from bgsub.video.sources.synthetic import SyntheticScene, write_sample
-from tests.evaluation.made_reports import HOSTILE, make_report, make_row, make_sample
+from tests.evaluation.reports.made_reports import HOSTILE, make_report, make_row, make_sample
 
 
 def stored(report, **options):

@@ -16,7 +16,7 @@ from bgsub.errors import ReportError, SinkError
 from bgsub.evaluation import Report, draw_errors, page_html, write_page
 from bgsub.evaluation.reports.page.sections import pareto_front
 from bgsub.evaluation.reports.page.svg import Series, chart, colour
-from tests.evaluation.made_reports import HOSTILE, make_report, make_row, make_sample
+from tests.evaluation.reports.made_reports import HOSTILE, make_report, make_row, make_sample
 
 VOID = {"meta", "img", "br"}
 

@@ -21,8 +21,8 @@ from bgsub.detectors.adaptive._jit.shadows import (
 from bgsub.detectors.adaptive.exposure import change_light, make_sample, measure
 from bgsub.detectors.adaptive.shadows import Colours, mark_shadows
 from bgsub.evaluation import open_datasets
+from tests.detectors.adaptive.test_adaptive import SIZE, filmed, planes_of, street, with_square
 from tests.detectors.reference import SMALL
-from tests.detectors.test_adaptive import SIZE, filmed, planes_of, street, with_square
 
 needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
 

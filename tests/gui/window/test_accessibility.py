@@ -26,7 +26,7 @@ from bgsub.gui.widgets.images.keyboard import KeyboardCursor
 from bgsub.gui.widgets.theme import DARK, LIGHT, Colours
 from bgsub.gui.window.main_window import PanelId
 from tests.gui.conftest import EASY
-from tests.gui.test_window import trigger
+from tests.gui.window.test_window import trigger
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from bgsub.gui.window import menus
 from bgsub.gui.window.main_window import PANEL_LABELS, MainWindow, PanelId
 from bgsub.gui.window.menus import HelpDialog
 from tests.gui.conftest import EASY
-from tests.gui.test_window import trigger
+from tests.gui.window.test_window import trigger
 
 
 def reworded(number: int) -> str:

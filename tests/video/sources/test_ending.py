@@ -14,8 +14,8 @@ from bgsub.video.sources.ending import End, check_end
 from tests.command import bgsub
 from tests.data import shared_data
 from tests.video.moving_square import write_images
-from tests.video.test_http import serve
-from tests.video.test_sources import serve as serve_folder
+from tests.video.sources.test_http import serve
+from tests.video.sources.test_sources import serve as serve_folder
 
 YUV = {"pixels": "yuv420p"}
 H264 = {"codec": "libx264", **YUV}

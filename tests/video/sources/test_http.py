@@ -15,7 +15,7 @@ import pytest
 from bgsub.errors import SourceError
 from bgsub.video.sources import NetworkStream
 from tests.video.moving_square import write_video
-from tests.video.test_sources import serve as serve_folder
+from tests.video.sources.test_sources import serve as serve_folder
 
 H264 = {"codec": "libx264", "pixels": "yuv420p"}
 CLIPS = {
