@@ -1,4 +1,7 @@
-"""CPU time of the first calls of each learner with an empty cache: python -m bench.learners.cold [NAME ...]."""
+"""CPU time of the first calls of each learner with an empty cache: python -m bench.learners.cold [NAME ...].
+
+The compiler's own start, which a function that does nothing shows, stands beside.
+"""
 
 import os
 import subprocess
@@ -11,10 +14,13 @@ from bgsub.learners._base.learner import OnlineLearner
 CALLS = """
 import time
 times = [time.process_time()]
+import numba
 import numpy as np
 from bgsub import learners
 X = np.random.default_rng(0).normal(size=(300, 5))
 labels = np.where(np.hypot(X[:, 0], X[:, 1]) < 1.2, 1, -1)
+times.append(time.process_time())
+numba.njit(lambda: None)()
 times.append(time.process_time())
 model = learners.{name}()
 targets = () if {novelty} else (X[:, 0],) if {regressor} else (labels,)
@@ -35,7 +41,7 @@ def main() -> None:
     """Measure and print a table."""
     names = sys.argv[1:] or sorted(name for name in bl.__all__ if issubclass(_class(name), OnlineLearner))
     sys.stdout.write(
-        "| | import s | first fit s | predict s | learn_one s | score_one s |\n|---|---|---|---|---|---|\n"
+        "| | import s | compiler s | first fit s | predict s | learn_one s | score_one s |\n" + 7 * "|---" + "|\n"
     )
     for name in names:
         code = CALLS.format(name=name, novelty=name.endswith("Novelty"), regressor=name.endswith("Regressor"))

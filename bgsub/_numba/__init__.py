@@ -1,7 +1,7 @@
 """The only importer of numba: compiled functions, intrinsics for them, and bands of rows over threads."""
 
 from bgsub._numba.bands import available_threads, run_bands, run_claimed
-from bgsub._numba.compiler import JIT_ENABLED, compiled, compiled_views, inlined, part
+from bgsub._numba.compiler import JIT_ENABLED, compiled, compiled_views, inlined, part, shared
 from bgsub._numba.compiling import report_compiling, startup_seconds
 from bgsub._numba.intrinsics import Bands, claim, exp2_nonpositive, prefetch
 
@@ -19,5 +19,6 @@ __all__ = [
     "report_compiling",
     "run_bands",
     "run_claimed",
+    "shared",
     "startup_seconds",
 ]

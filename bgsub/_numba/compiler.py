@@ -12,13 +12,15 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.extending import typeof_impl
 
 from bgsub._numba.cache import enable_cache
 
-__all__ = ["JIT_ENABLED", "compiled", "compiled_views", "inlined", "part", "warn_of_plain_numba"]
+__all__ = ["JIT_ENABLED", "compiled", "compiled_views", "inlined", "part", "shared", "warn_of_plain_numba"]
 
 logger = logging.getLogger(__name__)
 
@@ -160,6 +162,40 @@ def part(function: _Function) -> _Function:
     The wrapper through which Python calls a function takes a tenth of a second to compile.
     """
     return _compile(function, _nrt=False, no_cpython_wrapper=True)
+
+
+class _Shared:
+    """A part of compiled functions that Python calls through a wrapper, compiled when it first does."""
+
+    def __init__(self, function: Any) -> None:
+        self.__name__: str = function.__name__
+        functools.update_wrapper(self, function)
+        self._called = FunctionType(function.__code__, function.__globals__, function.__name__)
+        self._called.__qualname__ = f"{function.__qualname__}-called"  # another entry of the cache on disk
+        self.part = part(function)
+
+    @functools.cached_property
+    def _for_python(self) -> Any:
+        return compiled_views(self._called)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._for_python(*arguments)
+
+    def __reduce__(self) -> str:
+        return self.__name__  # by name, so that the cache on disk knows again a function that has this one in a closure
+
+
+@typeof_impl.register(_Shared)
+def _type_of_shared(function: _Shared, context: Any) -> Any:
+    return typeof_impl(function.part, context)
+
+
+def shared(function: _Function) -> _Function:
+    """Compile as `part` does for compiled callers and, only where Python calls it, as `compiled_views` does.
+
+    This is for steps that compiled loops take, and Python where it has a kernel that only it can compute.
+    """
+    return cast("_Function", _Shared(function)) if JIT_ENABLED else function
 
 
 def inlined(function: _Function) -> _Function:

@@ -53,10 +53,6 @@ class OLKBase(EvictionParameters, KernelLearner):
         check_real("C", self.C, "be positive", above=0)
         check_real("thr_sv", self.thr_sv, "not be negative", least=0)
 
-    def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
-        e, scratch = self.expansion_.arrays, np.empty(samples.shape[1])
-        return int(self._rows(first, self._p, self._s, e, scratch, samples, targets, importance))
-
     def _apply(self, x: Array, factor: float, coefficient: float) -> None:
         super()._apply(x, factor, coefficient)
         if self.thr_sv > 0:

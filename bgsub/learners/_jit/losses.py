@@ -14,7 +14,7 @@ learners offer by name.
 import math
 from typing import NamedTuple
 
-from bgsub._numba import compiled_views, part
+from bgsub._numba import compiled_views, part, shared
 from bgsub.learners._jit.records import Array
 
 HINGE, SOFT_MARGIN, LOGISTIC, NOVELTY, SQUARED, EPSILON, HUBER, MULTICLASS_HINGE, SOFTMAX = 0, 1, 2, 3, 4, 5, 6, 7, 8
@@ -156,7 +156,7 @@ def value(loss: int, score: float, y: float, level: float) -> float:
     return math.nan  # a number without a branch above; compiled code without reference counts cannot raise
 
 
-@compiled_views
+@shared
 def slope(loss: int, score: float, y: float, level: float, weight: float) -> tuple[float, float, float]:
     """Return derivative times weight, second derivative and violation of a loss of one score."""
     if loss == HINGE:
@@ -182,7 +182,7 @@ def has_sides(loss: int) -> bool:
     return loss == HINGE or loss == SOFT_MARGIN or loss == LOGISTIC
 
 
-@compiled_views
+@shared
 def least_width(loss: int, eta: float, k_tt: float) -> float:
     """Return the width below which a step of size eta overshoots its target: within it the slope is d / width."""
     return eta * k_tt if loss == HUBER else -math.inf
@@ -227,11 +227,13 @@ def class_value(loss: int, scores: Array, right: int, distances: Array, margin: 
     return max(0.0, lack)
 
 
-@compiled_views
+@shared
 def class_slope(
     loss: int, scores: Array, right: int, distances: Array, margin: float, xi: Array
 ) -> tuple[float, float]:
-    """Write the derivative of `class_value` to xi (Q,); return the second derivative, see `bend`, and the violation.
+    """Write the derivative of `class_value` to xi (Q,); return the second derivative and the violation.
+
+    Of softmax the former only says that there is one, see `bend_softmax`.
 
     Table 1 of Vishwanathan, Schraudolph, Smola 2006: equations (20), (24) and (29).
     """
@@ -254,16 +256,12 @@ def class_slope(
 
 
 @part
-def bend(loss: int, curvature: float, importance: float, right: int, xi: Array, values: Array, result: Array) -> None:
-    """Write the second derivative of a loss times values (Q,) to result (Q,): equations (46) and (47).
+def bend_softmax(importance: float, right: int, xi: Array, values: Array, result: Array) -> None:
+    """Write the second derivative of softmax times values (Q,) to result (Q,): equations (46) and (47).
 
-    That of softmax is the matrix diag(p) - p p^T, p being xi but for the right class; others have one number. Both xi
-    and curvature are already multiplied by the weight of the sample, `importance`.
+    It is the matrix diag(p) - p p^T, p being xi but for the right class. xi is already multiplied by the weight of the
+    sample, `importance`.
     """
-    if loss != SOFTMAX:
-        for q in range(values.shape[0]):
-            result[q] = curvature * values[q]
-        return
     mean = values[right]
     for q in range(values.shape[0]):
         mean += xi[q] / importance * values[q]

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from bgsub._numba import compiled_views
-from bgsub.learners._jit.classes import apply_pair, find_rival
+from bgsub._numba import shared
 from bgsub.learners._jit.losses import has_sides, least_width, slope
-from bgsub.learners._jit.records import Array, State
+from bgsub.learners._jit.records import State
+from bgsub.learners._jit.rows import make_class_rows, make_rows
 from bgsub.learners._jit.schedules import step_size
-from bgsub.learners._jit.store import Expansion, apply, diagonal, evaluate, full
+from bgsub.learners._jit.store import Expansion
 
 
 @dataclass
@@ -38,7 +38,7 @@ class NORMAState(State):
     last_novel: float = 0.0
 
 
-@compiled_views
+@shared
 def norma(p: NORMAParameters, s: NORMAState, f: float, y: float, k_tt: float) -> tuple[float, float]:
     """Return the factor of all coefficients, and that of the sample, which is stored unless it is 0."""
     s.t += 1
@@ -60,39 +60,10 @@ def norma(p: NORMAParameters, s: NORMAState, f: float, y: float, k_tt: float) ->
     return 1.0 - eta * p.lam, -derivative
 
 
-@compiled_views
-def norma_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array
-) -> int:
-    """Learn samples (m, d) with targets and weights (m,) from row `first` on.
-
-    Return the row reached, m unless the arrays must grow.
-    """
-    p, s = parameters[0], state[0]
-    for t in range(first, len(samples)):
-        if full(e):
-            return t
-        s.importance = importance[t]
-        f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
-        factor, a = norma(p, s, f, targets[t], k_tt)
-        apply(e, samples[t], factor, a)
-        s.offset_sum += s.offset
-    return len(samples)
+@shared
+def sum_offset(p: NORMAParameters, s: NORMAState, e: Expansion) -> None:
+    """Let the offset count once in the average."""
+    s.offset_sum += s.offset
 
 
-@compiled_views
-def norma_class_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array,
-    scores: Array,
-) -> int:  # fmt: skip
-    """Learn samples of Q classes, targets (m,) f8 = 0..Q-1; scores (Q,) f8 of the last sample are written."""
-    p, s = parameters[0], state[0]
-    for t in range(first, len(samples)):
-        if full(e):
-            return t
-        s.importance = importance[t]
-        right = int(targets[t])
-        rival = find_rival(e, samples[t], right, scores)
-        factor, a = norma(p, s, scores[right] - scores[rival], 1.0, 2.0 * diagonal(e.store[0], samples[t]))
-        apply_pair(e, samples[t], right, rival, factor, a)
-    return len(samples)
+norma_rows, norma_class_rows = make_rows(norma, sum_offset), make_class_rows(norma)

@@ -6,10 +6,11 @@ All coefficients shrink by 1 / (1 + r), then the sample gets its own. Equation n
 import math
 from dataclasses import dataclass
 
-from bgsub._numba import compiled_views, part
-from bgsub.learners._jit.classes import apply_pair, drop_below_columns, find_rival
+from bgsub._numba import compiled_views, part, shared
+from bgsub.learners._jit.classes import drop_below_columns
 from bgsub.learners._jit.losses import exact_step
 from bgsub.learners._jit.records import Array, State
+from bgsub.learners._jit.rows import make_class_rows, make_rows
 from bgsub.learners._jit.store import Expansion, apply, diagonal, drop_below, evaluate, full, mass
 
 QUANTILE, PUBLISHED, FIXED, KKT = 0, 1, 2, 3
@@ -57,7 +58,7 @@ class OLKNoveltyState(State):
     last_novel: float = 0.0
 
 
-@compiled_views
+@shared
 def olk_classification(p: OLKParameters, s: State, f: float, y: float, k_tt: float) -> tuple[float, float]:
     """Equations (30) and (33)."""
     s.t += 1
@@ -72,7 +73,7 @@ def olk_classification(p: OLKParameters, s: State, f: float, y: float, k_tt: flo
     return 1.0 / shrink, y * exact_step(shrink - z, k_tt, 0.0, p.C * s.importance) / shrink
 
 
-@compiled_views
+@shared
 def olk_regression(p: OLKRegressionParameters, s: State, f: float, y: float, k_tt: float) -> tuple[float, float]:
     """Equations (42) and (48): at most one of the two multipliers is positive."""
     s.t += 1
@@ -123,7 +124,7 @@ def move_threshold(p: OLKNoveltyParameters, s: OLKNoveltyState, score: float, no
     s.theta *= math.exp(min(step * s.importance, 1.0) * (p.nu - novel))
 
 
-@compiled_views
+@shared
 def olk_novelty(
     p: OLKNoveltyParameters, s: OLKNoveltyState, f: float, total: float, k_tt: float
 ) -> tuple[float, float]:
@@ -155,56 +156,30 @@ def current_score(parameters: Array, f: float, density: float, k_tt: float) -> f
     return olk_score(parameters[0], f, density, k_tt)
 
 
-@compiled_views
-def olk_classification_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, scratch: Array, samples: Array, targets: Array,
-    importance: Array,
-) -> int:  # fmt: skip
-    """Learn samples (m, d) with targets and weights (m,) from row `first` on; scratch (d,) f8.
-
-    Return the row reached, m unless the arrays must grow.
-    """
-    p, s = parameters[0], state[0]
-    for t in range(first, len(samples)):
-        if full(e):
-            return t
-        s.importance = importance[t]
-        f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
-        factor, a = olk_classification(p, s, f, targets[t], k_tt)
-        apply(e, samples[t], factor, a)
-        if p.least > 0.0:
-            drop_below(e, p.least, scratch)
-    return len(samples)
+@shared
+def drop_small(p: OLKParameters, s: State, e: Expansion) -> None:
+    """Forget vectors with small coefficients, where that is wanted."""
+    if p.least > 0.0:
+        drop_below(e, p.least)
 
 
-@compiled_views
-def olk_regression_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, scratch: Array, samples: Array, targets: Array,
-    importance: Array,
-) -> int:  # fmt: skip
-    """Learn samples (m, d) with targets and weights (m,) from row `first` on; scratch (d,) f8.
+@shared
+def drop_small_columns(p: OLKParameters, s: State, e: Expansion) -> None:
+    """Forget vectors whose coefficients in all functions are small, where that is wanted."""
+    if p.least > 0.0:
+        drop_below_columns(e, p.least)
 
-    Return the row reached, m unless the arrays must grow.
-    """
-    p, s = parameters[0], state[0]
-    for t in range(first, len(samples)):
-        if full(e):
-            return t
-        s.importance = importance[t]
-        f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
-        factor, a = olk_regression(p, s, f, targets[t], k_tt)
-        apply(e, samples[t], factor, a)
-        if p.least > 0.0:
-            drop_below(e, p.least, scratch)
-    return len(samples)
+
+olk_classification_rows = make_rows(olk_classification, drop_small)
+olk_classification_class_rows = make_class_rows(olk_classification, drop_small_columns)
+olk_regression_rows = make_rows(olk_regression, drop_small)
 
 
 @compiled_views
 def olk_novelty_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, scratch: Array, samples: Array, targets: Array,
-    importance: Array,
-) -> int:  # fmt: skip
-    """Learn samples (m, d) from row `first` on; there are no targets. scratch (d,) f8. Return the row reached."""
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array
+) -> int:
+    """Learn samples (m, d) from row `first` on; there are no targets. Return the row reached."""
     p, s = parameters[0], state[0]
     for t in range(first, len(samples)):
         if full(e):
@@ -213,28 +188,7 @@ def olk_novelty_rows(
         f, k_tt = evaluate(e, samples[t]), diagonal(e.store[0], samples[t])
         factor, a = olk_novelty(p, s, f, mass(e), k_tt)
         apply(e, samples[t], factor, a)
-        if p.least > 0.0:
-            drop_below(e, p.least, scratch)
+        drop_small(p, s, e)
         if p.rule == KKT:  # needs f once more, after the step
             s.rho = max(0.0, evaluate(e, samples[t]) - 1.0)
-    return len(samples)
-
-
-@compiled_views
-def olk_classification_class_rows(
-    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array,
-    scores: Array,
-) -> int:  # fmt: skip
-    """Learn samples of Q classes, targets (m,) f8 = 0..Q-1; scores (Q,) f8 of the last sample are written."""
-    p, s = parameters[0], state[0]
-    for t in range(first, len(samples)):
-        if full(e):
-            return t
-        s.importance = importance[t]
-        right = int(targets[t])
-        rival = find_rival(e, samples[t], right, scores)
-        factor, a = olk_classification(p, s, scores[right] - scores[rival], 1.0, 2.0 * diagonal(e.store[0], samples[t]))
-        apply_pair(e, samples[t], right, rival, factor, a)
-        if p.least > 0.0:
-            drop_below_columns(e, p.least)
     return len(samples)

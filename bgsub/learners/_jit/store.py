@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled_views, part
+from bgsub._numba import compiled_views, part, shared
 from bgsub.learners._jit.records import Array
 
 UNKNOWN, GAUSSIAN, LAPLACIAN, POLYNOMIAL, LINEAR = -1, 0, 1, 2, 3
@@ -77,7 +77,7 @@ def power(base: float, degree: float) -> float:
     return result
 
 
-@compiled_views
+@shared
 def exp_nonpositive(y: float) -> float:
     """e**y for y <= 0 within 2 units in the last place, 0 below -708.
 
@@ -229,7 +229,7 @@ def decay(e: Expansion, factor: float) -> None:
         store.scale = 1.0
 
 
-@compiled_views
+@shared
 def choose_slot(store: Store, weights: Array) -> int:
     """Return the slot for a new vector, and count it where there is room; weights (cap,) say which is smallest."""
     size = store.count
@@ -251,7 +251,7 @@ def choose_slot(store: Store, weights: Array) -> int:
     return slot
 
 
-@compiled_views
+@shared
 def place(e: Expansion, slot: int, x: Array) -> None:
     """Write a vector to its slot; its coefficient is written by the caller."""
     norm = 0.0
@@ -263,7 +263,7 @@ def place(e: Expansion, slot: int, x: Array) -> None:
     e.sums[slot] = 0.0
 
 
-@compiled_views
+@shared
 def full(e: Expansion) -> bool:
     """Whether the arrays must grow before another vector can come."""
     store, capacity = e.store[0], e.stored.shape[0]
@@ -294,22 +294,25 @@ def move(e: Expansion, source: int, target: int) -> None:
 
 
 @part
-def reverse(e: Expansion, first: int, last: int, scratch: Array) -> None:
-    """Reverse the order of the slots from first to last; scratch (d,) f8."""
+def exchange(e: Expansion, a: int, b: int) -> None:
+    """Let the vectors of two slots, with what belongs to them (one function), change places."""
+    for j in range(e.vectors.shape[0]):
+        e.vectors[j, a], e.vectors[j, b] = e.vectors[j, b], e.vectors[j, a]
+    for values in (e.norms, e.stored, e.births, e.sums):
+        values[a], values[b] = values[b], values[a]
+
+
+@part
+def reverse(e: Expansion, first: int, last: int) -> None:
+    """Reverse the order of the slots from first to last."""
     while first < last:
-        for j in range(e.vectors.shape[0]):
-            scratch[j] = e.vectors[j, first]
-        kept = e.norms[first], e.stored[first], e.births[first], e.sums[first]
-        move(e, last, first)
-        for j in range(e.vectors.shape[0]):
-            e.vectors[j, last] = scratch[j]
-        e.norms[last], e.stored[last], e.births[last], e.sums[last] = kept
+        exchange(e, first, last)
         first, last = first + 1, last - 1
 
 
 @part
-def drop_below(e: Expansion, threshold: float, scratch: Array) -> None:
-    """Forget every vector of one function whose coefficient is smaller than threshold in size; scratch (d,) f8.
+def drop_below(e: Expansion, threshold: float) -> None:
+    """Forget every vector of one function whose coefficient is smaller than threshold in size.
 
     Those that stay keep their order of age, the oldest in the first slot.
     """
@@ -320,9 +323,9 @@ def drop_below(e: Expansion, threshold: float, scratch: Array) -> None:
     if not small:
         return
     if store.oldest > 0:  # a rotation is three reversals
-        reverse(e, 0, store.oldest - 1, scratch)
-        reverse(e, store.oldest, size - 1, scratch)
-        reverse(e, 0, size - 1, scratch)
+        reverse(e, 0, store.oldest - 1)
+        reverse(e, store.oldest, size - 1)
+        reverse(e, 0, size - 1)
         store.oldest = 0
     kept = 0
     for i in range(size):

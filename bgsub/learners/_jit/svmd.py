@@ -8,12 +8,10 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bgsub._numba import compiled_views, part
+from bgsub._numba import compiled_views, part, shared
 from bgsub.learners._jit.classes import decay_columns, multiclass_scores
 from bgsub.learners._jit.losses import (
-    MULTICLASS_HINGE,
-    SOFTMAX,
-    bend,
+    bend_softmax,
     best_wrong,
     class_slope,
     has_sides,
@@ -24,6 +22,7 @@ from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.schedules import ADAPTIVE, step_size
 from bgsub.learners._jit.store import (
     Expansion,
+    Store,
     choose_slot,
     combine,
     diagonal,
@@ -82,14 +81,20 @@ class Offset:
     total: float = 0.0  # sum of b over all steps, for averaging
 
 
+class Labels(NamedTuple):
+    """What several classes have to each other."""
+
+    distances: Array  # (Q, Q) f8: margin that each wrong label has to keep from each right one
+    kappa: Array  # (Q, Q) f8: kernel of the labels, or (0, 0) for the identity
+
+
 class Traced(NamedTuple):
     """Arrays of Q functions f with their gradient traces v over the same support vectors."""
 
     expansion: Expansion  # with stored and sums (cap, Q)
     trace: Array  # (cap, Q) f8: coefficients of v, unscaled
     offsets: Array  # (Q,) records: Offset
-    distances: Array  # (Q, Q) f8: margin that each wrong label has to keep from each right one
-    kappa: Array  # (Q, Q) f8: kernel of the labels, or (0, 0) for the identity
+    labels: Labels | None  # None of one function: what is for several is then not compiled
     work: Array  # (6, Q) f8 scratch: the rows of `Work`
     replaced: Array  # (d,) f8 scratch: the vector that a sample replaces
     other: Array  # (cap,) f8 scratch: kernel values with it
@@ -122,11 +127,13 @@ def dot(a: Array, b: Array) -> float:
 
 
 @part
-def form(kappa: Array, a: Array, b: Array) -> float:
-    """Return a·kappa b, a·b where kappa is empty."""
+def form(labels: Labels | None, a: Array, b: Array) -> float:
+    """Return a·kappa b, a·b where kappa is the identity."""
+    if labels is None:
+        return dot(a, b)
+    kappa, total = labels.kappa, 0.0
     if kappa.shape[0] == 0:
         return dot(a, b)
-    total = 0.0
     for q in range(a.shape[0]):
         if a[q] != 0.0:
             total += a[q] * dot(kappa[q], b)
@@ -134,8 +141,11 @@ def form(kappa: Array, a: Array, b: Array) -> float:
 
 
 @part
-def smear(kappa: Array, values: Array, scratch: Array) -> None:
-    """Replace values by kappa values."""
+def smear(labels: Labels | None, values: Array, scratch: Array) -> None:
+    """Replace values (Q,) by kappa values."""
+    if labels is None:
+        return
+    kappa = labels.kappa
     if kappa.shape[0] > 0:
         for q in range(values.shape[0]):
             scratch[q] = dot(kappa[q], values)
@@ -144,11 +154,11 @@ def smear(kappa: Array, values: Array, scratch: Array) -> None:
 
 
 @part
-def differentiate(p: SVMDParameters, s: SVMDState, distances: Array, work: Work, y: float) -> tuple[float, float]:
+def differentiate(p: SVMDParameters, s: SVMDState, labels: Labels | None, work: Work, y: float) -> tuple[float, float]:
     """Write the derivative of the weighted loss to work.xi; return its second derivative and the violation."""
-    if p.loss == MULTICLASS_HINGE or p.loss == SOFTMAX:
+    if labels is not None:
         right = int(y)
-        curvature, violated = class_slope(p.loss, work.scores, right, distances, s.level, work.xi)
+        curvature, violated = class_slope(p.loss, work.scores, right, labels.distances, s.level, work.xi)
         s.last = work.scores[right] - work.scores[best_wrong(work.scores, right)]
         if s.last <= 0.0:
             s.mistakes += 1
@@ -178,7 +188,7 @@ def adapt_step(p: SVMDParameters, s: SVMDState, work: Work, curvature: float, k_
 
 
 @part
-def carry_products(p: SVMDParameters, s: SVMDState, kappa: Array, work: Work, k_tt: float) -> None:
+def carry_products(p: SVMDParameters, s: SVMDState, labels: Labels | None, work: Work, k_tt: float) -> None:
     """Move |f|² and <f, v> to where they are after the step."""
     f, v, xi, chi, w = work.f, work.v, work.xi, work.chi, work.w
     c, lam, eta = p.c, p.lam, s.eta
@@ -186,17 +196,30 @@ def carry_products(p: SVMDParameters, s: SVMDState, kappa: Array, work: Work, k_
     fg = c * s.norm2 + xi_f  # (51)
     fv = shrink_by * lam * s.f_dot_v - eta * fg - eta * lam * dot(chi, f)  # (50), with the second derivative
     # v after the step at the sample, times xi: no other pass over the vectors is needed for it.
-    xi_v = shrink_by * lam * dot(xi, v) - eta * c * xi_f - eta * k_tt * form(kappa, xi, w)
+    xi_v = shrink_by * lam * dot(xi, v) - eta * c * xi_f - eta * k_tt * form(labels, xi, w)
     s.f_dot_v = shrink_by * fv - eta * xi_v  # (49)
-    s.norm2 = shrink_by * shrink_by * s.norm2 - 2.0 * eta * shrink_by * xi_f + eta * eta * k_tt * form(kappa, xi, xi)
+    s.norm2 = shrink_by * shrink_by * s.norm2 - 2.0 * eta * shrink_by * xi_f + eta * eta * k_tt * form(labels, xi, xi)
 
 
-@compiled_views
-def move_offsets(p: SVMDParameters, s: SVMDState, offsets: Array, work: Work, curvature: float, right: int) -> None:
+@part
+def bend(s: SVMDState, labels: Labels | None, work: Work, curvature: float, y: float) -> None:
+    """Write the second derivative of the loss times work.v to work.chi."""
+    if labels is not None:
+        bend_softmax(s.importance, int(y), work.xi, work.v, work.chi)  # the only curved loss of classes
+    else:
+        work.chi[0] = curvature * work.v[0]
+
+
+@shared
+def move_offsets(
+    p: SVMDParameters, s: SVMDState, labels: Labels | None, offsets: Array, work: Work, curvature: float, y: float
+) -> None:
     """Take a step of the offsets and of their own step sizes."""
     xi, chi = work.xi, work.chi
     if curvature > 0.0:
-        bend(p.loss, curvature, s.importance, right, xi, offsets["v"], chi)
+        for q in range(xi.shape[0]):
+            work.v[q] = offsets[q].v  # the trace of f is not needed any more
+        bend(s, labels, work, curvature, y)
     for q in range(xi.shape[0]):
         offset = offsets[q]
         eta = offset.eta
@@ -210,7 +233,7 @@ def move_offsets(p: SVMDParameters, s: SVMDState, offsets: Array, work: Work, cu
         offset.total += offset.b
 
 
-@compiled_views
+@shared
 def move_margin(p: SVMDParameters, s: SVMDState, violated: float) -> None:
     """Equations (59) to (61) with nu - e for xi + nu, and a bounded exponent."""
     if p.log_rule:
@@ -223,70 +246,73 @@ def move_margin(p: SVMDParameters, s: SVMDState, violated: float) -> None:
     s.level *= math.exp(min(max(s.eta_eps * u, -LOG_2), LOG_2))
 
 
-@compiled_views
-def meta_step(p: SVMDParameters, s: SVMDState, h: Traced, y: float, k_tt: float) -> None:
+@shared
+def meta_step(
+    p: SVMDParameters, s: SVMDState, labels: Labels | None, offsets: Array, work: Work, y: float, k_tt: float
+) -> None:
     """Adapt the step size and all scalars to one sample whose f and v are known; fill xi and w.
 
     The new coefficients of f and v are -eta xi and -eta w; those before shrink as `shrink` does.
     """
-    work = rows_of(h.work)
-    right = int(y) if p.loss == SOFTMAX else 0
     s.t += 1
     for q in range(work.f.shape[0]):
-        work.scores[q] = work.f[q] + h.offsets[q].b
-    curvature, violated = differentiate(p, s, h.distances, work, y)
+        work.scores[q] = work.f[q] + offsets[q].b
+    curvature, violated = differentiate(p, s, labels, work, y)
     s.violations += violated
     adapt_step(p, s, work, curvature, k_tt)
     if curvature > 0.0:
-        bend(p.loss, curvature, s.importance, right, work.xi, work.v, work.chi)
+        bend(s, labels, work, curvature, y)
     else:
         work.chi[:] = 0.0
     for q in range(work.f.shape[0]):
         work.w[q] = work.xi[q] + p.lam * work.chi[q]
-    carry_products(p, s, h.kappa, work, k_tt)
+    carry_products(p, s, labels, work, k_tt)
     if p.with_offset:
-        move_offsets(p, s, h.offsets, work, curvature, right)
+        move_offsets(p, s, labels, offsets, work, curvature, y)
     if p.nu > 0.0:
         move_margin(p, s, violated)
 
 
-@compiled_views
-def shrink(p: SVMDParameters, s: SVMDState, h: Traced) -> None:
+@shared
+def shrink(p: SVMDParameters, s: SVMDState, e: Expansion, trace: Array, scratch: Array) -> None:
     """Equations (43) and (35) for the coefficients there are: v loses a share of f, then f shrinks."""
-    store, stored = h.expansion.store[0], h.expansion.stored
+    store, stored = e.store[0], e.stored
     eta_c = s.eta * p.c
-    count = store.count * h.trace.shape[1]
+    count = store.count * trace.shape[1]
     keep, lose = (1.0 - eta_c) * p.lam, eta_c * store.scale
-    old, flat = stored.reshape(stored.size), h.trace.reshape(h.trace.size)
+    old, flat = stored.reshape(stored.size), trace.reshape(trace.size)
     for i in range(count):
         flat[i] = keep * flat[i] - lose * old[i]
-    decay_columns(store, stored, h.expansion.births, h.expansion.sums, 1.0 - eta_c, h.other)
+    decay_columns(store, stored, e.births, e.sums, 1.0 - eta_c, scratch)
 
 
 @part
-def values_of_both(h: Traced, row: Array) -> None:
-    """Write f and v, before the label kernel, at the sample or vector whose kernel values are row (cap,)."""
-    work, store, stored, trace = rows_of(h.work), h.expansion.store[0], h.expansion.stored, h.trace
-    if stored.shape[1] > 1:
-        multiclass_scores(row, stored, store.count, store.scale, work.f)
-        multiclass_scores(row, trace, store.count, 1.0, work.v)
+def values_of_both(
+    labels: Labels | None, store: Store, stored: Array, trace: Array, row: Array, f: Array, v: Array
+) -> None:
+    """Write f and v (Q,), before the label kernel, at the sample or vector whose kernel values are row (cap,)."""
+    if labels is not None:
+        multiclass_scores(row, stored, store.count, store.scale, f)
+        multiclass_scores(row, trace, store.count, 1.0, v)
         return
     # f with the bits of `evaluate`, v in partial sums that do not wait for each other.
-    work.f[0] = combine(row, stored.reshape(stored.size), store.count, store.scale)
-    work.v[0] = partial_sums(row, trace.reshape(trace.size), store.count)
+    f[0] = combine(row, stored.reshape(stored.size), store.count, store.scale)
+    v[0] = partial_sums(row, trace.reshape(trace.size), store.count)
 
 
-@compiled_views
-def forget(s: SVMDState, h: Traced, slot: int, others: Array, new: float) -> None:
+@shared
+def forget(
+    s: SVMDState, e: Expansion, trace: Array, labels: Labels | None, work: Work, slot: int, others: Array, new: float
+) -> None:
     """Subtract the vector at `slot` from |f|² and <f, v>; the new one counts, its step being done.
 
     others (size,) = kernel values of the vector with all, itself among them; new = that with the new vector.
     """
-    work, store, stored, trace = rows_of(h.work), h.expansion.store[0], h.expansion.stored, h.trace
+    store, stored = e.store[0], e.stored
     xi, w, fo, vo, a, b = work.xi, work.w, work.f, work.v, work.chi, work.scores
     eta, scale = s.eta, store.scale
-    if stored.shape[1] > 1:
-        values_of_both(h, others)
+    if labels is not None:
+        values_of_both(labels, store, stored, trace, others, fo, vo)
     else:
         fo[0] = scale * partial_sums(others, stored.reshape(stored.size), store.count)
         vo[0] = partial_sums(others, trace.reshape(trace.size), store.count)
@@ -295,35 +321,24 @@ def forget(s: SVMDState, h: Traced, slot: int, others: Array, new: float) -> Non
         vo[q] -= eta * new * w[q]
         a[q], b[q] = scale * stored[slot, q], trace[slot, q]
     own = others[slot]
-    s.f_dot_v += own * form(h.kappa, a, b) - form(h.kappa, a, vo) - form(h.kappa, b, fo)
-    s.norm2 = max(s.norm2 + own * form(h.kappa, a, a) - 2.0 * form(h.kappa, a, fo), 0.0)
+    s.f_dot_v += own * form(labels, a, b) - form(labels, a, vo) - form(labels, b, fo)
+    s.norm2 = max(s.norm2 + own * form(labels, a, a) - 2.0 * form(labels, a, fo), 0.0)
 
 
-@part
-def forget_oldest(s: SVMDState, h: Traced) -> None:
-    """Subtract the vector that the sample at hand will replace from |f|² and <f, v>."""
-    e, store = h.expansion, h.expansion.store[0]
-    for j in range(len(h.replaced)):
-        h.replaced[j] = e.vectors[j, store.oldest]
-    fill_row(store, e.vectors, e.norms, store.count, h.replaced, h.other)
-    forget(s, h, store.oldest, h.other, e.row[store.oldest])
-
-
-@compiled_views
-def put(s: SVMDState, h: Traced, x: Array) -> None:
+@shared
+def put(s: SVMDState, e: Expansion, trace: Array, work: Work, x: Array) -> None:
     """Store x (d,) with the coefficients of the step; there must be room."""
-    work, store, stored = rows_of(h.work), h.expansion.store[0], h.expansion.stored
-    slot = choose_slot(store, h.expansion.norms)
-    place(h.expansion, slot, x)
-    for q in range(stored.shape[1]):
-        stored[slot, q] = -s.eta * work.xi[q] / store.scale
-        h.trace[slot, q] = -s.eta * work.w[q]
+    store = e.store[0]
+    slot = choose_slot(store, e.norms)
+    place(e, slot, x)
+    for q in range(trace.shape[1]):
+        e.stored[slot, q] = -s.eta * work.xi[q] / store.scale
+        trace[slot, q] = -s.eta * work.w[q]
 
 
-@compiled_views
-def worth_storing(h: Traced, k_tt: float) -> bool:
+@shared
+def worth_storing(work: Work, k_tt: float) -> bool:
     """Whether the sample changes f or v."""
-    work = rows_of(h.work)
     if k_tt > 0.0:
         for q in range(work.xi.shape[0]):
             if work.xi[q] != 0.0 or work.w[q] != 0.0:
@@ -348,16 +363,20 @@ def svmd_rows(
         x, size = samples[t], store.count
         s.importance = importance[t]
         fill_row(store, e.vectors, e.norms, size, x, e.row)
-        values_of_both(h, e.row)
-        smear(h.kappa, work.f, work.chi)
-        smear(h.kappa, work.v, work.chi)
+        values_of_both(h.labels, store, e.stored, h.trace, e.row, work.f, work.v)
+        smear(h.labels, work.f, work.chi)
+        smear(h.labels, work.v, work.chi)
         k_tt = diagonal(store, x)
-        meta_step(p, s, h, targets[t], k_tt)
-        shrink(p, s, h)
-        if worth_storing(h, k_tt):
+        meta_step(p, s, h.labels, h.offsets, work, targets[t], k_tt)
+        shrink(p, s, e, h.trace, h.other)
+        if worth_storing(work, k_tt):
             if size == store.budget and p.buffer_fix:
-                forget_oldest(s, h)
-            put(s, h, x)
+                oldest = store.oldest
+                for j in range(len(h.replaced)):
+                    h.replaced[j] = e.vectors[j, oldest]
+                fill_row(store, e.vectors, e.norms, size, h.replaced, h.other)
+                forget(s, e, h.trace, h.labels, work, oldest, h.other, e.row[oldest])
+            put(s, e, h.trace, work, x)
         store.scale_sum += store.scale
         if steps.shape[0] > 0:
             steps[t] = s.eta

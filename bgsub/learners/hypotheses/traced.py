@@ -38,8 +38,9 @@ class TracedExpansion(KernelExpansion):
     ) -> None:
         super().__init__(kernel, n_features, budget, outputs, dtype=dtype)
         classes = outputs or 1
-        self._distances = np.ones((classes, classes)) if distances is None else np.array(distances, np.float64)
         self.kappa = np.zeros((0, 0)) if kappa is None else np.array(kappa, np.float64)
+        distances = np.ones((classes, classes)) if distances is None else np.array(distances, np.float64)
+        self._labels = None if outputs is None else jit.Labels(distances=distances, kappa=self.kappa)
         self.trace = np.zeros((len(self.arrays.norms), classes))
         self.offsets = np.zeros(classes, record_type(jit.Offset))
         self._work = np.zeros((len(jit.Work._fields), classes))
@@ -58,8 +59,7 @@ class TracedExpansion(KernelExpansion):
                 expansion=columns,
                 trace=self.trace,
                 offsets=self.offsets,
-                distances=self._distances,
-                kappa=self.kappa,
+                labels=self._labels,
                 work=self._work,
                 replaced=np.zeros(len(e.vectors)),
                 other=np.zeros(len(e.norms)),
@@ -68,15 +68,18 @@ class TracedExpansion(KernelExpansion):
 
     def values(self, samples: Array, weights: Array | None = None) -> Array:
         """Return f of each row of samples (m, d) without offset: (m,) or (m, classes)."""
-        result = super().values(samples, weights)
-        return result @ self.kappa if len(self.kappa) else result
+        return self._related(super().values(samples, weights))
+
+    def _related(self, values: Array) -> Array:
+        """Return values (..., classes) after the kernel of the labels, where there is one."""
+        return values @ self.kappa if len(self.kappa) else values
 
     def look(self, x: Array) -> Array:
         """Write f and v at x (d,) where a step expects them, with any kernel; return the kernel row."""
         row, both = self.row(x), np.zeros((2, self.trace.shape[1]))
         both[0], both[1] = self.combine(row), row @ self.trace[: self.size]
         work = jit.Work(*self._work)
-        work.f[:], work.v[:] = both @ self.kappa if len(self.kappa) else both
+        work.f[:], work.v[:] = self._related(both)
         return row
 
     def step(self, p: Any, s: Any, x: Array, y: float, row: Array) -> None:
@@ -86,13 +89,15 @@ class TracedExpansion(KernelExpansion):
         if self.size == self.budget and p.buffer_fix:
             # Before anything changes: a kernel that is a Python function can raise.
             others = self.row(self.arrays.vectors[:, slot].astype(np.float64))
-        jit.meta_step(p, s, self.traced, y, k_tt)
-        jit.shrink(p, s, self.traced)
-        if jit.worth_storing(self.traced, k_tt):
+        self.make_room()
+        h, work = self.traced, jit.Work(*self._work)
+        e, trace = h.expansion, h.trace
+        jit.meta_step(p, s, h.labels, h.offsets, work, y, k_tt)
+        jit.shrink(p, s, e, trace, h.other)
+        if jit.worth_storing(work, k_tt):
             if others is not None:
-                jit.forget(s, self.traced, slot, others, row[slot])
-            self.make_room()
-            jit.put(s, self.traced, np.array(x, np.float64))
+                jit.forget(s, e, trace, h.labels, work, slot, others, row[slot])
+            jit.put(s, e, trace, work, np.array(x, np.float64))
         self.count_step()
 
     def grow(self) -> None:

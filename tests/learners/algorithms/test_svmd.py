@@ -381,7 +381,7 @@ def test_steps_are_kept_only_on_demand():
 def test_paths_in_a_graph_are_the_margins():
     samples, labels = stream("graph", 300)
     chain = SVMDClassifier(sigma=0.7, label_graph=[(0, 1), (1, 2, 0.5), (2, 3), (0, "x"), ("x", 3, 0.1)])
-    distances = chain.fit(samples, labels).expansion_.traced.distances
+    distances = chain.fit(samples, labels).expansion_.traced.labels.distances
     expected = [[0, 1, 1.5, 1.1], [1, 0, 0.5, 1.5], [1.5, 0.5, 0, 1], [1.1, 1.5, 1, 0]]
     np.testing.assert_allclose(distances, expected)
     with_kernel = SVMDClassifier(kernel=Polynomial(degree=2), label_kernel=KAPPA).fit(samples, labels)

@@ -142,7 +142,7 @@ def offsets_after(xi, trace, t, **given):
     rows = np.zeros((len(svmd.Work._fields), 1))
     rows[2] = xi
     state = as_record(svmd.SVMDState(t=t))[0]
-    svmd.move_offsets(svmd_parameters(with_offset=True, **given), state, offsets, svmd.Work(*rows), 0.0, 0)
+    svmd.move_offsets(svmd_parameters(with_offset=True, **given), state, None, offsets, svmd.Work(*rows), 0.0, 1.0)
     return offsets[0]
 
 

@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bgsub._numba import compiled_views, part
+from bgsub._numba import compiled_views, part, shared
 from bgsub.learners._jit.perceptrons.projectron import FACTOR_GUARD, dot, extend, forward
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import diagonal, fill_row
@@ -148,7 +148,7 @@ def add_vector(e: LeastSquares, x: Array, delta2: float) -> None:
     e.block[0, size] = math.sqrt(delta2)
 
 
-@compiled_views
+@shared
 def step(p: KRLSParameters, s: State, e: LeastSquares, x: Array, k_tt: float, y: Array) -> bool:
     """Learn one sample whose kernel row is known, with targets y (Q,); return whether it joined the dictionary."""
     size, u, root = e.sizes[0], e.block[0], e.root

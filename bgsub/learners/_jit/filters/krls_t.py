@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bgsub._numba import compiled_views, part
+from bgsub._numba import compiled_views, part, shared
 from bgsub.learners._jit.perceptrons.projectron import dot
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import Expansion, diagonal, fill_row, full, move, place
@@ -107,7 +107,7 @@ def prune(h: Tracker) -> None:
     store.count = last
 
 
-@compiled_views
+@shared
 def track(p: TrackerParameters, s: TrackerState, h: Tracker, x: Array, k_tt: float, y: float) -> None:
     """Learn one sample whose kernel row is known; there must be room."""
     store, row = h.expansion.store[0], h.expansion.row
@@ -161,7 +161,7 @@ def coefficients(h: Tracker, out: Array) -> None:
     multiply(h.inverse, h.mean, h.expansion.store[0].count, out)
 
 
-@compiled_views
+@shared
 def function_variance(h: Tracker, row: Array, k_tt: float, q: Array, product: Array) -> float:
     """Return the variance of f at a sample with kernel values row (cap,); q and product (cap,) are scratch."""
     size = h.expansion.store[0].count

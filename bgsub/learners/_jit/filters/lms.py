@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bgsub._numba import compiled_views, part
+from bgsub._numba import compiled_views, part, shared
 from bgsub.learners._jit.perceptrons.linear import LONGEST_LMS
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import (
@@ -54,7 +54,7 @@ class Recent(NamedTuple):
     system: Array  # (p, p + 1) f8 scratch
 
 
-@compiled_views
+@shared
 def nearest(e: Expansion, x: Array) -> tuple[int, float]:
     """Return the slot of the vector nearest to x (d,), and its squared distance; -1 and infinity of none."""
     size, sums = e.store[0].count, e.row
@@ -71,7 +71,7 @@ def nearest(e: Expansion, x: Array) -> tuple[int, float]:
     return slot, least
 
 
-@compiled_views
+@shared
 def qklms(
     p: QKLMSParameters, s: State, e: Expansion, f: float, x: Array, y: float, slot: int, distance2: float
 ) -> None:
@@ -150,7 +150,7 @@ def remember(h: Recent, slot: int, x: Array, y: float) -> None:
         h.rows[i, slot] = h.expansion.row[i]
 
 
-@compiled_views
+@shared
 def project_onto(p: KAPAParameters, s: State, h: Recent, size: int) -> None:
     """Move the coefficients towards the intersection of the `size` latest samples' hyperplanes."""
     e, system, last = h.expansion, h.system, h.system.shape[1] - 1
@@ -171,7 +171,7 @@ def project_onto(p: KAPAParameters, s: State, h: Recent, size: int) -> None:
             e.stored[i] += eta * system[a, last] * h.rows[i, a]
 
 
-@compiled_views
+@shared
 def join(h: Recent, x: Array, size: int) -> None:
     """Add x to the dictionary with coefficient 0; h.column (p,) = its kernel values with the `size` latest samples."""
     store = h.expansion.store[0]
@@ -182,7 +182,7 @@ def join(h: Recent, x: Array, size: int) -> None:
     store.count += 1
 
 
-@compiled_views
+@shared
 def begin_step(s: State, h: Recent, x: Array, y: float) -> int:
     """Count a sample whose kernel row is known, remember it, and return how many are remembered."""
     e = h.expansion

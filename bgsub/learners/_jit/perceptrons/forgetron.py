@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bgsub._numba import compiled_views, part
+from bgsub._numba import compiled_views, part, shared
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import Expansion, apply, combine, diagonal, evaluate, fill_row, full
 
@@ -34,7 +34,7 @@ class Oldest(NamedTuple):
     diagonal: float = 0.0  # k(x_o, x_o)
 
 
-@compiled_views
+@shared
 def forgetron(
     p: ForgetronParameters, s: ForgetronState, f: float, y: float, k_tt: float, oldest: Oldest
 ) -> tuple[float, float]:

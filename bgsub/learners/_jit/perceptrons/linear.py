@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from bgsub._numba import compiled_views, part
+from bgsub._numba import compiled_views, part, shared
 from bgsub.learners._jit.losses import exact_step
 from bgsub.learners._jit.records import Array, Lessons, State
 
@@ -93,7 +93,7 @@ def linear_step(p: LinearParameters, s: State, e: LinearStore, f: float, y: floa
     return step
 
 
-@compiled_views
+@shared
 def settle_factor(e: LinearStore, weights: Array) -> None:
     """Multiply a factor that has become small into the weights."""
     if e.factor < SMALLEST_FACTOR:

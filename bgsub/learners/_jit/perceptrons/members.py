@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled, compiled_views, part
+from bgsub._numba import compiled, compiled_views, part, shared
 from bgsub.learners._jit.classes import evaluate_classes
 from bgsub.learners._jit.records import Array, Lessons, State
 from bgsub.learners._jit.store import Expansion, choose_slot, diagonal, full, place
@@ -300,7 +300,7 @@ def kernel_rows(
     return len(samples)
 
 
-@compiled_views
+@shared
 def kernel_step(p: MemberParameters, s: State, e: Ensemble, work: Work, y: float, k_tt: float) -> bool:
     """Let all members learn a sample at which they are work.f; return whether it has to be stored."""
     f, total = work.f, 0.0
@@ -317,7 +317,7 @@ def kernel_step(p: MemberParameters, s: State, e: Ensemble, work: Work, y: float
     return some and k_tt > 0.0
 
 
-@compiled_views
+@shared
 def tidy(stored: Array, factors: Array, size: int) -> None:
     """Set small factors of the one block back to 1."""
     for m in range(stored.shape[1]):

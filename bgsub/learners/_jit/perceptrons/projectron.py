@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bgsub._numba import compiled_views, part
+from bgsub._numba import compiled_views, part, shared
 from bgsub.learners._jit.losses import best_wrong
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import MercerKernel, combine, diagonal, fill_row
@@ -135,7 +135,7 @@ def forward(factor: Array, inverse: bool, row: Array, size: int, u: Array, w: Ar
     return total
 
 
-@compiled_views
+@shared
 def backward(factor: Array, inverse: bool, size: int, u: Array, w: Array) -> None:
     """Write the coefficients of the projection, K^-1 row, to w."""
     if inverse:
@@ -263,7 +263,7 @@ def change(p: ProjectronParameters, e: Projected, q: int, x: Array, k_tt: float,
     e.sizes[q] = size + 1
 
 
-@compiled_views
+@shared
 def step(p: ProjectronParameters, s: State, e: Projected, x: Array, k_tt: float, y: float) -> None:
     """Learn one sample whose kernel rows and scores are known; y = -1 or 1, or the number of its class."""
     s.t += 1
