@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bgsub.learners._base.kernel_learner import KernelLearner
 from bgsub.learners._base.learner import all_or_nothing, check_weight
-from bgsub.learners.hypotheses.kernels import Array
+from bgsub.learners.hypotheses.kernels import Array, Kernel
 
 __all__ = ["KernelRegressor", "OnlineKernelRegressor"]
 
@@ -30,7 +30,7 @@ class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
         X : (n, d) array
             Samples, finite.
         y : (n,) array
-            Their targets, finite; (n, Q) for `KRLSRegressor`.
+            Their targets, finite; (n, Q) for `KRLSRegressor` and `QKLMSRegressor`.
         sample_weight : (n,) array, optional
             Weights of the samples, not negative; the docstring of the class says what they multiply. A sample of
             weight 0 is left out.
@@ -92,7 +92,7 @@ class OnlineKernelRegressor(KernelRegressor):
         X : (n, d) array
             Samples, finite.
         y : (n,) array
-            Their targets, finite; (n, Q) for `KRLSRegressor`.
+            Their targets, finite; (n, Q) for `KRLSRegressor` and `QKLMSRegressor`.
         sample_weight : (n,) array, optional
             Weights of the samples, not negative; the docstring of the class says what they multiply. A sample of
             weight 0 is left out.
@@ -111,6 +111,18 @@ class OnlineKernelRegressor(KernelRegressor):
             self._begin(samples.shape[1], samples, outputs)
         return self._learn_all(samples, targets, importance)
 
+    def _empty(self) -> None:
+        self._set_up(self.expansion_.kernel, self.n_features_in_, self.expansion_.targets)
+
+    def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
+        self._set_up(kernel, n_features, self._targets_in(arrays))
+        self._restore(n_features, arrays)
+
+    def _targets_in(self, arrays: dict[str, Any]) -> int | None:
+        """Return the number of targets that saved arrays are of, None for a single one."""
+        stored = arrays["expansion_stored"]
+        return stored.shape[1] if stored.ndim == 2 else None
+
     def _check_targets(self, outputs: int | None) -> None:
         """Require as many targets as were learned before."""
         known = getattr(self.expansion_, "targets", None)
@@ -125,7 +137,7 @@ class OnlineKernelRegressor(KernelRegressor):
         x : (d,) array
             One sample.
         y : float
-            Its target; a (Q,) array for `KRLSRegressor`.
+            Its target; a (Q,) array for `KRLSRegressor` and `QKLMSRegressor`.
         sample_weight : float
             Its weight, positive.
 

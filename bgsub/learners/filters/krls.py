@@ -154,13 +154,8 @@ class KRLSRegressor(OnlineKernelRegressor):
 
     _many: ClassVar[bool] = True
 
-    def _empty(self) -> None:
-        self._set_up(self.expansion_.kernel, self.n_features_in_, self.expansion_.targets)
-
-    def _resume(self, kernel: Kernel, n_features: int, arrays: dict[str, Any]) -> None:
-        targets = int(arrays.get("expansion_targets", 0))  # which files of a single target may lack
-        self._set_up(kernel, n_features, targets or None)
-        self._restore(n_features, arrays)
+    def _targets_in(self, arrays: dict[str, Any]) -> int | None:
+        return int(arrays.get("expansion_targets", 0)) or None  # which files of a single target may lack
 
     def _checked_parameters(self) -> jit.KRLSParameters:
         check_real("nu", self.nu, "not be negative", least=0)

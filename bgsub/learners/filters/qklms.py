@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from bgsub.learners._base.regressor import OnlineKernelRegressor
 from bgsub.learners._checks import check_integer, check_real, warn_caller
 from bgsub.learners._jit.filters import lms as jit
@@ -22,6 +24,9 @@ class QKLMSRegressor(OnlineKernelRegressor):
     corrects its nearest one. Nothing is forgotten, but coefficients follow a target that drifts.
 
     Distances are Euclidean, whatever the kernel. The weight of a sample multiplies eta.
+
+    Which vectors are stored depends on the samples alone. Targets (n, Q) share them, each learned as if it were the
+    only one; dual_coef_ is then (Q, vectors).
 
     Parameters
     ----------
@@ -60,6 +65,7 @@ class QKLMSRegressor(OnlineKernelRegressor):
     budget: int | None = 1000
 
     _rows: ClassVar[Any] = staticmethod(jit.qklms_rows)
+    _many: ClassVar[bool] = True
 
     @property
     def n_violations_(self) -> int:
@@ -80,9 +86,18 @@ class QKLMSRegressor(OnlineKernelRegressor):
         if kernel.unit_diagonal and self.eta >= 2:
             warn_caller(f"eta should be below 2 / k(x, x) = 2, got {self.eta:g}")
 
-    def _learn_plainly(self, x: Array, y: float) -> None:
+    def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
+        if targets.ndim == 1:
+            return super()._run(first, samples, targets, importance)
+        e, scores = self.expansion_.arrays, np.empty(targets.shape[1])
+        return int(jit.qklms_target_rows(first, self._p, self._s, e, samples, targets, importance, scores))
+
+    def _learn_plainly(self, x: Array, y: Any) -> None:
         expansion = self.expansion_
-        value = float(expansion.combine(expansion.row(x)))
+        value = expansion.combine(expansion.row(x))
         expansion.make_room()
         slot, distance2 = jit.nearest(expansion.arrays, x)
-        jit.qklms(self._p[0], self._s[0], expansion.arrays, value, x, y, slot, distance2)
+        if expansion.targets is None:
+            jit.qklms(self._p[0], self._s[0], expansion.arrays, float(value), x, y, slot, distance2)
+        else:
+            jit.qklms_targets(self._p[0], self._s[0], expansion.arrays, value, x, y, slot, distance2)

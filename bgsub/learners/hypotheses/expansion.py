@@ -111,6 +111,11 @@ class KernelExpansion:
         return int(self.arrays.store["count"][0])
 
     @property
+    def targets(self) -> int | None:
+        """Number of functions that share the vectors; None for a single one with plain numbers as values."""
+        return self.arrays.stored.shape[1] if self.arrays.stored.ndim == 2 else None
+
+    @property
     def oldest(self) -> int:
         """Slot of the oldest vector of a ring, the next to be overwritten once it is full."""
         return int(self.arrays.store["oldest"][0])

@@ -1,4 +1,4 @@
-"""KRLS with several targets: one dictionary, and for each target what it would have alone."""
+"""Several targets: one dictionary, and for each target what it would have alone."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,19 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.multioutput import MultiOutputRegressor
 
-from bgsub.learners import CallableKernel, KRLSRegressor, NORMARegressor, export, load, save
+from bgsub.learners import (
+    CallableKernel,
+    KAPARegressor,
+    KRLSRegressor,
+    KRLSTRegressor,
+    NORMARegressor,
+    OLKRegressor,
+    QKLMSRegressor,
+    SVMDRegressor,
+    export,
+    load,
+    save,
+)
 
 pytestmark = pytest.mark.compiled
 
@@ -24,6 +36,8 @@ MODELS = [
     KRLSRegressor(sigma=0.8, nu=1e-4, budget=15),
     KRLSRegressor(kernel="polynomial", degree=2, nu=1e-3),
     KRLSRegressor(sigma=0.8, nu=0.01, dtype="float32"),
+    QKLMSRegressor(sigma=0.8, epsilon=0.3),
+    QKLMSRegressor(sigma=0.8, epsilon=0.1, budget=15, dtype="float32"),
 ]
 
 
@@ -65,13 +79,17 @@ def test_it_is_least_squares_over_the_dictionary(nu):
     np.testing.assert_allclose(model.predict(samples), gauss(samples, kept) @ expected, atol=1e-6)
 
 
-def test_rows_parts_single_samples_sparse_rows_and_plain_numpy_agree(tmp_path):
+@pytest.mark.parametrize(
+    "model",
+    [KRLSRegressor(sigma=0.8, nu=0.01), QKLMSRegressor(sigma=0.8, epsilon=0.3)],
+    ids=lambda model: type(model).__name__,
+)
+def test_rows_parts_single_samples_sparse_rows_and_plain_numpy_agree(model, tmp_path):
     samples, targets = stream(70)
-    model = KRLSRegressor(sigma=0.8, nu=0.01)
     whole = clone(model).fit(samples, targets)
     parts = clone(model).partial_fit(samples[:30], targets[:30]).partial_fit(csr_matrix(samples[30:]), targets[30:])
     gauss = CallableKernel(lambda a, b: float(np.exp(-((a - b) ** 2).sum() / (2 * 0.8**2))))
-    plain = KRLSRegressor(kernel=gauss, nu=0.01).fit(samples, targets)
+    plain = clone(model).set_params(kernel=gauss, sigma=None).fit(samples, targets)
     single = clone(model)
     for x, y in zip(samples, targets, strict=True):
         before = np.zeros(3) if not hasattr(single, "expansion_") else single.predict_one(x)
@@ -112,13 +130,42 @@ def test_another_number_of_targets_is_refused_and_changes_nothing():
         alone.learn_one(samples[0], targets[0])
 
 
-def test_other_regressors_learn_several_targets_by_scikit_learn():
+@pytest.mark.parametrize(
+    "regressor",
+    [
+        NORMARegressor(sigma=0.8, eta=0.5),
+        OLKRegressor(sigma=0.8),
+        SVMDRegressor(sigma=0.8),
+        KAPARegressor(sigma=0.8, order=2),
+        KRLSTRegressor(sigma=0.8, budget=20),
+    ],
+    ids=lambda regressor: type(regressor).__name__,
+)
+def test_other_regressors_learn_several_targets_by_scikit_learn(regressor):
     samples, targets = stream()
-    model = MultiOutputRegressor(NORMARegressor(sigma=0.8, eta=0.5))
+    model = MultiOutputRegressor(regressor)
     for part in (slice(0, 60), slice(60, 120)):
         model.partial_fit(samples[part], targets[part])
-    alone = [NORMARegressor(sigma=0.8, eta=0.5).fit(samples, y).predict(samples) for y in targets.T]
-    np.testing.assert_allclose(model.predict(samples), np.stack(alone, axis=1))
+    alone = [clone(regressor).fit(samples, y).predict(samples) for y in targets.T]
+    np.testing.assert_allclose(model.predict(samples), np.stack(alone, axis=1), atol=1e-9)
+
+
+@pytest.mark.parametrize(("epsilon", "budget"), [(0.0, None), (0.4, None), (0.2, 12)])
+def test_quantised_lms_of_several_targets_is_a_plain_loop(epsilon, budget):
+    samples, targets = stream(90)
+    weights = np.random.default_rng(2).uniform(0.3, 2.0, 90)
+    kept, a = np.empty((0, 2)), np.empty((0, 3))
+    for x, y, weight in zip(samples, targets, weights, strict=True):
+        error = y - np.exp(-((kept - x) ** 2).sum(axis=1) / (2 * 0.8**2)) @ a
+        distances = np.sqrt(((kept - x) ** 2).sum(axis=1))
+        if len(kept) and (distances.min() <= epsilon or len(kept) == budget):
+            a[distances.argmin()] += 0.2 * weight * error
+        else:
+            kept, a = np.vstack([kept, x]), np.vstack([a, 0.2 * weight * error])
+    model = QKLMSRegressor(sigma=0.8, epsilon=epsilon, budget=budget).fit(samples, targets, sample_weight=weights)
+    np.testing.assert_array_equal(model.support_vectors_, kept)
+    np.testing.assert_allclose(model.dual_coef_, a.T, atol=1e-12)
+    assert model.n_violations_ == len(kept)
 
 
 def test_a_sample_exactly_as_far_as_nu_is_not_stored():

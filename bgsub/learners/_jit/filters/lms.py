@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bgsub._numba import compiled_views, part, shared
+from bgsub.learners._jit.classes import evaluate_classes
 from bgsub.learners._jit.perceptrons.linear import LONGEST_LMS
 from bgsub.learners._jit.records import Array, State
 from bgsub.learners._jit.store import (
@@ -100,6 +101,44 @@ def qklms_rows(
         s.importance = importance[t]
         slot, distance2 = nearest(e, samples[t])
         qklms(p, s, e, evaluate(e, samples[t]), samples[t], targets[t], slot, distance2)
+    return len(samples)
+
+
+@shared
+def qklms_targets(
+    p: QKLMSParameters, s: State, e: Expansion, scores: Array, x: Array, y: Array, slot: int, distance2: float
+) -> None:
+    """Learn x with targets y (Q,), at which the functions are scores (Q,), as `qklms` does each."""
+    s.t += 1
+    store, joins = e.store[0], slot < 0 or distance2 > p.quantum * p.quantum
+    joins = joins and store.count != p.budget
+    if joins:
+        slot = store.count
+        place(e, slot, x)
+        e.stored[slot] = 0.0
+        store.count += 1
+        s.violations += 1
+    for q in range(y.shape[0]):
+        e.stored[slot, q] += p.eta * s.importance * (y[q] - scores[q])
+
+
+@compiled_views
+def qklms_target_rows(
+    first: int, parameters: Array, state: Array, e: Expansion, samples: Array, targets: Array, importance: Array,
+    scores: Array,
+) -> int:  # fmt: skip
+    """Learn samples (m, d) with targets (m, Q) and weights (m,) from row `first` on; scores (Q,) f8 is scratch.
+
+    Return the row reached.
+    """
+    p, s = parameters[0], state[0]
+    for t in range(first, len(samples)):
+        if full(e):
+            return t
+        s.importance = importance[t]
+        slot, distance2 = nearest(e, samples[t])
+        evaluate_classes(e, samples[t], scores)
+        qklms_targets(p, s, e, scores, samples[t], targets[t], slot, distance2)
     return len(samples)
 
 
