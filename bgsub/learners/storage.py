@@ -12,6 +12,7 @@ from bgsub._input.archives import open_archive
 from bgsub.errors import ModelFileError
 from bgsub.learners._base.learner import OnlineLearner
 from bgsub.learners.hypotheses import kernels
+from bgsub.learners.meta.experts import Bank
 
 __all__ = ["export", "load", "save"]
 
@@ -37,13 +38,13 @@ def _made(description: dict[str, Any]) -> kernels.Kernel:
     return kernel
 
 
-def save(model: OnlineLearner, path: str | Path) -> None:
+def save(model: OnlineLearner | Bank, path: str | Path) -> None:
     """Write a learner that has learned to a file; `load` continues with the same bits.
 
     Parameters
     ----------
     model : learner
-        Any of this package, with a kernel that is not a Python function.
+        Any of this package, banks included, with a kernel that is not a Python function.
     path : path
         Replaced as a whole: it is never there half written.
 
@@ -67,6 +68,42 @@ def save(model: OnlineLearner, path: str | Path) -> None:
     >>> again.score_one(np.array([1.0]))
     1.0
     """
+    header, arrays = _packed_bank(model) if isinstance(model, Bank) else _packed(model)
+    _write(Path(path), json.dumps(header), arrays)
+
+
+def _packed_bank(model: Bank) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what is written of a bank: its numbers, and all of each of its experts."""
+    if not hasattr(model, "experts_"):
+        raise ValueError(f"model must have learned something to be saved, got {model!r}")
+    header: dict[str, Any] = {
+        "class": type(model).__name__,
+        "learner": None if model.learner is None else _described_learner(model.learner),
+        "grid": _plain("grid", model.grid),
+        "discount": _plain("discount", model.discount),
+        "settings": _plain("grid", model.settings_),
+        "state": model._state(),
+        "experts": [],
+    }
+    arrays = {}
+    for number, expert in enumerate(model.experts_):
+        part, more = _packed(expert)
+        header["experts"].append(part)
+        arrays.update({f"{number}/{name}": values for name, values in more.items()})
+    return header, arrays
+
+
+def _described_learner(model: OnlineLearner) -> dict[str, Any]:
+    """Return class and parameters of a learner."""
+    parameters = model.get_params()
+    if isinstance(parameters.get("kernel"), kernels.Kernel):
+        parameters["kernel"] = _described(parameters["kernel"])
+    plain = {key: value if key == "kernel" else _plain(key, value) for key, value in parameters.items()}
+    return {"class": type(model).__name__, "parameters": plain}
+
+
+def _packed(model: OnlineLearner) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what is written of a learner: a header, and arrays by name."""
     if not isinstance(model, OnlineLearner):
         raise ValueError(
             f"model must be a learner of bgsub.learners, got {type(model).__name__}; of a pipeline, save the learner "
@@ -74,21 +111,14 @@ def save(model: OnlineLearner, path: str | Path) -> None:
         )
     if not model._started:
         raise ValueError(f"model must have learned something to be saved, got {model!r}")
-    parameters, resolved = model.get_params(), _described(model.expansion_.kernel)
-    if isinstance(parameters.get("kernel"), kernels.Kernel):
-        parameters["kernel"] = _described(parameters["kernel"])
-    header = {
-        "class": type(model).__name__,
-        "parameters": {key: value if key == "kernel" else _plain(key, value) for key, value in parameters.items()},
-        "resolved_kernel": resolved,
-        "n_features": model.n_features_in_,
-    }
+    resolved = _described(model.expansion_.kernel)
+    header = {**_described_learner(model), "resolved_kernel": resolved, "n_features": model.n_features_in_}
     arrays = {f"expansion_{name}": values for name, values in model.expansion_.state().items()}
     arrays["scalars"] = model._s
     for name in ("classes_", "class_weight_", "feature_names_in_"):
         if name in vars(model):
             arrays[name] = np.array(vars(model)[name].tolist())  # text, where the labels are objects
-    _write(Path(path), json.dumps(header), arrays)
+    return header, arrays
 
 
 def export(model: Any, path: str | Path) -> None:
@@ -114,8 +144,8 @@ def export(model: Any, path: str | Path) -> None:
     Raises
     ------
     ValueError
-        If the model has learned nothing or has no expansion (linear learners have `coef_` instead), or decides by more
-        than f(x) + b, or its kernel is none of those above.
+        If the model has learned nothing or has no expansion (linear learners have `coef_` instead; a bank has one for
+        each learner in `experts_`), or decides by more than f(x) + b, or its kernel is none of those above.
     ModelFileError
         If the file cannot be written.
 
@@ -131,6 +161,11 @@ def export(model: Any, path: str | Path) -> None:
     ...         str(arrays["kernel"]), float(arrays["gamma"]), arrays["dual_coef"]
     ('gaussian', 0.5, array([[1.]]))
     """
+    if isinstance(model, Bank):
+        raise ValueError(
+            "model must not be a bank to be exported: its learners have kernels of their own, so that there is no "
+            "common expansion; export one of its experts_, or save the bank"
+        )
     if not isinstance(model, OnlineLearner) or not model._started or not hasattr(model, "support_vectors_"):
         raise ValueError(f"model must be a learner with support vectors that has learned something, got {model!r}")
     factor, constant = model._decision()
@@ -220,12 +255,29 @@ def _kinds(base: type[Any]) -> dict[str, Any]:
     return found
 
 
-def _restored(header: dict[str, Any], arrays: dict[str, Any]) -> OnlineLearner:
-    kind = _kinds(OnlineLearner)[header["class"]]
+def _made_learner(described: dict[str, Any]) -> Any:
+    """Return a learner that has learned nothing, by class and parameters."""
     parameters = {
         key: _made(value) if key == "kernel" and isinstance(value, dict) else _unplain(value)
-        for key, value in header["parameters"].items()
+        for key, value in described["parameters"].items()
     }
-    model: OnlineLearner = kind(**parameters)
+    return _kinds(OnlineLearner)[described["class"]](**parameters)
+
+
+def _restored_bank(header: dict[str, Any], arrays: dict[str, Any]) -> Bank:
+    learner = None if header["learner"] is None else _made_learner(header["learner"])
+    model: Bank = _kinds(Bank)[header["class"]](learner, _unplain(header["grid"]), discount=header["discount"])
+    experts = [
+        _restored(part, {name.split("/", 1)[1]: arrays[name] for name in arrays if name.startswith(f"{number}/")})
+        for number, part in enumerate(header["experts"])
+    ]
+    model._resume(experts, _unplain(header["settings"]), header["state"])
+    return model
+
+
+def _restored(header: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    if "experts" in header:
+        return _restored_bank(header, arrays)
+    model: OnlineLearner = _made_learner(header)
     model._resume(_made(header["resolved_kernel"]), int(header["n_features"]), arrays)
     return model

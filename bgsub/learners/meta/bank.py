@@ -4,118 +4,23 @@ import math
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.model_selection import ParameterGrid
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from bgsub.learners._base.classifier import OnlineKernelClassifier
 from bgsub.learners._base.learner import all_or_nothing, check_weight
 from bgsub.learners._base.regressor import OnlineKernelRegressor
-from bgsub.learners.hypotheses.kernels import Array, scale_gamma
+from bgsub.learners.hypotheses.kernels import Array
 from bgsub.learners.hypotheses.samples import one_sample
-from bgsub.learners.meta.hedge import AdaHedge
+from bgsub.learners.meta.experts import Bank
 from bgsub.learners.norma import NORMAClassifier
 from bgsub.learners.norma_regressor import NORMARegressor
 
 __all__ = ["BankClassifier", "BankRegressor"]
 
-_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""Widths of a bank that was given none, in units of the usual one."""
 
-
-class _Bank(BaseEstimator):  # type: ignore[misc]
-    """Learners of different parameters, and their weights."""
-
-    _kind: ClassVar[Any] = None
-
-    def __init__(self, learner: Any = None, grid: Any = None) -> None:
-        self.learner = learner
-        self.grid = grid
-
-    def _usual(self) -> Any:
-        """Return the learner where none is given."""
-        raise NotImplementedError
-
-    def _settings(self, learner: Any, gamma: float) -> list[dict[str, Any]]:
-        """Return the parameters of each learner; `gamma` is that of the usual width."""
-        given = learner.get_params()
-        exponent = {"gaussian": 2, "laplacian": 1}.get(given["kernel"]) if isinstance(given["kernel"], str) else None
-        if self.grid is None:
-            if exponent is None:
-                raise ValueError(f"grid must be given where the kernel has no width, got None with {given['kernel']!r}")
-            widths = {"sigma": None, "width": None}
-            return [{**widths, "gamma": gamma / factor**exponent} for factor in _FACTORS]
-        settings = list(ParameterGrid(self.grid))
-        named = {"gamma", "sigma", "width"}
-        if exponent is not None and all(given[name] is None for name in named):
-            return [chosen if named & set(chosen) else {**chosen, "gamma": gamma} for chosen in settings]
-        return settings
-
-    def _begin(self, n_features: int, samples: Array | None) -> None:
-        learner = self._usual() if self.learner is None else self.learner
-        if not isinstance(learner, self._kind):
-            raise ValueError(f"learner must be a {self._kind.__name__} or None, got {learner!r}")
-        gamma = 1 / n_features if samples is None or len(samples) < 2 else scale_gamma(samples)
-        self.settings_ = self._settings(learner, gamma)
-        self.experts_: list[Any] = [clone(learner).set_params(**chosen) for chosen in self.settings_]
-        self.hedge_ = AdaHedge(len(self.experts_))
-        self.n_features_in_ = n_features
-        self.t_ = 0
-
-    @property
-    def weights_(self) -> Array:
-        """(experts,) weights of the next prediction."""
-        check_is_fitted(self, "experts_")
-        return self.hedge_.weights()
-
-    @property
-    def losses_(self) -> Array:
-        """(experts,) total loss of each."""
-        check_is_fitted(self, "experts_")
-        return self.hedge_.totals.copy()
-
-    @property
-    def best_params_(self) -> dict[str, Any]:
-        """The parameters of the grid that had the least loss."""
-        check_is_fitted(self, "experts_")
-        return dict(self.settings_[int(self.hedge_.totals.argmin())])
-
-    def _learn_rows(self, samples: Array, targets: Any, importance: Array) -> Self:
-        """Learn rows in order; each expert learns all, then the weights follow their losses."""
-        losses = np.empty((len(samples), len(self.experts_)))
-        for column, expert in zip(losses.T, self.experts_, strict=True):
-            for t, (x, y, weight) in enumerate(zip(samples, targets, importance.tolist(), strict=True)):
-                column[t] = weight * self._loss(expert, x, y, weight) if weight else 0.0
-        for row in losses:
-            self.hedge_.learn(row)
-        self.t_ += int(np.count_nonzero(importance))
-        return self
-
-    def _loss(self, expert: Any, x: Array, y: Any, weight: float) -> float:
-        """Let an expert learn a sample; return its loss before."""
-        raise NotImplementedError
-
-    def _learn_sample(self, x: Array, y: Any, sample_weight: float) -> float:
-        losses = [sample_weight * self._loss(expert, x, y, sample_weight) for expert in self.experts_]
-        self.t_ += 1
-        return self.hedge_.learn(np.array(losses))
-
-    def _rows(self, X: Any) -> Array:  # noqa: N803
-        check_is_fitted(self, "experts_")
-        result: Array = validate_data(self, X, dtype=np.float64, reset=False)
-        return result
-
-    def _importance(self, sample_weight: Any, samples: Array) -> Array:
-        if sample_weight is None:
-            return np.ones(len(samples))
-        weights: Array = _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
-        if not weights.any():
-            raise ValueError("sample_weight must have an element that is not zero, got zeros only")
-        return weights
-
-
-class BankClassifier(ClassifierMixin, _Bank):  # type: ignore[misc]
+class BankClassifier(ClassifierMixin, Bank):  # type: ignore[misc]
     """Classifiers of different widths or other parameters, that vote with weights which follow their mistakes.
 
     All learn every sample. The loss of each is 1 for a mistake before the sample was learned, times the weight of the
@@ -132,6 +37,10 @@ class BankClassifier(ClassifierMixin, _Bank):  # type: ignore[misc]
         None tries a quarter, half, once, twice and four times the usual width, that of gamma "scale" in the first data,
         or for features of variance 1 where these are a single sample. That usual width is also that of a grid and a
         learner without one.
+    discount : float
+        Factor of past losses for each sample that is learned, in (0, 1]. 1 counts all samples the same; with less the
+        weights, `losses_` and the bound are about the last 1 / (1 - discount), so that another learner can take over
+        where the stream drifts.
 
     Attributes
     ----------
@@ -224,7 +133,7 @@ class BankClassifier(ClassifierMixin, _Bank):  # type: ignore[misc]
         return self._fit(X, y, classes, sample_weight, reset=not hasattr(self, "experts_"))
 
     def _fit(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, reset: bool) -> Self:  # noqa: N803
-        samples, labels = validate_data(self, X, y, dtype=np.float64, reset=reset)
+        samples, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset)
         check_classification_targets(labels)
         importance = self._importance(sample_weight, samples)
         if reset:
@@ -259,11 +168,11 @@ class BankClassifier(ClassifierMixin, _Bank):  # type: ignore[misc]
         (n, classes), the weights for each.
         """
         samples = self._rows(X)
-        votes = np.zeros((len(samples), len(self.classes_)))
+        votes = np.zeros((samples.shape[0], len(self.classes_)))
         for weight, expert in zip(self.hedge_.weights(), self.experts_, strict=True):
             scores = expert.decision_function(samples)
             chosen = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
-            votes[np.arange(len(samples)), chosen] += weight
+            votes[np.arange(len(votes)), chosen] += weight
         return votes if len(self.classes_) > 2 else votes[:, 1] - votes[:, 0]
 
     def predict(self, X: Array) -> Array:  # noqa: N803
@@ -284,7 +193,7 @@ class BankClassifier(ClassifierMixin, _Bank):  # type: ignore[misc]
         return tags
 
 
-class BankRegressor(RegressorMixin, _Bank):  # type: ignore[misc]
+class BankRegressor(RegressorMixin, Bank):  # type: ignore[misc]
     """Regressors of different parameters, such as widths and steps, averaged with weights that follow their errors.
 
     All learn every sample. The loss of each is the squared error before the sample was learned, times the weight of the
@@ -301,6 +210,10 @@ class BankRegressor(RegressorMixin, _Bank):  # type: ignore[misc]
         None tries a quarter, half, once, twice and four times the usual width, that of gamma "scale" in the first data,
         or for features of variance 1 where these are a single sample. That usual width is also that of a grid and a
         learner without one.
+    discount : float
+        Factor of past losses for each sample that is learned, in (0, 1]. 1 counts all samples the same; with less the
+        weights, `losses_` and the bound are about the last 1 / (1 - discount), so that another learner can take over
+        where the stream drifts.
 
     Attributes
     ----------
@@ -358,7 +271,7 @@ class BankRegressor(RegressorMixin, _Bank):  # type: ignore[misc]
         return self._fit(X, y, sample_weight, reset=not hasattr(self, "experts_"))
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Self:  # noqa: N803
-        samples, targets = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=reset)
+        samples, targets = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, reset=reset)
         importance = self._importance(sample_weight, samples)
         if reset:
             self._begin(samples.shape[1], samples)

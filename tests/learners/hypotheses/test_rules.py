@@ -20,6 +20,7 @@ from bgsub.learners import (
     SVMDClassifier,
 )
 from bgsub.learners._jit import losses, svmd
+from bgsub.learners._jit.norma import norma_class_rows, norma_rows
 from bgsub.learners._jit.perceptrons import members
 from bgsub.learners._jit.perceptrons.linear import LinearStore, settle_factor
 from bgsub.learners._jit.records import as_record, record_type
@@ -244,6 +245,10 @@ def test_a_sample_within_the_span_is_projected_even_without_tolerance(margin):
     model.learn_one(np.array([0.5]), 1)  # right by .25, and exactly on the one vector
     assert (model.n_support_, model.n_mistakes_, model.n_margin_updates_) == (1, 1, 1)
     assert model.score_one(np.array([0.5])) == pytest.approx(0.5)
+
+
+def test_loops_are_named_by_their_rules():
+    assert (norma_rows.__name__, norma_class_rows.__name__) == ("norma_rows", "norma_class_rows")
 
 
 def test_the_first_sample_of_norma_is_a_tie_and_so_a_mistake():

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -15,10 +16,14 @@ from bgsub.learners import (
     BankRegressor,
     KernelPerceptron,
     KRLSRegressor,
+    Laplacian,
     NORMAClassifier,
     NORMARegressor,
     OLKClassifier,
     OLKNovelty,
+    export,
+    load,
+    save,
 )
 from bgsub.learners.meta.hedge import AdaHedge
 from tests.learners.known import rings
@@ -73,6 +78,81 @@ def test_weights_are_those_of_the_published_algorithm_and_keep_its_bound(losses)
         assert regret <= 2 * hedge.gap + 1e-9 * losses.sum()
     assert hedge.mean_total == pytest.approx(means.sum(), rel=1e-6)
     np.testing.assert_allclose(hedge.totals, losses.sum(axis=0))
+
+
+@pytest.mark.parametrize("discount", [0.5, 0.97])
+@pytest.mark.parametrize("losses", LOSSES.values(), ids=LOSSES)
+def test_discounted_weights_keep_the_bound_for_discounted_losses(losses, discount):
+    losses = losses.astype(float)
+    hedge, means = AdaHedge(losses.shape[1], discount), []
+    for t, row in enumerate(losses, 1):
+        before = hedge.weights()
+        means.append(before @ row)
+        hedge.learn(row)
+        shares = discount ** np.arange(t)[::-1]
+        np.testing.assert_allclose(hedge.totals, shares @ losses[:t], rtol=1e-9, atol=1e-12)
+        assert hedge.mean_total == pytest.approx(shares @ means, rel=1e-9)
+        assert hedge.mean_total - hedge.totals.min() <= 2 * hedge.gap + 1e-9 * hedge.totals.max()
+
+
+def test_a_discount_follows_the_best_where_it_changes_and_survives_silence():
+    losses = np.repeat([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]], [200, 60, 3000], axis=0)
+    lasting, discounted = AdaHedge(2), AdaHedge(2, 0.9)
+    for t, row in enumerate(losses):
+        lasting.learn(row)
+        discounted.learn(row)
+        if t == 259:
+            assert (discounted.weights()[1] > 0.99, lasting.weights()[1] < 0.01) == (True, True)
+    assert discounted.weights().sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BankClassifier(OLKClassifier(average=True), {"sigma": [0.3, 1.0], "C": [0.1, 1.0]}),
+        BankClassifier(NORMAClassifier(kernel=Laplacian(gamma=1.0)), {"eta": [0.03, 0.3]}, discount=0.95),
+        BankClassifier(discount=0.9),
+        BankRegressor(KRLSRegressor(), [{"sigma": [0.3]}, {"sigma": [1.0], "nu": [0.1]}]),
+    ],
+    ids=["olk", "norma", "default", "krls"],
+)
+def test_a_saved_bank_continues_with_the_same_bits_and_sparse_rows_are_the_same(model, tmp_path):
+    samples, labels = rings(90)
+    targets = np.sin(samples[:, 0]) if isinstance(model, BankRegressor) else np.where(labels > 0, "in", "out")
+    first = clone(model).fit(csr_matrix(samples[:60]), targets[:60])
+    dense = clone(model).fit(samples[:60], targets[:60])
+    np.testing.assert_allclose(first.weights_, dense.weights_, rtol=1e-9)
+    np.testing.assert_array_equal(first.predict(csr_matrix(samples)), first.predict(samples))
+    save(dense, tmp_path / "bank.npz")
+    again = load(tmp_path / "bank.npz")
+    assert (type(again), repr(again.get_params())) == (type(dense), repr(dense.get_params()))
+    for each in (dense, again):
+        each.partial_fit(samples[60:], targets[60:])
+    for name in ("weights_", "losses_"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(dense, name))
+    np.testing.assert_array_equal(again.predict(samples), dense.predict(samples))
+    assert (again.t_, again.best_params_, again.hedge_.gap) == (90, dense.best_params_, dense.hedge_.gap)
+    with pytest.raises(ValueError, match="model must not be a bank to be exported"):
+        export(dense, tmp_path / "plain.npz")
+
+
+def test_a_bank_that_cannot_be_saved_says_why(tmp_path):
+    samples, labels = rings(30)
+    with pytest.raises(ValueError, match="must have learned something"):
+        save(BankClassifier(), tmp_path / "bank.npz")
+    kernels = BankClassifier(grid={"kernel": [Laplacian(gamma=1.0)]}).fit(samples, labels)
+    with pytest.raises(ValueError, match="grid must be a number, text or None to be saved"):
+        save(kernels, tmp_path / "bank.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_samples_of_weight_zero_are_not_part_of_the_stream():
+    samples, labels = rings(40)
+    weights = np.tile([1.0, 0.0], 20)
+    whole = BankClassifier(grid={"sigma": [0.3, 1.0]}, discount=0.9).fit(samples, labels, sample_weight=weights)
+    part = BankClassifier(grid={"sigma": [0.3, 1.0]}, discount=0.9).fit(samples[::2], labels[::2])
+    np.testing.assert_array_equal(whole.losses_, part.losses_)
+    assert whole.t_ == part.t_ == 20
 
 
 def test_a_bank_of_classifiers_votes_as_its_members_do():
@@ -165,6 +245,7 @@ def test_wrong_arguments_change_nothing():
         (BankRegressor(KernelPerceptron()), "learner must be a OnlineKernelRegressor or None"),
         (BankClassifier(KernelPerceptron(kernel="linear")), "grid must be given where the kernel has no width"),
         (BankClassifier(grid={"sigma": [-1.0]}), "sigma must be positive"),
+        (BankClassifier(discount=0.0), r"discount must be in \(0, 1\], got 0"),
     ):
         with pytest.raises(ValueError, match=message):
             model.fit(samples, labels)
