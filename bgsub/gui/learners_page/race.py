@@ -10,73 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bgsub.gui.learners_page.methods import METHODS, Method
 from bgsub.gui.learners_page.streams import STREAMS, Kind, Sample, Stream
-from bgsub.learners import (
-    ALMAClassifier,
-    ForgetronClassifier,
-    KernelPerceptron,
-    KRLSRegressor,
-    NORMAClassifier,
-    NORMANovelty,
-    NORMARegressor,
-    OLKClassifier,
-    OLKNovelty,
-    OLKRegressor,
-    PassiveAggressiveKernel,
-    ProjectronClassifier,
-    RBPClassifier,
-    SVMDClassifier,
-    SVMDNovelty,
-    SVMDRegressor,
-)
+from bgsub.learners import DriftAware, KRLSTRegressor
+from bgsub.learners.meta.experts import Bank
 
-__all__ = ["METHODS", "LearnerView", "LearningThread", "Method", "Race", "RaceView", "Setup"]
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """One learner to compare."""
-
-    id: str
-    label: str
-    make: Callable[[float], Any]
-    """Makes the learner for a width sigma of the Gaussian kernel."""
-
-
-def _by_id(*methods: Method) -> dict[str, Method]:
-    return {method.id: method for method in methods}
-
-
-METHODS: dict[Kind, dict[str, Method]] = {
-    Kind.CLASSES: _by_id(
-        Method("norma", "NORMA", lambda sigma: NORMAClassifier(sigma=sigma, eta=0.2, lam=0.05, budget=200)),
-        Method("olk", "OLK", lambda sigma: OLKClassifier(sigma=sigma, r=0.01, budget=200)),
-        Method("perceptron", "Perceptron", lambda sigma: KernelPerceptron(sigma=sigma, budget=200)),
-        Method("pa-1", "PA-I", lambda sigma: PassiveAggressiveKernel(sigma=sigma, C=0.5, budget=200)),
-        Method("projectron", "Projectron", lambda sigma: ProjectronClassifier(sigma=sigma)),
-        Method("forgetron", "Forgetron", lambda sigma: ForgetronClassifier(sigma=sigma, budget=100)),
-        Method("rbp", "RBP", lambda sigma: RBPClassifier(sigma=sigma, budget=100, random_state=0)),
-        Method("alma", "ALMA", lambda sigma: ALMAClassifier(sigma=sigma, budget=200)),
-        Method("svmd", "SVMD", lambda sigma: SVMDClassifier(sigma=sigma, lam=0.05, budget=200)),
-    ),
-    Kind.NOVELTY: _by_id(
-        Method("norma", "NORMA", lambda sigma: NORMANovelty(sigma=sigma, nu=0.07, budget=300)),
-        Method("olk-n", "OLK_N", lambda sigma: OLKNovelty(sigma=sigma, nu=0.07, r=0.004, budget=300)),
-        Method("svmd", "SVMD", lambda sigma: SVMDNovelty(sigma=sigma, nu=0.07, budget=300)),
-    ),
-    Kind.REGRESSION: _by_id(
-        Method("norma", "NORMA", lambda sigma: NORMARegressor(sigma=sigma, eta=0.3, lam=0.01, budget=200)),
-        Method(
-            "norma-huber",
-            "NORMA, Huber",
-            lambda sigma: NORMARegressor(sigma=sigma, loss="huber", eta=0.1, delta=0.4, lam=0.02, budget=200),
-        ),
-        Method("olk", "OLK", lambda sigma: OLKRegressor(sigma=sigma, C=0.2, r=0.004, budget=200)),
-        Method("krls", "KRLS", lambda sigma: KRLSRegressor(sigma=sigma, nu=0.01)),
-        Method("svmd", "SVMD", lambda sigma: SVMDRegressor(sigma=sigma, lam=0.02, budget=200)),
-    ),
-}
-"""Methods for each kind of stream, by id."""
+__all__ = ["LearnerView", "LearningThread", "Race", "RaceView", "Setup"]
 
 GRID = (48, 48)
 """Rows and columns of the points at which a decision function is drawn."""
@@ -107,7 +46,8 @@ class LearnerView:
 
     method: Method
     values: NDArray[np.float64]
-    """(rows, columns) of the decision function, top row first; of a regression (columns,) of predictions."""
+    """(rows, columns) of the decision function, top row first; of three classes, of the predicted class, 0 to 2; of a
+    regression (columns,) of predictions."""
     support: NDArray[np.float64]
     """(n, d) support vectors."""
     errors: NDArray[np.float64]
@@ -116,6 +56,14 @@ class LearnerView:
     """(m,) the same as a mean per sample, over the last 200 samples."""
     failure: str
     """Why it stopped; empty while it learns."""
+    deviation: NDArray[np.float64] | None = None
+    """(columns,) standard deviation of targets around the predictions, where the learner knows it."""
+    shares: NDArray[np.float64] | None = None
+    """(m, members) weights of the members of a bank at the times of the view."""
+    share_names: tuple[str, ...] = ()
+    """What the members are."""
+    resets: tuple[int, ...] | None = None
+    """Numbers of samples after which a drift made the learner start again; None where nothing looks for drift."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,6 +92,7 @@ class _Runner:
         self.errors: deque[float] = deque(maxlen=_HISTORY)
         self.recent_errors: deque[float] = deque(maxlen=_HISTORY)
         self.failure = ""
+        self.shares: deque[NDArray[np.float64]] = deque(maxlen=_HISTORY)
         self.started = False
 
     def learn(self, sample: Sample) -> None:
@@ -162,24 +111,62 @@ class _Runner:
         if self.kind is Kind.NOVELTY:
             novel = bool(self.model.learn_one(sample.x))
             return float(novel != (sample.y < 0))
-        before = float(self.model.score_one(sample.x))
-        self.model.learn_one(sample.x, int(sample.y) if self.kind is Kind.CLASSES else sample.y)
-        if self.kind is Kind.CLASSES:
-            return float((before > 0) != (sample.truth > 0))
-        return abs(before - sample.truth)
+        if self.kind is Kind.REGRESSION:
+            guess = float(self.model.predict_one(sample.x)) if self.started else 0.0
+            self.model.learn_one(sample.x, sample.y)
+            return abs(guess - sample.truth)
+        if not self.started:
+            self.model.start(len(sample.x), [0, 1, 2] if self.kind is Kind.REGIONS else [-1, 1])
+        label = self.model.predict_one(sample.x)
+        self.model.learn_one(sample.x, int(sample.y))
+        return float(label != sample.truth)
 
     def record(self) -> None:
         self.errors.append(self.total)
         self.recent_errors.append(sum(self.last) / len(self.last) if self.last else 0.0)
+        if isinstance(self.model, Bank) and self.started:
+            self.shares.append(self.model.weights_)
+
+    @property
+    def _reader(self) -> Any:
+        """What decides: of a learner that looks for drift, the one inside."""
+        return self.model.learner_ if isinstance(self.model, DriftAware) else self.model
+
+    @property
+    def _kernel_learner(self) -> Any:
+        """What has support vectors: of a bank, the member with the largest share."""
+        reader = self._reader
+        return reader.experts_[int(reader.weights_.argmax())] if isinstance(reader, Bank) else reader
 
     def view(self, points: NDArray[np.float64], shape: tuple[int, ...]) -> LearnerView:
-        values = np.zeros(shape)
+        values, deviation = np.zeros(shape), None
         if self.started and not self.failure:
-            decide = self.model.predict if self.kind is Kind.REGRESSION else self.model.decision_function
-            values = np.asarray(decide(points), np.float64).reshape(shape)
-        support = np.asarray(self.model.support_vectors_) if self.started else np.empty((0, points.shape[1]))
+            reader = self._reader
+            if isinstance(reader, KRLSTRegressor):
+                values, deviation = reader.predict(points, return_std=True)
+            else:
+                by_class = self.kind in (Kind.CLASSES, Kind.NOVELTY)
+                values = np.asarray((reader.decision_function if by_class else reader.predict)(points), np.float64)
+        support = np.empty((0, points.shape[1]))
+        names: tuple[str, ...] = ()
+        resets: tuple[int, ...] | None = None
+        if self.started:
+            support = np.asarray(self._kernel_learner.support_vectors_)
+            if isinstance(self.model, Bank):
+                names = tuple([f"\u03c3 {setting['sigma']:.3g}" for setting in self.model.settings_])
+            elif isinstance(self.model, DriftAware):
+                resets = tuple(self.model.drifts_)
         return LearnerView(
-            self.method, values, support, np.array(self.errors), np.array(self.recent_errors), self.failure
+            method=self.method,
+            values=values.reshape(shape),
+            support=support,
+            errors=np.array(self.errors),
+            recent_errors=np.array(self.recent_errors),
+            failure=self.failure,
+            deviation=deviation,
+            shares=np.array(self.shares) if self.shares else None,
+            share_names=names,
+            resets=resets,
         )
 
 

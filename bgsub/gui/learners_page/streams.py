@@ -17,6 +17,7 @@ class Kind(enum.Enum):
     """Learning task."""
 
     CLASSES = "classes"
+    REGIONS = "regions"
     NOVELTY = "novelty"
     REGRESSION = "regression"
 
@@ -28,7 +29,7 @@ class Sample:
     x: NDArray[np.float64]
     """(2,) or, for regression, (1,)."""
     y: float
-    """Class -1 or 1; 1 normal and -1 outlier; or the target."""
+    """Class -1 or 1; one of three classes 0 to 2; 1 normal and -1 outlier; or the target."""
     truth: float
     """`y` without noise: the class, or the target without noise and outliers."""
 
@@ -83,6 +84,13 @@ def _noisy_classes(_t: int, random: np.random.Generator) -> Sample:
     return Sample(x, truth if random.random() > 0.1 else -truth, truth)
 
 
+def _three_gaussians(t: int, random: np.random.Generator) -> Sample:
+    label = int(random.integers(3))
+    angle = 2 * math.pi * (label / 3 + t / 6000)
+    centre = 1.4 * np.array([math.cos(angle), math.sin(angle)])
+    return Sample(centre + random.normal(0, 0.6, 2), label, label)
+
+
 def _outlier(random: np.random.Generator) -> NDArray[np.float64]:
     return random.uniform(-2.9, 2.9, 2)
 
@@ -122,6 +130,7 @@ STREAMS = (
     Stream("Two rings", Kind.CLASSES, _rings),
     Stream("Wave with 10 % wrong labels", Kind.CLASSES, _noisy_classes),
     Stream("Quadrants that switch", Kind.CLASSES, _switching),
+    Stream("Three moving Gaussians", Kind.REGIONS, _three_gaussians),
     Stream("Ring with outliers", Kind.NOVELTY, _ring_with_outliers),
     Stream("Drifting cloud with outliers", Kind.NOVELTY, _drifting_cloud),
     _sine("Noisy sine", drift=False, outliers=0.0),

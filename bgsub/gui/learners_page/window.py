@@ -20,7 +20,8 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from bgsub.gui.learners_page.race import METHODS, LearningThread, RaceView, Setup
+from bgsub.gui.learners_page.methods import METHODS
+from bgsub.gui.learners_page.race import LearningThread, RaceView, Setup
 from bgsub.gui.learners_page.streams import STREAMS, Kind
 from bgsub.gui.learners_page.surface_view import SurfaceView
 from bgsub.gui.mailbox import Mailbox
@@ -32,7 +33,19 @@ __all__ = ["LearnersWindow"]
 _SPEEDS = (20.0, 50.0, 200.0, 500.0, 2000.0)
 _CHECKED = 6
 _ID_ROLE = Qt.ItemDataRole.UserRole
-_COLOURS = ("curve_a", "curve_b", "#2f9e44", "#ae3ec9", "#e03131", "#1098ad", "#868e96", "#f08c00", "#c2255c")
+_COLOURS = (
+    "curve_a",
+    "curve_b",
+    "#2f9e44",
+    "#ae3ec9",
+    "#e03131",
+    "#1098ad",
+    "#868e96",
+    "#f08c00",
+    "#c2255c",
+    "#5f3dc4",
+    "#087f5b",
+)
 
 
 class ErrorCurve(enum.Enum):
@@ -141,7 +154,8 @@ class LearnersWindow(QWidget):
         buttons.addWidget(self.restart_button)
         legend = QLabel(
             "Circles are support vectors, the line is the decision (of a regression: the prediction, dashes the "
-            "truth, ticks the support vectors). Pink marks outliers."
+            "truth, ticks the support vectors, the band two standard deviations where they are known). Pink marks "
+            "outliers. A strip below shows the shares of a bank's widths over time, or the restarts after drift."
         )
         legend.setWordWrap(True)
         legend.setProperty("faint", True)

@@ -533,12 +533,12 @@ class TestLearnersPage:
             page.measure.setCurrentIndex(1)
             assert len(page.curves.curves) == len(page.view.learners)
             page.pause.click()
-            held = page.view.t
+            held, shown = page.view.t, len(page.view.learners)
             qtbot.waitUntil(lambda: page.pause.isChecked())
             item = page.methods.item(0)
             item.setCheckState(Qt.CheckState.Unchecked)
             page.pause.click()
-            qtbot.waitUntil(lambda: page.view.t != held and len(page.view.learners) == page.methods.count() - 1)
+            qtbot.waitUntil(lambda: page.view.t != held and len(page.view.learners) == shown - 1)
         finally:
             page.close()
             page.finish()

@@ -11,7 +11,8 @@ from bgsub.gui import panes
 from bgsub.gui.engine.history import History
 from bgsub.gui.engine.processing.detector_run import needs_new_model
 from bgsub.gui.engine.recorder import Outputs, Recording
-from bgsub.gui.learners_page.race import METHODS, LearningThread, Method, Race, Setup
+from bgsub.gui.learners_page.methods import METHODS, Method
+from bgsub.gui.learners_page.race import LearningThread, Race, Setup
 from bgsub.gui.learners_page.streams import STREAMS, Kind
 from bgsub.gui.mailbox import Mailbox
 from bgsub.gui.panels.roi_draft import Draft
@@ -167,11 +168,38 @@ class TestLearning:
         view = race.view()
         assert [learner.failure for learner in view.learners] == [""] * len(METHODS[stream.kind])
         best = min(float(learner.recent_errors[-1]) for learner in view.learners)
-        assert best < {Kind.CLASSES: 0.2, Kind.NOVELTY: 0.1, Kind.REGRESSION: 0.25}[stream.kind]
+        assert best < {Kind.CLASSES: 0.2, Kind.REGIONS: 0.2, Kind.NOVELTY: 0.1, Kind.REGRESSION: 0.25}[stream.kind]
         for learner in view.learners:
             assert np.isfinite(learner.values).all()
             assert learner.support.shape[1] == len(view.recent[0].x)
             assert (np.diff(learner.errors) >= 0).all()
+
+    def test_a_bank_shows_its_shares_and_a_tracker_its_band(self):
+        noisy_sine = next(stream for stream in STREAMS if stream.kind is Kind.REGRESSION)
+        race = Race(Setup(noisy_sine, ("bank", "krls-t", "norma")))
+        race.advance(200)
+        view = race.view()
+        bank, tracker, norma = view.learners
+        assert bank.share_names == ("\u03c3 0.125", "\u03c3 0.5", "\u03c3 2")
+        np.testing.assert_allclose(bank.shares.sum(axis=1), np.ones(len(view.times)))
+        assert tracker.deviation.shape == tracker.values.shape
+        assert 0.1 < np.median(tracker.deviation) < 1.0  # the noise of the stream is .15
+        assert (norma.shares, norma.deviation, norma.resets) == (None, None, None)
+
+    def test_classes_that_switch_make_a_learner_start_again(self):
+        pytest.importorskip("river")
+        switching = next(stream for stream in STREAMS if stream.label == "Quadrants that switch")
+        race = Race(Setup(switching, ("drift",)))
+        race.advance(900)
+        assert race.view().learners[0].resets == ()
+        race.advance(300)
+        assert any(1000 < reset < 1200 for reset in race.view().learners[0].resets)
+
+    def test_three_classes_are_regions(self):
+        three = next(stream for stream in STREAMS if stream.kind is Kind.REGIONS)
+        race = Race(Setup(three, ("norma",)))
+        race.advance(300)
+        assert set(np.unique(race.view().learners[0].values)) == {0.0, 1.0, 2.0}
 
     def test_the_same_seed_draws_the_same_samples(self):
         one, other = Race(Setup()), Race(Setup())
@@ -181,7 +209,7 @@ class TestLearning:
 
     def test_a_method_that_fails_reports_it_and_the_others_continue(self, monkeypatch):
         class Broken:
-            def score_one(self, x):
+            def start(self, n_features, classes):
                 raise ArithmeticError("too much")
 
         monkeypatch.setitem(METHODS[Kind.CLASSES], "broken", Method("broken", "Broken", lambda sigma: Broken()))

@@ -299,6 +299,18 @@ def test_linear_learners_count_the_samples_that_change_their_weights(model):
     assert changes > 5
 
 
+def test_the_averaged_offset_is_the_mean_of_all_offsets():
+    samples, labels = rings(40)
+    model, offsets = NORMAClassifier(sigma=0.7, eta=0.3, offset=True, average=True), []
+    latest = NORMAClassifier(sigma=0.7, eta=0.3, offset=True)
+    for x, y in zip(samples, labels.tolist(), strict=True):
+        model.learn_one(x, y)
+        latest.learn_one(x, y)
+        offsets.append(latest.intercept_[0])
+        assert model.intercept_[0] == pytest.approx(np.mean(offsets), abs=1e-12)
+    assert np.ptp(offsets) > 0.1
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 def test_averages_stay_right_where_the_scale_is_set_back(classes):
     """Coefficients halve at each step: after twenty the common factor is multiplied into them."""
