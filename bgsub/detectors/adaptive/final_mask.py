@@ -11,6 +11,7 @@ from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.dynamics import average, count_onsets
+from bgsub.detectors.adaptive._jit.trimming import count_inside, trim
 from bgsub.frames import Mask
 
 __all__ = [
@@ -39,6 +40,9 @@ _STATIC = 1.1  # largest mean factor of the width where small squares count whil
 _BLINK_WEIGHT = 0.3  # plus so much of the mean of v - 0.1, which shows at once what factors follow slowly
 _YOUNG = 300  # frames that a model is young: widths still grow, and few onsets were counted
 _REACH = 6  # side of the neighbourhood of these means, in sides of the majority
+_INSIDE_PX = 5  # side of the square that lies in an object as a whole around a pixel inside it
+_FULL = np.float32(0.95)  # share of such pixels that are raw foreground where the raw mask is trusted with outlines,
+_AROUND = 2  # in a square of this many sides of the majority
 _LIGHT = 12  # votes and means cost so many times less per pixel than most compiled functions
 
 
@@ -66,8 +70,8 @@ def clean(
 ) -> Outlines:
     """Write the final mask of a raw one and return its outlines.
 
-    The majority in a square of `side` pixels, also in one of `fine` pixels where the background is static, and holes
-    filled if `fill`. Masks are (H, W) uint8, 0 and 255; `static` is the grid that `find_static` writes.
+    The majority in a square of `side` pixels, also in one of `fine` pixels where the background is static, or only in
+    that one where the raw mask fills the inside of objects, too, and holes filled if `fill`. Masks are (H, W) uint8, 0 and 255; `static` is the grid that `find_static` writes.
     `occupied_rows`, (H,), becomes 0 for rows of the final mask that are empty, and `cells`, like `static`, holds the
     bits of `vote_twice`.
     """
@@ -78,10 +82,30 @@ def clean(
         size, squares = (static.shape[0], raw.shape[1] * CELL), (make_square(side), make_square(fine))
         votes = Votes(final, occupied_rows, cells)
         run_bands(vote_twice, size, threads, raw, *squares, static, scratch, votes, light=_LIGHT)
+        _trim(raw, static, side, threads, scratch, votes)
     outlines = find_outlines(final, occupied_rows)
     if fill:
         cv2.drawContours(final, outlines, -1, 255, cv2.FILLED)
     return outlines
+
+
+def _trim(raw: Mask, static: Mask, side: int, threads: int, small: Mask, votes: Votes) -> None:
+    """Leave what small squares found where they count and the raw mask fills the inside of objects.
+
+    A large square rounds corners off and fills the space between legs. It is needed where the raw mask has holes.
+    """
+    rows = np.flatnonzero(votes.filled)
+    if rows.size == 0:
+        return
+    # With empty rows around, if there are any, for what is beyond the image counts as inside.
+    part = slice(max(int(rows[0]) - _INSIDE_PX, 0), int(rows[-1]) + _INSIDE_PX + 1)
+    inside = np.empty_like(raw)
+    inside[part] = cv2.erode(votes.mask[part], np.ones((_INSIDE_PX, _INSIDE_PX), np.uint8))
+    counts = np.empty((*static.shape, 2), np.float32)
+    size, reach = (static.shape[0], raw.shape[1] * CELL), (_AROUND * side // CELL) | 1
+    run_bands(count_inside, size, threads, raw, inside, votes.cells, counts, light=_LIGHT)
+    means = cv2.boxFilter(counts, -1, (reach, reach))
+    run_bands(trim, size, threads, votes.mask, small, votes.cells, static, means, _FULL, light=_LIGHT)
 
 
 def find_outlines(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) -> Outlines:

@@ -1,6 +1,6 @@
 """Ghosts: foreground where nothing is, because an object that was learned as background has gone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,7 +79,7 @@ def find_ghosts(
     unit = np.float32(255.0 / white / len(frame))
     compare: Callable[..., None] = compare_edges
     ghosts: Mask | None = None
-    for index in large[:_MOST]:
+    for rank, index in enumerate(large[:_MOST]):
         points = np.ascontiguousarray(outlines[index][:: max(_STEP, len(outlines[index]) // _POINTS), 0])
         excess = np.empty(len(points), np.float32)
         compare(points, frame, background, height, width, unit, excess)
@@ -87,7 +87,7 @@ def find_ghosts(
         more, less = (total + balance) / 2, (total - balance) / 2  # what positive and negative ones add up to
         found = None
         if more > _RATIO * less and more > _EDGE * len(points):
-            found = _fill(outlines[index], mask, learned)
+            found = _fill(outlines[index], [outlines[other] for other in large[:rank]], mask, learned)
         elif cv2.countNonZero((excess > _EDGE).astype(np.uint8)) > _ARC * len(points):
             found = _find_part(outlines[index], points, excess, mask, frame, background, white, min_area_px)
             if found is not None and _is_old(learned, *found):
@@ -103,16 +103,18 @@ def _is_old(learned: Learned, box: tuple[slice, slice], region: NDArray[np.uint8
     return bool(np.median(learned.coefficients[box][region != 0]) > learned.old)
 
 
-def _fill(outline: NDArray[Any], mask: Mask, learned: Learned) -> tuple[tuple[slice, slice], Mask] | None:
+def _fill(
+    outline: NDArray[Any], larger: Sequence[NDArray[Any]], mask: Mask, learned: Learned
+) -> tuple[tuple[slice, slice], Mask] | None:
     """Return the region inside an outline and where it lies; None if it may be a part of others and its past is old."""
     left, top, width, height = cv2.boundingRect(outline)
     rows = slice(max(top - _BESIDE_PX, 0), top + height + _BESIDE_PX)
     columns = slice(max(left - _BESIDE_PX, 0), left + width + _BESIDE_PX)
-    around = mask[rows, columns]
-    region = np.zeros_like(around)
+    region = np.zeros_like(mask[rows, columns])
     cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=(-columns.start, -rows.start))
-    own, beside = cv2.countNonZero(region), cv2.countNonZero(cv2.bitwise_and(around, cv2.bitwise_not(region)))
-    if beside > own and _is_old(learned, (rows, columns), region):
+    least, most = (columns.start, rows.start), (columns.stop, rows.stop)
+    beside = any(((least <= other[:, 0]) & (other[:, 0] < most)).all(1).any() for other in larger)
+    if beside and _is_old(learned, (rows, columns), region):
         return None
     return (rows, columns), region
 
