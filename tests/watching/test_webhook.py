@@ -11,7 +11,7 @@ from bgsub.watching.delivery.event_log import EventLog
 from bgsub.watching.delivery.webhook import Webhook
 from bgsub.watching.delivery.worker import Delivery
 from tests.watching.made import events, record, until, write_settings
-from tests.watching.receivers import receiving
+from tests.watching.servers.receivers import receiving
 
 pytestmark = pytest.mark.usefixtures("no_leaked_threads")
 
