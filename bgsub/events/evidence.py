@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from bgsub.events.crowd import Crowd
 from bgsub.events.observation import Box, Observation, Seen
 from bgsub.events.rules import EventRules
 
@@ -83,6 +84,8 @@ class Trail:
     """Its area then."""
     history: list[tuple[Observation, Seen]] = field(default_factory=list)
     """Where it was seen before it counted."""
+    largest: float = 0.0
+    """Its largest area."""
     speed: tuple[float, float] = (0.0, 0.0)
     """Change of the centre of its box per second."""
 
@@ -116,6 +119,7 @@ class Evidence:
     def __init__(self, rules: EventRules) -> None:
         self._rules = rules
         self._trails: list[Trail] = []
+        self._crowd = Crowd()
         self._number = 0
         self._frame = 0
 
@@ -139,6 +143,9 @@ class Evidence:
         ]
         live = [trail for trail in self._trails if time_s <= trail.deadline_s]
         ended = [trail for trail in self._trails if time_s > trail.deadline_s]
+        for trail in ended:
+            if trail.since_s is None:
+                self._crowd.note(trail)
         pairs = _match(live, objects, time_s)
         for trail, seen in pairs:
             self._extend(trail, seen, observation)
@@ -167,6 +174,7 @@ class Evidence:
 
         No object counts for how it moved before: what the change left behind must move again.
         """
+        self._crowd.forget()
         for trail in self._trails:
             trail.deadline_s += unseen_s
             trail.points.clear()
@@ -185,6 +193,7 @@ class Evidence:
                 return
         self._number += 1
         trail = Trail(self._number, time_s, seen, time_s, seen.score, time_s + LOST_S, seen.diffuse, self._frame)
+        trail.largest = seen.area
         trail.history.append((observation, seen))
         self._trails.append(trail)
         self._add_point(trail, observation)
@@ -203,6 +212,7 @@ class Evidence:
             )
         trail.seen, trail.seen_s = seen, observation.time_s
         trail.deadline_s = observation.time_s + LOST_S
+        trail.largest = max(trail.largest, seen.area)
         trail.frames += 1
         trail.score += (seen.score - trail.score) / trail.frames
         trail.diffuse += (seen.diffuse - trail.diffuse) / trail.frames
@@ -249,6 +259,8 @@ class Evidence:
         for point in reversed(points):
             distance = translation(point.box, last.box, observation.aspect)
             if distance >= least and distance >= _STRAIGHT * (last.way - point.way):
+                if self._crowd.hides(trail.seen, distance, self._trails, observation.time_s, observation.aspect):
+                    continue
                 young = observation.time_s - trail.born_s <= WINDOW_S
                 trail.since_s = trail.born_s if young else point.time_s
                 return
