@@ -30,6 +30,10 @@ and then."""
 _STRAIGHT = 0.5
 """Least ratio of the distance travelled to the length of the way: leaves sway to and fro."""
 
+_ENTRY = 0.06
+"""Diagonals of the frame per second at which a thing comes in that counts before it has left the border behind: the
+shadows of slow clouds take twice as long and more."""
+
 _RESHAPED = 3.0
 """Ratio of areas in successive frames beyond which two objects have met or parted: that is no movement."""
 
@@ -259,6 +263,8 @@ class Evidence:
         for point in reversed(points):
             distance = translation(point.box, last.box, observation.aspect)
             if distance >= least and distance >= _STRAIGHT * (last.way - point.way):
+                if _at_one_border(point.box, last.box) and distance < _ENTRY * (last.time_s - point.time_s):
+                    continue
                 if self._crowd.hides(trail.seen, distance, self._trails, observation.time_s, observation.aspect):
                     continue
                 young = observation.time_s - trail.born_s <= WINDOW_S
@@ -300,6 +306,14 @@ def _shift(old: float, old_size: float, new: float, new_size: float) -> float:
     if low or high:
         return abs(last if low else first)
     return min(abs(first), abs(last)) if first * last > 0 else 0.0
+
+
+def _at_one_border(old: Box, new: Box) -> bool:
+    """Return whether two boxes touch the same border of the frame."""
+    return any(
+        max(old[axis], new[axis]) <= _BORDER or min(old[axis] + old[axis + 2], new[axis] + new[axis + 2]) >= 1 - _BORDER
+        for axis in (0, 1)
+    )
 
 
 def _length(x: float, y: float, aspect: float) -> float:
