@@ -119,7 +119,7 @@ def disturb_webhook(port: int, chance: random.Random, stop: threading.Event, rec
         with receiving(port) as receiver:
             stop.wait(chance.uniform(15, 60))
             if not stop.is_set():
-                receiver.mode = chance.choice(["hang", "drip", "die", "500", "503"])
+                receiver.mode = chance.choice(["hang", "drip", "die", "cut", "500", "503"])
                 received.failures[f"webhook {receiver.mode}"] += 1
                 stop.wait(chance.uniform(3, 15))
         received.webhook.update(receiver.ids)

@@ -54,7 +54,7 @@ def test_events_arrive_in_order_with_their_ids(tmp_path):
         assert {head["Content-Type"] for head, _ in receiver.requests} == {"application/json"}
 
 
-@pytest.mark.parametrize("mode", ["500", "503", "404", "401", "302", "die"])
+@pytest.mark.parametrize("mode", ["500", "503", "404", "401", "302", "die", "cut", "cut early"])
 def test_a_receiver_that_fails_gets_each_event_when_it_is_well(tmp_path, mode, caplog):
     with receiving() as receiver, Sending(tmp_path, receiver.url) as sending:
         receiver.mode = mode
