@@ -27,7 +27,7 @@ _SAMPLES = (72, 128)
 
 _WINDOW = np.asarray(cv2.createHanningWindow(_SAMPLES[::-1], cv2.CV_32F), np.float32)
 
-_MEAN = np.full((1, 3), 1 / 3, np.float32)
+_SUM = np.ones((1, 3), np.float32)
 
 _LEAST_RESPONSE = 0.1
 """Height of the peak of a phase correlation below which it shows nothing; equal images have 1."""
@@ -143,7 +143,7 @@ def _shrink(frame: Frame) -> NDArray[np.float32]:
     elif frame.dtype == np.float32:
         small = small * np.float32(255)
     if small.ndim == 3:
-        small = np.asarray(cv2.transform(small, _MEAN), np.float32)
+        small = np.asarray(cv2.transform(small, _SUM), np.float32) / np.float32(3)
     return np.ascontiguousarray(small)
 
 

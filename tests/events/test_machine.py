@@ -76,6 +76,19 @@ def test_leaves_do_not_hide_what_is_elsewhere():
     assert times(run(frames(20, gust, far))[0]) == [(5.0, 8.0)]
 
 
+@pytest.mark.parametrize(
+    ("width", "speed", "expected"), [(1.0, 0.04, []), (1.0, 0.1, [(2, 10)]), (0.1, 0.04, [(2, 10)])]
+)
+def test_what_grows_in_slowly_from_the_border_counts_once_it_has_left_it(width, speed, expected):
+    def place(time_s):
+        left = 1 - speed * (time_s - 2)
+        shown = min(width, 1 - left)
+        return [Seen((left, 0.3, shown, 0.2), shown * 0.2, 0.4)] if 2 < time_s <= 10 else []
+
+    found = run(frames(13, place))[0]
+    assert [(round(event.start.time_s), round(event.end.time_s)) for event in found] == expected
+
+
 def test_flicker_all_over_the_frame_is_no_event():
     numbers = np.random.default_rng(1)
 
