@@ -13,7 +13,9 @@ from pathlib import Path
 from bench.events.quiet import SCENES, make_quiet
 from bgsub.config import Config
 from bgsub.events import Event, EventMachine, Measure
+from bgsub.frames import VideoInfo
 from bgsub.scanning import QUICK, ScanSettings, scan
+from bgsub.video.sources.synthetic.families.stage import RATE_HZ
 
 Span = tuple[float, float]
 
@@ -87,13 +89,14 @@ def by_dvr_scan(program: str, video: Path, first_s: float) -> list[Span]:
     return [(start, max(start, end)) for start, end in spans]  # at the end of a file it adds less
 
 
-def quiet_scene(kind: str, frames: int) -> str:
-    """Return what is found in a scene in which nothing happens."""
+def quiet_scene(kind: str, frames: int, size: tuple[int, int]) -> str:
+    """Return what is found in a scene in which nothing happens, of a size that scans leave as it is."""
     config = Config()
-    pipeline = config.make_pipeline(config.make_detector(rate_hz=25.0, threads=1), want_score=True)
+    _, step = ScanSettings().sampling(VideoInfo(kind, size, RATE_HZ))
+    pipeline = config.make_pipeline(config.make_detector(rate_hz=RATE_HZ / step, threads=1), want_score=True)
     machine, measure = EventMachine(), Measure(min_area=EventMachine().rules.min_area)
     found = []
-    for packet in make_quiet(kind, frames=frames).frames():
+    for packet in make_quiet(kind, size=size, frames=frames).frames(step):
         found += machine.see(measure(pipeline.step(packet)))
     found += machine.finish()
     events = [one for one in found if isinstance(one, Event)]
@@ -120,6 +123,8 @@ def main() -> None:
     parser.add_argument("data", type=Path, nargs="?", help="folder with the videos of truth.json")
     parser.add_argument("--dvr-scan", help="program to compare with, such as venv/bin/dvr-scan")
     parser.add_argument("--quiet-minutes", type=float, default=0.0, help="length of each scene without events")
+    parser.add_argument("--quiet-size", default="320x180", help="WIDTHxHEIGHT of these scenes")
+    parser.add_argument("--quiet", choices=SCENES, nargs="+", default=SCENES, help="which of them")
     options = parser.parse_args()
     truth = json.loads((Path(__file__).parent / "truth.json").read_text())
     if options.data is not None:
@@ -139,10 +144,14 @@ def main() -> None:
             for label, events in found.items():
                 print(f"  {label}: {compare(true, events)}")
                 print("   ", " ".join(f"{start:.2f}-{end:.2f}" for start, end in events))
-    frames = round(options.quiet_minutes * 60 * 25)
-    for kind in SCENES if frames else ():
+    frames = round(options.quiet_minutes * 60 * RATE_HZ)
+    width, height = (int(side) for side in options.quiet_size.split("x"))
+    for kind in options.quiet if frames else ():
         begin = time.process_time()
-        print(f"{kind}: {quiet_scene(kind, frames)} ({time.process_time() - begin:.0f} s of CPU time)", flush=True)
+        print(
+            f"{kind}: {quiet_scene(kind, frames, (height, width))} ({time.process_time() - begin:.0f} s of CPU time)",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -27,10 +27,10 @@ class QuietScene:
     knocks: tuple[int, ...] = ()
     """Frames at which the camera is turned a little, for good."""
 
-    def frames(self) -> Iterator[Packet]:
-        """Draw all frames."""
+    def frames(self, step: int = 1) -> Iterator[Packet]:
+        """Draw every n-th frame."""
         scene = self.stage.scene([], layers=self.layers, effects=())
-        for i in range(self.stage.frames):
+        for i in range(0, self.stage.frames, step):
             image = self._turned(scene.frame(i)[0], i)
             for effect in self.effects:
                 image = effect(image, i)
@@ -101,7 +101,7 @@ def make_quiet(kind: str, *, seed: int = 0, size: tuple[int, int] = (270, 480), 
         "noise": lambda: QuietScene(stage, (stage.noise(6.0),)),
         "leaves": lambda: QuietScene(stage, (noise,), (Foliage(stage.random(23), size, 6.0),)),
         "water": lambda: QuietScene(stage, (noise,), (Water(stage.random(23), size, 6.0),)),
-        "clouds": lambda: QuietScene(stage, (Clouds(seed, size, 0.4), noise)),
+        "clouds": lambda: QuietScene(stage, (Clouds(seed, size, size[1] / 1200), noise)),
         "dusk": lambda: QuietScene(stage, (Light(drift(0.6, frames)), noise)),
         "switches": lambda: QuietScene(stage, (Light(switches(every, 0.5)), noise)),
         "flicker": lambda: QuietScene(stage, (Light(lambda i: 1 - 0.04 * (1 + math.sin(0.9 * i))), noise)),

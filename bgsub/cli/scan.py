@@ -54,9 +54,9 @@ def _rule_options(command: Any) -> Any:
 )
 @click.option("--region", "regions", type=Assignment(), multiple=True, help="A region with events of its own.")
 @_rule_options
-@click.option("--quick", is_flag=True, help="Look at small frames, five times per second.")
-@click.option("--scale", type=float, help="Shrink frames by this factor.  [default: to 640 pixels]")
-@click.option("--skip", type=int, default=1, show_default=True, help="Use every n-th frame.")
+@click.option("--quick", is_flag=True, help="Look at smaller frames, four times per second.")
+@click.option("--scale", type=float, help="Shrink frames by this factor.  [default: to 320 pixels]")
+@click.option("--skip", type=int, help="Use every n-th frame.  [default: about 6 per second]")
 @click.option("--continuous", is_flag=True, help="The files are parts of one recording, in their order.")
 @click.option("--start-time", help="When the first file begins, such as '2026-11-22 08:05:00'.")
 @click.option("--name-pattern", help="Time in file names, such as cam1_%d%m%Y-%H%M%S.")
@@ -134,7 +134,7 @@ def _make_settings(options: Mapping[str, Any]) -> "ScanSettings":
 def _check(options: Mapping[str, Any], settings: "ScanSettings") -> None:
     if options["output"] is None and not options["dry_run"]:
         raise click.UsageError("nothing to write to: give --output FOLDER, or --dry-run")
-    if options["quick"] and (options["scale"] is not None or options["skip"] != 1):
+    if options["quick"] and (options["scale"] is not None or options["skip"] is not None):
         raise click.UsageError("--quick excludes --scale and --skip")
     if options["max_size"] and not options["clips"]:
         raise click.UsageError("--max-size limits clips; give --clips copy or --clips encode")

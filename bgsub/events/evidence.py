@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from bgsub.events.crowd import Crowd
 from bgsub.events.observation import Box, Observation, Seen
 from bgsub.events.rules import EventRules
 
@@ -28,6 +29,10 @@ and then."""
 
 _STRAIGHT = 0.5
 """Least ratio of the distance travelled to the length of the way: leaves sway to and fro."""
+
+_ENTRY = 0.06
+"""Diagonals of the frame per second at which a thing comes in that counts before it has left the border behind: the
+shadows of slow clouds take twice as long and more."""
 
 _RESHAPED = 3.0
 """Ratio of areas in successive frames beyond which two objects have met or parted: that is no movement."""
@@ -83,6 +88,8 @@ class Trail:
     """Its area then."""
     history: list[tuple[Observation, Seen]] = field(default_factory=list)
     """Where it was seen before it counted."""
+    largest: float = 0.0
+    """Its largest area."""
     speed: tuple[float, float] = (0.0, 0.0)
     """Change of the centre of its box per second."""
 
@@ -116,6 +123,7 @@ class Evidence:
     def __init__(self, rules: EventRules) -> None:
         self._rules = rules
         self._trails: list[Trail] = []
+        self._crowd = Crowd()
         self._number = 0
         self._frame = 0
 
@@ -139,6 +147,9 @@ class Evidence:
         ]
         live = [trail for trail in self._trails if time_s <= trail.deadline_s]
         ended = [trail for trail in self._trails if time_s > trail.deadline_s]
+        for trail in ended:
+            if trail.since_s is None:
+                self._crowd.note(trail)
         pairs = _match(live, objects, time_s)
         for trail, seen in pairs:
             self._extend(trail, seen, observation)
@@ -167,6 +178,7 @@ class Evidence:
 
         No object counts for how it moved before: what the change left behind must move again.
         """
+        self._crowd.forget()
         for trail in self._trails:
             trail.deadline_s += unseen_s
             trail.points.clear()
@@ -185,6 +197,7 @@ class Evidence:
                 return
         self._number += 1
         trail = Trail(self._number, time_s, seen, time_s, seen.score, time_s + LOST_S, seen.diffuse, self._frame)
+        trail.largest = seen.area
         trail.history.append((observation, seen))
         self._trails.append(trail)
         self._add_point(trail, observation)
@@ -203,6 +216,7 @@ class Evidence:
             )
         trail.seen, trail.seen_s = seen, observation.time_s
         trail.deadline_s = observation.time_s + LOST_S
+        trail.largest = max(trail.largest, seen.area)
         trail.frames += 1
         trail.score += (seen.score - trail.score) / trail.frames
         trail.diffuse += (seen.diffuse - trail.diffuse) / trail.frames
@@ -249,6 +263,10 @@ class Evidence:
         for point in reversed(points):
             distance = translation(point.box, last.box, observation.aspect)
             if distance >= least and distance >= _STRAIGHT * (last.way - point.way):
+                if _at_one_border(point.box, last.box) and distance < _ENTRY * (last.time_s - point.time_s):
+                    continue
+                if self._crowd.hides(trail.seen, distance, self._trails, observation.time_s, observation.aspect):
+                    continue
                 young = observation.time_s - trail.born_s <= WINDOW_S
                 trail.since_s = trail.born_s if young else point.time_s
                 return
@@ -288,6 +306,14 @@ def _shift(old: float, old_size: float, new: float, new_size: float) -> float:
     if low or high:
         return abs(last if low else first)
     return min(abs(first), abs(last)) if first * last > 0 else 0.0
+
+
+def _at_one_border(old: Box, new: Box) -> bool:
+    """Return whether two boxes touch the same border of the frame."""
+    return any(
+        max(old[axis], new[axis]) <= _BORDER or min(old[axis] + old[axis + 2], new[axis] + new[axis + 2]) >= 1 - _BORDER
+        for axis in (0, 1)
+    )
 
 
 def _length(x: float, y: float, aspect: float) -> float:

@@ -27,6 +27,8 @@ _SAMPLES = (72, 128)
 
 _WINDOW = np.asarray(cv2.createHanningWindow(_SAMPLES[::-1], cv2.CV_32F), np.float32)
 
+_SUM = np.ones((1, 3), np.float32)
+
 _LEAST_RESPONSE = 0.1
 """Height of the peak of a phase correlation below which it shows nothing; equal images have 1."""
 
@@ -104,7 +106,7 @@ class Measure:
             objects=seen,
             foreground=cv2.countNonZero(mask) / pixels,
             spread=float((cells > 255 * _CELL_SHARE).mean()),
-            light=float(np.median(small)),
+            light=float(np.median(small[::2, ::2])),
             shift=0.0 if before is None or len(seen) < _MANY else _shift(before, small, width / height),
             aspect=width / height,
             file=file,
@@ -140,7 +142,9 @@ def _shrink(frame: Frame) -> NDArray[np.float32]:
         small = small / np.float32(257)
     elif frame.dtype == np.float32:
         small = small * np.float32(255)
-    return np.ascontiguousarray(small.mean(2, np.float32) if small.ndim == 3 else small)
+    if small.ndim == 3:
+        small = np.asarray(cv2.transform(small, _SUM), np.float32) / np.float32(3)
+    return np.ascontiguousarray(small)
 
 
 def _shift(old: NDArray[np.float32], new: NDArray[np.float32], aspect: float) -> float:

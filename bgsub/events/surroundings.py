@@ -53,7 +53,7 @@ class Surroundings:
         if self._change is None:
             return 0.0
         if self._sums is None:
-            change = self._change - np.median(self._change)
+            change = self._change - np.median(self._change[::2, ::2])
             self._sums = np.asarray(cv2.integral(change, sdepth=cv2.CV_64F))
         rows, columns = self._change.shape
         left, right = math.floor(box[0] * columns), math.ceil((box[0] + box[2]) * columns)

@@ -39,7 +39,9 @@ class FileReport:
     @property
     def duration_s(self) -> float:
         """Time that was looked at."""
-        return max(0.0, self.last_s - self.first_s) + 1 / self.rate_hz if self.frames else 0.0
+        if self.frames < 2:
+            return self.frames / self.rate_hz
+        return max(0.0, self.last_s - self.first_s) * self.frames / (self.frames - 1)
 
     def to_json(self) -> dict[str, Any]:
         """Return the values as JSON has them."""

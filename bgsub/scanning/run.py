@@ -27,6 +27,9 @@ __all__ = ["Plan", "ScanControl", "ScanInterrupted", "make_plan", "scan", "write
 
 _WORK = ".scan"
 
+_THREADS = 1
+"""Of the detector: frames are small, and reading, detecting and measuring have threads of their own."""
+
 _Step = tuple[int, list[FileReport], list[FoundEvent], list[FoundChange]]
 """Number of a recording, what is known of its files, and what has become final."""
 
@@ -296,7 +299,7 @@ class _Scan:
             analysed = self._journal.find(key)
             if analysed is None:
                 if chain is None:
-                    chain = Chain(self._settings)
+                    chain = Chain(self._settings, _THREADS)
                     if kept:
                         chain.restore(self._journal.folder, kept)
                 analysed = chain.analyse(part, self._progress, self._stop, offset=recording.offset_of(part.file))
@@ -329,14 +332,13 @@ class _Scan:
             if count == 0:
                 yield self._fold(index, members[index], where, keys, results)
         alone = executor is None and jobs == 1
-        threads = None if alone else 1
         work: Callable[[Job], Analysed] = analyse
         if alone:
             work = functools.partial(analyse, progress=self._progress, stop=self._stop)
         parts = [where[position][1] for position in left]
         if executor is not None:  # its workers may have another working directory
             parts = [replace(part, file=_absolute(part.file)) for part in parts]
-        todo = [Job(part, self._settings, threads) for part in parts]
+        todo = [Job(part, self._settings, _THREADS) for part in parts]
         for number, result in run_jobs(work, todo, jobs, executor=executor, stop=self._stop):
             self._check_stop()
             position = left[number]

@@ -16,8 +16,11 @@ from bgsub.scanning.clock import parse_time, time_in_name
 
 __all__ = ["QUICK", "ScanSettings"]
 
-QUICK: dict[str, Any] = {"largest_px": 320, "rate_hz": 5.0}
-"""Settings of a quick scan: small frames, and five of them per second."""
+QUICK: dict[str, Any] = {"largest_px": 240, "rate_hz": 4.0}
+"""Settings of a quick scan: smaller frames, and fewer of them."""
+
+RATE_HZ = 6.0
+"""Frames per second to look at, about: with more of them events are the same, and cost more."""
 
 _MOST_REGIONS = 32
 
@@ -35,13 +38,14 @@ class ScanSettings:
     regions : mapping of str to str
         Named regions, as `open_region` reads them, in pixels of the source; without any, the whole frame is one.
     largest_px : int
-        Frames are shrunk until their longer side has at most this length.
+        Frames are shrunk by a whole number until their longer side has at most this length. Other factors take longer
+        than what follows.
     scale : float, optional
         Factor by which frames are shrunk, in (0, 1], instead of `largest_px`.
     rate_hz : float, optional
-        Frames per second to look at, about; all by default.
-    skip : int
-        Look at every n-th frame, instead of `rate_hz`.
+        Frames per second to look at, about; by default 6, or all of them if `continuous`.
+    skip : int, optional
+        Look at every n-th frame, counted from the start of each file, instead of `rate_hz`; 1 for all.
     chunk_s : float, optional
         Length of the parts into which long files are divided, each with a model of its own; none by default.
     overlap_s : float
@@ -64,10 +68,10 @@ class ScanSettings:
     config: Config = field(default_factory=Config)
     rules: EventRules = field(default_factory=EventRules)
     regions: Mapping[str, str] = field(default_factory=dict)
-    largest_px: int = 640
+    largest_px: int = 320
     scale: float | None = None
     rate_hz: float | None = None
-    skip: int = 1
+    skip: int | None = None
     chunk_s: float | None = None
     overlap_s: float = 60.0
     continuous: bool = False
@@ -79,7 +83,7 @@ class ScanSettings:
             raise ValueError(f"scale must be in (0, 1], got {self.scale}")
         if self.largest_px < 16:
             raise ValueError(f"largest_px must be at least 16, got {self.largest_px}")
-        if self.skip < 1:
+        if self.skip is not None and self.skip < 1:
             raise ValueError(f"skip must be at least 1, got {self.skip}")
         if self.rate_hz is not None and not 0 < self.rate_hz < math.inf:
             raise ValueError(f"rate_hz must be positive, got {self.rate_hz}")
@@ -105,10 +109,12 @@ class ScanSettings:
         scale = self.scale
         if scale is None:
             longest = max(info.size) if info.size else self.largest_px
-            scale = min(1.0, self.largest_px / longest)
-        skip = self.skip
-        if skip == 1 and self.rate_hz is not None and info.rate_hz is not None:
-            skip = max(1, round(info.rate_hz / self.rate_hz))
+            scale = 1 / max(1, math.ceil(longest / self.largest_px))
+        if self.skip is not None:
+            return scale, self.skip
+        # From file to file only all frames are those of one long file.
+        rate_hz = RATE_HZ if self.rate_hz is None and not self.continuous else self.rate_hz
+        skip = 1 if rate_hz is None or info.rate_hz is None else max(1, round(info.rate_hz / rate_hz))
         return scale, skip
 
     def to_json(self) -> dict[str, Any]:

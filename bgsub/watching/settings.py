@@ -193,12 +193,14 @@ def _scan(table: Table, folder: Path, grows: bool) -> ScanSettings:
         if unknown is not None:
             raise table.error(f"rules.{unknown}", f"is no rule; there are {known}") from None
         raise table.error("rules", f"are wrong: {error}") from None
+    rate_hz = table.number("rate_hz", least=0.1, most=1000) if "rate_hz" in table else None
     return ScanSettings(
         config=config,
         rules=found,
         regions=regions,
         largest_px=table.whole("largest_px", 640, least=16, most=2**15),
-        rate_hz=table.number("rate_hz", least=0.1, most=1000) if "rate_hz" in table else None,
+        rate_hz=rate_hz,
+        skip=1 if rate_hz is None else None,
         continuous=grows,
     )
 

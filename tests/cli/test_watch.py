@@ -12,7 +12,7 @@ import pytest
 import bgsub as library
 from tests.command import bgsub
 from tests.watching.made import events, record, until, write_settings
-from tests.watching.receivers import receiving
+from tests.watching.servers.receivers import receiving
 
 ENDLESS = '[cameras.yard]\nfolder = "rec"\nexisting = "read"\nsettle_s = 0\n'
 

@@ -35,6 +35,60 @@ def test_leaves_that_sway_are_no_event():
     assert run(frames(60, leaf))[0] == []
 
 
+def gust(time_s):
+    """Leaves: 40 small things, each of which slides a little way for half a second, and comes again elsewhere."""
+    leaves = []
+    for i in range(40):
+        turn, age_s = divmod(time_s + 0.0137 * i, 0.6)
+        place = np.random.default_rng((i, int(turn)))
+        if age_s < 0.5:
+            way = (
+                0.09 * age_s / 0.5 if place.random() < 0.15 else 0.0
+            )  # only some slide so far as to be taken for objects
+            x, y = place.random(2) * 0.5
+            leaves.append(Seen((0.2 + x + way, 0.2 + y, 0.03, 0.05), 0.001, 0.5))
+    return leaves
+
+
+def test_leaves_that_slide_among_many_that_come_to_nothing_are_no_event():
+    slide = [Seen((0.4 + 0.09 * i / 12, 0.4, 0.03, 0.05), 0.001, 0.5) for i in range(13)]
+
+    def alone(time_s):
+        return [slide[round((time_s - 20) * 25)]] if 20 <= time_s <= 20.48 else []
+
+    rules = EventRules(min_length_s=0.3)
+    assert len(run(frames(30, alone), rules)[0]) == 1
+    assert run(frames(30, alone, gust), rules)[0] == []
+
+
+def test_whoever_is_larger_than_the_leaves_or_crosses_or_leaves_them_behind_is_an_event():
+    large = walk(10, 14, size=0.12)
+    assert times(run(frames(20, gust, large))[0]) == [(10.0, 14.0)]
+    small = walk(10, 14, row=0.05, size=0.03)  # as small as they are, and beside them
+    (event,) = run(frames(20, gust, small))[0]
+    assert (event.start.time_s, event.end.time_s) == (10.0, 14.0)
+
+
+def test_leaves_do_not_hide_what_is_elsewhere():
+    def far(time_s):
+        return [Seen((0.93, 0.1 + 0.04 * (time_s - 5), 0.03, 0.05), 0.001, 0.5)] if 5 <= time_s <= 8 else []
+
+    assert times(run(frames(20, gust, far))[0]) == [(5.0, 8.0)]
+
+
+@pytest.mark.parametrize(
+    ("width", "speed", "expected"), [(1.0, 0.04, []), (1.0, 0.1, [(2, 10)]), (0.1, 0.04, [(2, 10)])]
+)
+def test_what_grows_in_slowly_from_the_border_counts_once_it_has_left_it(width, speed, expected):
+    def place(time_s):
+        left = 1 - speed * (time_s - 2)
+        shown = min(width, 1 - left)
+        return [Seen((left, 0.3, shown, 0.2), shown * 0.2, 0.4)] if 2 < time_s <= 10 else []
+
+    found = run(frames(13, place))[0]
+    assert [(round(event.start.time_s), round(event.end.time_s)) for event in found] == expected
+
+
 def test_flicker_all_over_the_frame_is_no_event():
     numbers = np.random.default_rng(1)
 

@@ -15,15 +15,12 @@ from tests.data import shared_data
 TRUTH = json.loads((Path(__file__).resolve().parents[2] / "bench" / "events" / "truth.json").read_text())["videos"]
 
 
-CLUMPS = pytest.mark.xfail(strict=True, reason="clumps of leaves that sway together look like small things that pass")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "changes"),
     [
         ("noise", 0),
-        pytest.param("leaves", 0, marks=CLUMPS),
+        ("leaves", 0),
         ("water", 0),
         ("clouds", 0),
         ("switches", 2),

@@ -43,8 +43,9 @@ def write(
 
 
 def settings(**changed: object) -> ScanSettings:
-    """Return settings for small recordings."""
-    return ScanSettings(**changed)  # type: ignore[arg-type]
+    """Return settings for small recordings, of which every frame is looked at unless `changed` says otherwise."""
+    sampled = {"skip", "rate_hz"} & set(changed)
+    return ScanSettings(**changed if sampled else {"skip": 1, **changed})  # type: ignore[arg-type]
 
 
 def outputs(folder: Path) -> dict[str, bytes]:

@@ -131,10 +131,14 @@ def test_whatever_decides_the_events_is_in_the_digest(tmp_path):
 
 def test_sampling_follows_the_size_and_the_rate_of_the_source():
     info = VideoInfo("", (1080, 1920), 25.0)
-    assert ScanSettings().sampling(info) == (pytest.approx(1 / 3), 1)
-    assert ScanSettings(**QUICK).sampling(info) == (pytest.approx(1 / 6), 5)
+    assert ScanSettings().sampling(info) == (pytest.approx(1 / 6), 4)
+    assert ScanSettings(**QUICK).sampling(info) == (pytest.approx(1 / 8), 6)
+    assert ScanSettings(skip=1).sampling(info) == (pytest.approx(1 / 6), 1)
+    assert ScanSettings(rate_hz=12.5, largest_px=640).sampling(info) == (pytest.approx(1 / 3), 2)
+    # From file to file, each n-th frame of each file would not be each n-th frame of all.
+    assert ScanSettings(continuous=True).sampling(info) == (pytest.approx(1 / 6), 1)
     assert ScanSettings(scale=0.5, skip=3).sampling(info) == (0.5, 3)
-    assert ScanSettings().sampling(VideoInfo("", (120, 160), 25.0)) == (1.0, 1)
+    assert ScanSettings().sampling(VideoInfo("", (120, 160), 5.0)) == (1.0, 1)
 
 
 def test_long_files_are_divided_with_overlap(tmp_path):

@@ -25,8 +25,15 @@ def times(result):
     return np.array([(event.event.start.time_s, event.event.end.time_s) for event in result.events])
 
 
-def test_events_are_found_to_the_frame_and_described(recording, tmp_path):
+def test_by_default_a_few_frames_per_second_are_enough(recording, tmp_path):
     result = bgsub.scan([recording], tmp_path / "out")
+    assert result.files[0].frames == 300  # of 600
+    assert result.files[0].duration_s == pytest.approx(60)
+    assert times(result) == pytest.approx(TIMES, abs=0.11)
+
+
+def test_events_are_found_to_the_frame_and_described(recording, tmp_path):
+    result = bgsub.scan([recording], tmp_path / "out", settings())
     assert times(result) == pytest.approx(TIMES)
     lines = [json.loads(line) for line in (tmp_path / "out" / "events.jsonl").read_text().splitlines()]
     first = lines[0]

@@ -3,10 +3,9 @@
 import contextlib
 import json
 import queue
-import shutil
-import socket
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -18,59 +17,18 @@ from bgsub.watching.delivery.event_log import EventLog
 from bgsub.watching.delivery.mqtt import Mqtt, discovery_messages
 from bgsub.watching.delivery.worker import Delivery
 from tests.watching.made import events, record, until, watching, write_settings
+from tests.watching.servers.broker import MOSQUITTO, PASSWD, Broker
+from tests.watching.servers.cameras import free_port
 
 mqtt = pytest.importorskip("paho.mqtt.client", reason="needs the package paho-mqtt")
 enums = pytest.importorskip("paho.mqtt.enums")
 
-MOSQUITTO = shutil.which("mosquitto") or shutil.which("/usr/sbin/mosquitto")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.usefixtures("no_leaked_threads"),
     pytest.mark.skipif(MOSQUITTO is None, reason="needs the package mosquitto"),
 ]
-PASSWD = shutil.which("mosquitto_passwd") or ""
 SECRET = "hunter2"  # noqa: S105 - of a broker that lives for seconds
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-class Broker:
-    """A mosquitto of our own, that can be ended and started again."""
-
-    def __init__(self, folder, password=None):
-        self.port, self._folder = free_port(), folder
-        text = f"listener {self.port} 127.0.0.1\npersistence true\npersistence_location {folder}/\nuser root\n"
-        if password:
-            done = subprocess.run(
-                [PASSWD, "-b", "-c", folder / "passwords", "viewer", password], check=True, timeout=20
-            )
-            assert done.returncode == 0
-            text += f"password_file {folder}/passwords\nallow_anonymous false\n"
-        else:
-            text += "allow_anonymous true\n"
-        (folder / "mosquitto.conf").write_text(text)
-        self.start()
-
-    def start(self):
-        with (self._folder / "mosquitto.log").open("a") as log:
-            self._process = subprocess.Popen([MOSQUITTO, "-c", self._folder / "mosquitto.conf"], stderr=log)
-        until(self._answers, 10)
-
-    def _answers(self):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
-            return True
-        return False
-
-    def stop(self, *, kill=False):
-        if kill:
-            self._process.kill()
-        else:
-            self._process.terminate()
-        self._process.wait(20)
 
 
 @pytest.fixture
@@ -185,6 +143,25 @@ def test_a_broker_that_is_killed_gets_every_event_and_repeats_have_the_same_id(b
             broker.start()
         until(lambda: sending.delivery.pending == 0)
         assert sending.delivery.delivered == 120
+
+
+def test_an_acknowledgement_is_noted_while_an_event_is_published(broker, tmp_path, monkeypatch):
+    with Sending(tmp_path, broker.port) as sending:
+        until(lambda: sending.mqtt.trouble is None)
+        publish, noted = sending.mqtt._client.publish, []
+
+        def publish_slowly(*arguments, **options):
+            # The client notes acknowledgements under a lock that publishing takes, too.
+            thread = threading.Thread(target=sending.mqtt._note_acknowledged, args=(None, None, 60_000, None, None))
+            thread.start()
+            thread.join(3)
+            noted.append(not thread.is_alive())
+            return publish(*arguments, **options)
+
+        monkeypatch.setattr(sending.mqtt._client, "publish", publish_slowly)
+        sending.add(0)
+        until(lambda: sending.delivery.pending == 0)
+    assert noted[0]
 
 
 def test_states_are_retained_and_come_back_with_the_broker(broker, tmp_path):

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import socket
 import subprocess
 import sys
 import time
@@ -17,25 +16,17 @@ import bgsub
 from bgsub._opencv import cv2
 from tests.scanning.made import frame
 from tests.watching.made import events, until, watching, write_settings
+from tests.watching.servers.cameras import RtspServer, has_rtsp_server
 
-PYTHON = "/usr/bin/python3"
 RATE_HZ, LOOP, FIRST, LAST = 15, 120, 60, 95
 """A square crosses the frame from the first to the last of these frames, in each round of eight seconds."""
-
-
-def has_server():
-    code = "import gi; gi.require_version('GstRtspServer', '1.0'); from gi.repository import GstRtspServer, Gst\n"
-    code += "Gst.init(None); assert Gst.ElementFactory.find('x264enc') and Gst.ElementFactory.find('pngdec')"
-    with contextlib.suppress(OSError):
-        return subprocess.run([PYTHON, "-c", code], capture_output=True, check=False, timeout=60).returncode == 0
-    return False
 
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.usefixtures("no_leaked_threads"),
     pytest.mark.skipif(
-        not has_server(),
+        not has_rtsp_server(),
         reason="needs the packages gir1.2-gst-rtsp-server-1.0 python3-gi gstreamer1.0-plugins-good and -ugly",
     ),
 ]
@@ -50,29 +41,9 @@ def images(tmp_path_factory):
     return folder
 
 
-class Server:
-    """A camera that can be switched off and on."""
-
-    def __init__(self, images, auth=""):
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            self.port = one.getsockname()[1]
-        self._arguments = [str(self.port), f"{images}/%04d.png", str(RATE_HZ), *([auth] if auth else [])]
-        self.start()
-
-    def start(self):
-        script = Path(__file__).with_name("rtsp_server.py")
-        self._process = subprocess.Popen([PYTHON, script, *self._arguments], stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout.readline() == "ready\n"
-
-    def stop(self):
-        self._process.kill()
-        self._process.communicate()
-
-
 @contextlib.contextmanager
-def serving(*arguments):
-    server = Server(*arguments)
+def serving(images, auth=""):
+    server = RtspServer(images, RATE_HZ, auth)
     try:
         yield server
     finally:

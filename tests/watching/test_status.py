@@ -12,7 +12,7 @@ import pytest
 from bgsub.errors import SinkError
 from bgsub.watching.server import StatusServer
 from tests.watching.made import events, record, until, watching, write_settings
-from tests.watching.receivers import receiving
+from tests.watching.servers.receivers import receiving
 
 pytestmark = pytest.mark.usefixtures("no_leaked_threads")
 ENDLESS = 'source = "synthetic:easy?frames=1000000&size=64x48"\n'

@@ -11,7 +11,7 @@ from bgsub.watching.delivery.event_log import EventLog
 from bgsub.watching.delivery.webhook import Webhook
 from bgsub.watching.delivery.worker import Delivery
 from tests.watching.made import events, record, until, write_settings
-from tests.watching.receivers import receiving
+from tests.watching.servers.receivers import receiving
 
 pytestmark = pytest.mark.usefixtures("no_leaked_threads")
 
@@ -54,7 +54,7 @@ def test_events_arrive_in_order_with_their_ids(tmp_path):
         assert {head["Content-Type"] for head, _ in receiver.requests} == {"application/json"}
 
 
-@pytest.mark.parametrize("mode", ["500", "503", "404", "401", "302", "die"])
+@pytest.mark.parametrize("mode", ["500", "503", "404", "401", "302", "die", "cut", "cut early"])
 def test_a_receiver_that_fails_gets_each_event_when_it_is_well(tmp_path, mode, caplog):
     with receiving() as receiver, Sending(tmp_path, receiver.url) as sending:
         receiver.mode = mode

@@ -93,9 +93,10 @@ class Mqtt:
         """
         if (trouble := self.trouble) is not None:
             raise DeliveryError(trouble)
+        # Without the condition: the client calls `_note_acknowledged` under a lock that publishing takes, too.
+        self._acknowledged.clear()
+        number = self._client.publish(f"{self._settings.topic}/events", record.data, qos=1).mid
         with self._changed:
-            self._acknowledged.clear()
-            number = self._client.publish(f"{self._settings.topic}/events", record.data, qos=1).mid
             # Should the connection break, the client publishes it again by itself: doing so here would repeat it.
             while number not in self._acknowledged:
                 self._changed.wait(_WAIT_S)

@@ -3,8 +3,10 @@
 import base64
 import contextlib
 import http.client
+import io
 import socket
 import threading
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from bgsub import __version__
@@ -19,6 +21,24 @@ _NEVER = (400, 405, 406, 410, 411, 413, 414, 415, 422)
 """Statuses that are about this request: the same one would be refused again. Others, such as 404, can be put right."""
 
 _LONGEST_WAIT_S = 600.0
+
+
+class _Lines(io.BufferedReader):
+    """Reads the head of an answer: one that ends before its empty line, or is cut off by our own timeout, is none."""
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        line = super().readline(size)
+        if not line.endswith(b"\n") and len(line) != size:
+            raise http.client.RemoteDisconnected("its answer is not complete")
+        return line
+
+
+class _Answer(http.client.HTTPResponse):
+    """An answer whose head is complete; that of the library takes one that is cut off for whole."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        self.fp = _Lines(self.fp.detach())
 
 
 class Webhook:
@@ -89,6 +109,7 @@ class Webhook:
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         connection = kind(parts.hostname or "", parts.port, timeout=timeout_s)
         try:
+            connection.response_class = _Answer
             connection.connect()
             with self._lock:
                 self._connection = connection

@@ -57,6 +57,14 @@ class Receiver:
                     if self._gone.wait(0.05):
                         return
             return
+        if mode == "cut":  # an answer that would be one if it went on
+            handler.wfile.write(b"HTTP/1.0 200 OK\r\nServer: none\r\n")
+            handler.connection.shutdown(socket.SHUT_RDWR)
+            return
+        if mode == "cut early":
+            handler.wfile.write(b"HTTP/1.0 200 O")
+            handler.connection.shutdown(socket.SHUT_RDWR)
+            return
         if mode == "die":  # received, but not acknowledged
             handler.connection.shutdown(socket.SHUT_RDWR)
             return
