@@ -42,7 +42,7 @@ _YOUNG = 300  # frames that a model is young: widths still grow, and few onsets 
 _REACH = 6  # side of the neighbourhood of these means, in sides of the majority
 _INSIDE_PX = 5  # side of the square that lies in an object as a whole around a pixel inside it
 _FULL = np.float32(0.95)  # share of such pixels that are raw foreground where the raw mask is trusted with outlines,
-_AROUND = 2  # in a square of this many sides of the majority
+_AROUND = 2.5  # in a square of so many sides of the majority
 _LIGHT = 12  # votes and means cost so many times less per pixel than most compiled functions
 
 
@@ -102,7 +102,7 @@ def _trim(raw: Mask, static: Mask, side: int, threads: int, small: Mask, votes: 
     inside = np.empty_like(raw)
     inside[part] = cv2.erode(votes.mask[part], np.ones((_INSIDE_PX, _INSIDE_PX), np.uint8))
     counts = np.empty((*static.shape, 2), np.float32)
-    size, reach = (static.shape[0], raw.shape[1] * CELL), (_AROUND * side // CELL) | 1
+    size, reach = (static.shape[0], raw.shape[1] * CELL), int(_AROUND * side / CELL) | 1
     run_bands(count_inside, size, threads, raw, inside, votes.cells, counts, light=_LIGHT)
     means = cv2.boxFilter(counts, -1, (reach, reach))
     run_bands(trim, size, threads, votes.mask, small, votes.cells, static, means, _FULL, light=_LIGHT)

@@ -1,0 +1,85 @@
+"""Outlines of the final mask where the raw mask fills the inside of objects, and where it does not."""
+
+import cv2
+import numpy as np
+import pytest
+
+from bgsub._jit.majority import CELL, IN_LARGE
+from bgsub.detectors.adaptive._jit.trimming import count_inside, trim
+from bgsub.detectors.adaptive.final_mask import clean, make_static
+from bgsub.postprocess import median
+
+pytestmark = pytest.mark.compiled
+SIZE = (60, 84)
+
+
+def cleaned(raw, static=None):
+    """Return the final mask of a raw one with squares of 15 and 5 pixels, without filled holes."""
+    size = raw.shape
+    static = make_static(size) if static is None else static
+    final, rows = np.empty_like(raw), np.empty(size[0], np.uint8)
+    clean(raw, static, 15, 5, False, 1, final, rows, np.empty_like(static), np.empty_like(raw))
+    return final
+
+
+def fork():
+    """Return a mask of a body with two legs, which are 10 pixels wide and 8 apart."""
+    mask = np.zeros(SIZE, np.uint8)
+    mask[5:30, 30:58] = 255
+    mask[30:60, 30:40] = 255
+    mask[30:60, 48:58] = 255
+    return mask
+
+
+def test_the_space_between_legs_stays_free_where_the_raw_mask_is_full():
+    raw = fork()
+    assert (cleaned(raw) == median(raw, 5)).all()
+    assert median(raw, 15)[32:36, 44].all()  # which large squares fill
+
+
+def test_large_squares_fill_a_raw_mask_with_holes():
+    raw = fork()
+    raw[::2, ::3] = 0
+    raw[1::2, 1::3] = 0
+    raw[7:11, 34:38] = 0
+    assert (cleaned(raw) == (median(raw, 15) | median(raw, 5))).all()
+
+
+def test_large_squares_alone_count_where_the_background_moves():
+    raw = fork()
+    static = make_static(SIZE)
+    static[:] = 0
+    assert (cleaned(raw, static) == median(raw, 15)).all()
+
+
+@pytest.mark.parametrize("size", [(1, 1), (7, 5), (18, 27)])
+def test_compiled_functions_equal_plain_numpy(size):
+    rng = np.random.default_rng(0)
+    cells = -(-size[0] // CELL), -(-size[1] // CELL)
+
+    def random(shape, share):
+        return np.where(rng.random(shape) < share, np.uint8(255), np.uint8(0))
+
+    def spread(grid):
+        return grid.repeat(CELL, 0).repeat(CELL, 1)[: size[0], : size[1]]
+
+    def sums(image):
+        padded = np.zeros((cells[0] * CELL, cells[1] * CELL))
+        padded[: size[0], : size[1]] = image != 0
+        return padded.reshape(cells[0], CELL, cells[1], CELL).sum((1, 3))
+
+    raw, inside, votes, small = (random(size, 0.6) for _ in range(4))
+    flags, static = rng.integers(0, 4, cells, np.uint8), random(cells, 0.7)
+    large = flags & IN_LARGE != 0
+    counts = np.full((*cells, 2), -1, np.float32)
+    middle = cells[0] // 2
+    for first, last in ((0, middle), (middle, cells[0])):
+        count_inside(first, last, raw, inside, flags, counts)
+    assert (counts[..., 0] == np.where(large, sums(inside), 0)).all()
+    assert (counts[..., 1] == np.where(large, sums(inside & raw), 0)).all()
+    means = cv2.blur(counts, (3, 3)).reshape(counts.shape)
+    trusted = large & (static != 0) & (means[..., 1] > np.float32(0.6) * means[..., 0])
+    expected = np.where(spread(trusted), votes & small, votes)
+    for first, last in ((0, middle), (middle, cells[0])):
+        trim(first, last, votes, small, flags, static, means, np.float32(0.6))
+    assert (votes == expected).all()
