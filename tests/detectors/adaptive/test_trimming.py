@@ -10,7 +10,7 @@ from bgsub.detectors.adaptive.final_mask import clean, make_static
 from bgsub.postprocess import median
 
 pytestmark = pytest.mark.compiled
-SIZE = (60, 84)
+SIZE = (90, 92)
 
 
 def cleaned(raw, static=None):
@@ -23,25 +23,24 @@ def cleaned(raw, static=None):
 
 
 def fork():
-    """Return a mask of a body with two legs, which are 10 pixels wide and 8 apart."""
+    """Return a mask of a body with two legs, which are 20 pixels wide and 10 apart."""
     mask = np.zeros(SIZE, np.uint8)
-    mask[5:30, 30:58] = 255
-    mask[30:60, 30:40] = 255
-    mask[30:60, 48:58] = 255
+    mask[5:45, 20:70] = 255
+    mask[45:, 20:40] = 255
+    mask[45:, 50:70] = 255
     return mask
 
 
 def test_the_space_between_legs_stays_free_where_the_raw_mask_is_full():
     raw = fork()
     assert (cleaned(raw) == median(raw, 5)).all()
-    assert median(raw, 15)[32:36, 44].all()  # which large squares fill
+    assert median(raw, 15)[45:48, 45].all()  # which large squares fill
 
 
 def test_large_squares_fill_a_raw_mask_with_holes():
     raw = fork()
     raw[::2, ::3] = 0
     raw[1::2, 1::3] = 0
-    raw[7:11, 34:38] = 0
     assert (cleaned(raw) == (median(raw, 15) | median(raw, 5))).all()
 
 
