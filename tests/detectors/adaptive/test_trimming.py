@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from bgsub._jit.majority import CELL, IN_LARGE
-from bgsub.detectors.adaptive._jit.trimming import count_inside, trim
+from bgsub.detectors.adaptive._jit.trimming import COUNTS, Insides, Trust, count_inside, trim
 from bgsub.detectors.adaptive.final_mask import clean, make_static
 from bgsub.postprocess import median
 
@@ -67,18 +67,20 @@ def test_compiled_functions_equal_plain_numpy(size):
         padded[: size[0], : size[1]] = image != 0
         return padded.reshape(cells[0], CELL, cells[1], CELL).sum((1, 3))
 
-    raw, inside, votes, small = (random(size, 0.6) for _ in range(4))
+    raw, votes, small = (random(size, 0.6) for _ in range(3))
+    insides = Insides(random(size, 0.5), random(size, 0.4))
     flags, static = rng.integers(0, 4, cells, np.uint8), random(cells, 0.7)
     large = flags & IN_LARGE != 0
-    counts = np.full((*cells, 2), -1, np.float32)
+    counts = np.full((*cells, COUNTS), -1, np.float32)
     middle = cells[0] // 2
     for first, last in ((0, middle), (middle, cells[0])):
-        count_inside(first, last, raw, inside, flags, counts)
-    assert (counts[..., 0] == np.where(large, sums(inside), 0)).all()
-    assert (counts[..., 1] == np.where(large, sums(inside & raw), 0)).all()
-    means = cv2.blur(counts, (3, 3)).reshape(counts.shape)
-    trusted = large & (static != 0) & (means[..., 1] > np.float32(0.6) * means[..., 0])
-    expected = np.where(spread(trusted), votes & small, votes)
+        count_inside(first, last, raw, insides, flags, counts)
+    images = insides.votes, insides.votes & raw, insides.small, insides.small & raw
+    for counted, image in zip(np.moveaxis(counts, 2, 0), images, strict=True):
+        assert (counted == np.where(large, sums(image), 0)).all()
+    means, trust = cv2.blur(counts, (3, 3)).reshape(counts.shape), Trust(np.float32(0.5), np.float32(0.6))
+    filled = (means[..., 1] > trust.votes * means[..., 0]) & (means[..., 3] > trust.small * means[..., 2])
+    expected = np.where(spread(large & (static != 0) & filled), votes & small, votes)
     for first, last in ((0, middle), (middle, cells[0])):
-        trim(first, last, votes, small, flags, static, means, np.float32(0.6))
+        trim(first, last, votes, small, flags, static, means, trust)
     assert (votes == expected).all()
