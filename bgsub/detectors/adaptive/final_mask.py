@@ -36,7 +36,8 @@ FINE_PX = 5
 """Side of the majority where the background is static, for 320x240."""
 _ONSETS = 0.01  # least mean rate at which small squares begin to vote, per frame and cell, that makes them false alarms
 _ONSET_RATE = 1 / 250  # of its running mean in the long run
-_STATIC = 1.1  # largest mean factor of the width where small squares count while the model is young,
+_CALM = 1 / 3  # share of the frame that is taken to be calm while the model is young, where noise alone widens kernels
+_STATIC = 1.1  # largest mean factor of the width where small squares count then, in units of the calm part's,
 _BLINK_WEIGHT = 0.3  # plus so much of the mean of v - 0.1, which shows at once what factors follow slowly
 _YOUNG = 300  # frames that a model is young: widths still grow, and few onsets were counted
 _REACH = 6  # side of the neighbourhood of these means, in sides of the majority
@@ -72,7 +73,8 @@ def clean(
     """Write the final mask of a raw one and return its outlines.
 
     The majority in a square of `side` pixels, also in one of `fine` pixels where the background is static, or only in
-    that one where the raw mask fills the inside of objects, too, and holes filled if `fill`. Masks are (H, W) uint8, 0 and 255; `static` is the grid that `find_static` writes.
+    that one where the raw mask fills the inside of objects, too, and holes filled if `fill`. Masks are (H, W) uint8, 0
+    and 255; `static` is the grid that `find_static` writes.
     `occupied_rows`, (H,), becomes 0 for rows of the final mask that are empty, and `cells`, like `static`, holds the
     bits of `vote_twice`.
     """
@@ -149,7 +151,7 @@ def find_static(dynamics: Dynamics, age: int, side: int, threads: int, static: M
 
     An onset is a cell where a small square begins to have a majority while no large one has one nearby. Leaves and
     waves make many in the same place, people who pass make few. A young model has not seen enough of them, and also
-    wants widths and blink rates to be low.
+    wants widths and blink rates to be about as low as in the calmest third of the frame.
     """
     reach = (_REACH * side // CELL) | 1
 
@@ -163,5 +165,6 @@ def find_static(dynamics: Dynamics, age: int, side: int, threads: int, static: M
         widths = np.empty(static.shape, np.float32)
         size = (static.shape[0], static.shape[1] * CELL**2)
         run_bands(average, size, threads, dynamics.factors, dynamics.blink_rates, weight, widths, light=_LIGHT)
-        found &= mean(widths) < np.float32(_STATIC * one + weight * int(LOWEST_BLINK_RATE))
+        levels = mean(widths) - np.float32(weight * int(LOWEST_BLINK_RATE))
+        found &= levels < np.float32(_STATIC * max(one, float(np.quantile(levels, _CALM))))
     np.multiply(found, np.uint8(255), out=static)

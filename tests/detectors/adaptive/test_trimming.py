@@ -1,12 +1,13 @@
-"""Outlines of the final mask where the raw mask fills the inside of objects, and where it does not."""
+"""Where small squares count in the final mask, and where they count alone."""
 
 import cv2
 import numpy as np
 import pytest
 
 from bgsub._jit.majority import CELL, IN_LARGE
+from bgsub.detectors.adaptive._jit.blocks import FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.trimming import COUNTS, Insides, Trust, count_inside, trim
-from bgsub.detectors.adaptive.final_mask import clean, make_static
+from bgsub.detectors.adaptive.final_mask import Dynamics, clean, find_static, make_static
 from bgsub.postprocess import median
 
 pytestmark = pytest.mark.compiled
@@ -49,6 +50,19 @@ def test_large_squares_alone_count_where_the_background_moves():
     static = make_static(SIZE)
     static[:] = 0
     assert (cleaned(raw, static) == median(raw, 15)).all()
+
+
+@pytest.mark.parametrize(("wild_rows", "trusted"), [(0, 90), (40, 50), (90, 90)])
+def test_a_young_model_trusts_small_squares_where_it_is_as_calm_as_elsewhere(wild_rows, trusted):
+    """Noise widens kernels everywhere, leaves and waves widen them in places."""
+    factors = np.full(SIZE, FACTOR_ONE, np.uint16)
+    factors[:wild_rows] = 1.4 * FACTOR_ONE
+    static = make_static(SIZE)
+    onsets = np.zeros(static.shape, np.float32)
+    find_static(Dynamics(factors, np.full(SIZE, LOWEST_BLINK_RATE, np.uint16), onsets), 50, 3, 1, static)
+    rows = CELL * (static[:, 10] != 0).sum()
+    assert abs(rows - trusted) < 3 * CELL
+    assert (static[-1] == 255).all()
 
 
 @pytest.mark.parametrize("size", [(1, 1), (7, 5), (18, 27)])
