@@ -1,10 +1,10 @@
 """Where small squares count in the final mask, and where they count alone."""
 
-import cv2
 import numpy as np
 import pytest
 
 from bgsub._jit.majority import CELL, IN_LARGE
+from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.trimming import COUNTS, Insides, Trust, count_inside, trim
 from bgsub.detectors.adaptive.final_mask import Dynamics, clean, find_static, make_static
