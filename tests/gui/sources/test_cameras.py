@@ -58,8 +58,8 @@ def test_each_camera_has_its_own_settings(watch_file):
     assert "threads" not in drive.settings.config.parameters
     assert drive.source == str(watch_file.parent / "drive.mp4")
     assert not drive.may_return
-    assert not barn.may_return
-    with pytest.raises(SourceError, match="a folder that grows"):
+    assert barn.may_return
+    with pytest.raises(SourceError, match="there is no folder"):
         barn.opener(barn.source, start=None)
 
 
