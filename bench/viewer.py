@@ -34,6 +34,7 @@ from PyQt6.QtWidgets import QApplication
 from bgsub.config import Config
 from bgsub.frames import Packet, VideoInfo
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
+from bgsub.gui.panes import MASK, OVERLAY
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.theme import Theme
 from bgsub.gui.window.main_window import MainWindow
@@ -157,7 +158,8 @@ def tuning(path: str, changes: int = 100) -> None:
     run_until(lambda: False, 1)
     painted_s: dict[int, float] = {}
     paint_ms: list[float] = []
-    mask = window.grid.views[1]  # the mask: the image of the input stays as it is, and is not painted again
+    window.grid.choose((OVERLAY, MASK))  # the image of the input stays as it is, and is not painted again
+    mask = window.grid.views[1]
     mask.painted.connect(lambda: painted_s.setdefault(session.view.serial, time.perf_counter()))
     waits, frame_ms = [], []
     for index in range(changes):
@@ -172,7 +174,7 @@ def tuning(path: str, changes: int = 100) -> None:
         mask.repaint()
         paint_ms.append(1e3 * (time.perf_counter() - begin))
     size = session.size
-    window.close()
+    window.end()
     print(
         f"{size[1]}x{size[0]}, {changes} changes of a held frame, change to paint: smallest {min(waits):.1f} ms, "
         f"median {np.median(waits):.1f} ms, 95 % {np.percentile(waits, 95):.1f} ms, largest {max(waits):.1f} ms; frame "

@@ -161,6 +161,11 @@ class CameraSessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
+    def use_budget(self, budget: Budget) -> None:
+        """Keep less of past frames from now on, or more: all cameras together as much as this."""
+        for one in self._sessions:
+            one.session.use_budget(budget.shared(len(self._sessions)))
+
     def open(self) -> None:
         """Open all cameras."""
         for one in self._sessions:

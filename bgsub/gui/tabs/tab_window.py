@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QMainWindow, QTabWidget, QWidget
 from bgsub.gui.engine.cameras import read_cameras
 from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.messages import Level
-from bgsub.gui.qt_process import GarbageCollector
+from bgsub.gui.qt_process import GarbageCollector, MemoryReturner
 from bgsub.gui.session import Session
 from bgsub.gui.tabs.camera_grid import CameraGrid
 from bgsub.gui.tabs.camera_sessions import CameraSession, CameraSessions
@@ -35,7 +35,7 @@ Page = MainWindow | CameraGrid
 class TabWindow(QMainWindow):
     """Shows one or several tabs; there is no bar for a single one.
 
-    The sources in tabs share the memory for past frames, and so do the cameras of a watch. A tab that is closed ends
+    All tabs share the memory for past frames; the cameras of a watch have one share together. A tab that is closed ends
     its threads in the background; the window waits for them at its end.
 
     Parameters
@@ -61,6 +61,7 @@ class TabWindow(QMainWindow):
         self._collect.setSingleShot(True)
         self._collect.setInterval(_COLLECT_MS)
         self._collect.timeout.connect(GarbageCollector.collect_all)
+        self._memory = MemoryReturner(self)
         self._ending: list[tuple[threading.Thread, object]] = []
         """Threads that close sessions, which live until then."""
         self.setObjectName("bgsub-tabs")
@@ -163,6 +164,7 @@ class TabWindow(QMainWindow):
         self._add_keys(grid)
         grid.setWindowTitle(f"{path.name} - bgsub")
         self.tabs.setCurrentIndex(self.tabs.addTab(grid, path.name))
+        self._share_memory()
         grid.cameras.open()
         return grid
 
@@ -212,9 +214,12 @@ class TabWindow(QMainWindow):
             page.enter()
 
     def _share_memory(self) -> None:
+        """Let all tabs have as much for past frames as one source; the cameras of a watch count as one."""
         mains = [page for page in self.pages if isinstance(page, MainWindow) and not self.is_camera(page)]
         for page in mains:
-            page.session.use_budget(Budget().shared(len(mains)))
+            page.session.use_budget(Budget().shared(len(mains) + len(self.grids)))
+        for grid in self.grids:
+            grid.cameras.use_budget(Budget().shared(len(mains) + len(self.grids)))
 
     def is_camera(self, page: MainWindow) -> bool:
         """Return whether a tab shows a camera that goes on in a grid."""
@@ -235,6 +240,7 @@ class TabWindow(QMainWindow):
         for thread, _ in self._ending:
             thread.join()
         self._ending.clear()
+        self._memory.finish()
         super().closeEvent(a0)
 
     def _close_all(self) -> bool:
