@@ -46,7 +46,7 @@ class CameraTile(QFrame):
         self.view = FrameView(Viewport())
         self.view.show_pane(OVERLAY)
         self.view.setAccessibleName(f"Image of {camera.name}")
-        self.view.setAccessibleDescription("Return shows this camera with all panels")
+        self.view.set_usage("Return shows this camera with all panels")
         self.view.clicked.connect(self.chosen)
         head = QHBoxLayout()
         head.addWidget(self.name)

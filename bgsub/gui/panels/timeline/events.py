@@ -122,6 +122,7 @@ class EventsPanel(QWidget):
             self.enabled.setChecked(lookout.is_enabled)
             self.sensitivity.setCurrentIndex(self.sensitivity.findData(lookout.sensitivity))
         self.state.setText(self._describe(found) if live is None else self._describe_live(live))
+        self.list.setAccessibleDescription(self.state.text())  # which Qt reports to screen readers
         has_events = found is not None and bool(found.events)
         for button in (self.back, self.forward):
             button.setEnabled(has_events)
