@@ -1,6 +1,7 @@
-"""Measure the viewer: latency from capture to paint, lost frames, paints per second, memory while looping, start.
+"""Measure the viewer: latency from capture to paint and from a changed setting to its picture, paints, memory, start.
 
     python bench/viewer.py latency --size 640x480 --rate 30 [--file VIDEO]
+    python bench/viewer.py tuning --size 640x480 [--file VIDEO]
     python bench/viewer.py paints --size 1920x1080 [--file VIDEO]
     python bench/viewer.py memory --minutes 10 [--file VIDEO]
     python bench/viewer.py start [--file VIDEO]
@@ -30,8 +31,10 @@ release_cv2_qt()
 from PyQt6.QtCore import QSettings, QTimer
 from PyQt6.QtWidgets import QApplication
 
+from bgsub.config import Config
 from bgsub.frames import Packet, VideoInfo
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
+from bgsub.gui.panes import MASK, OVERLAY
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.theme import Theme
 from bgsub.gui.window.main_window import MainWindow
@@ -98,14 +101,14 @@ def show(session: Session) -> MainWindow:
     return window
 
 
-def run_until(done: Callable[[], bool], timeout_s: float) -> None:
+def run_until(done: Callable[[], bool], timeout_s: float, interval_ms: int = 5) -> None:
     """Let Qt run until a condition holds."""
     deadline = time.perf_counter() + timeout_s
     timer = QTimer()
     timer.timeout.connect(
         lambda: QApplication.exit() if done() or time.perf_counter() > deadline else None  # type: ignore[func-returns-value]
     )
-    timer.start(5)
+    timer.start(interval_ms)
     QApplication.exec()
 
 
@@ -140,6 +143,42 @@ def latency(path: str, rate_hz: float, seconds: float) -> None:
         f"capture to paint: median {np.median(waits):.1f} ms, 95 % {np.percentile(waits, 95):.1f} ms, "
         f"largest {max(waits):.1f} ms; model median {model:.1f} ms, frame time {frame_ms:.1f} ms, "
         f"sum {model + frame_ms:.1f} ms"
+    )
+
+
+def tuning(path: str, changes: int = 100) -> None:
+    """Change a setting on a held frame, and wait until what it makes of the frame is painted."""
+    session = Session(settings=Settings(config=Config("adaptive")))
+    window = show(session)
+    window.lookout.enable(False)
+    window.open(path)
+    run_until(lambda: session.view.processed > 60, 120)
+    session.pause()
+    run_until(lambda: not session.view.playing, 30)
+    run_until(lambda: False, 1)
+    painted_s: dict[int, float] = {}
+    paint_ms: list[float] = []
+    window.grid.choose((OVERLAY, MASK))  # the image of the input stays as it is, and is not painted again
+    mask = window.grid.views[1]
+    mask.painted.connect(lambda: painted_s.setdefault(session.view.serial, time.perf_counter()))
+    waits, frame_ms = [], []
+    for index in range(changes):
+        before = session.view.result
+        begin = time.perf_counter()
+        session.configure(Config("adaptive", {"threshold": 0.1 + 0.01 * (index % 9)}), saved=False)
+        run_until(lambda before=before: session.view.result is not before and session.view.serial in painted_s, 30, 1)
+        waits.append(1e3 * (painted_s[session.view.serial] - begin))
+        frame_ms.append(session.view.result.timings.total_ms)
+        run_until(lambda: False, 0.05)
+        begin = time.perf_counter()
+        mask.repaint()
+        paint_ms.append(1e3 * (time.perf_counter() - begin))
+    size = session.size
+    window.end()
+    print(
+        f"{size[1]}x{size[0]}, {changes} changes of a held frame, change to paint: smallest {min(waits):.1f} ms, "
+        f"median {np.median(waits):.1f} ms, 95 % {np.percentile(waits, 95):.1f} ms, largest {max(waits):.1f} ms; frame "
+        f"{np.median(frame_ms):.1f} ms, paint of a pane {np.median(paint_ms):.1f} ms; load {os.getloadavg()[0]:.1f}"
     )
 
 
@@ -227,7 +266,7 @@ def start(path: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["latency", "paints", "memory", "start"])
+    parser.add_argument("what", choices=["latency", "tuning", "paints", "memory", "start"])
     parser.add_argument("--size", default="640x480")
     parser.add_argument("--rate", type=float, default=30)
     parser.add_argument("--seconds", type=float, default=15)
@@ -246,6 +285,8 @@ def main() -> None:
         application = QApplication(["bgsub"])
         if given.what == "latency":
             latency(path, given.rate, given.seconds)
+        elif given.what == "tuning":
+            tuning(path)
         elif given.what == "paints":
             paints(path, given.seconds)
         else:

@@ -24,6 +24,7 @@ __all__ = [
     "DetectorRunView",
     "Event",
     "Level",
+    "MomentFound",
     "Notice",
     "Opened",
     "PinnedPixelView",
@@ -139,7 +140,17 @@ class RecordingChanged:
     paths: tuple[str, ...]
 
 
-Event = Notice | Opened | Configured | RecordingChanged
+@dataclass(frozen=True, slots=True)
+class MomentFound:
+    """An earlier moment of a live source was looked for."""
+
+    elapsed_s: float
+    """Time since the first frame."""
+    is_shown: bool
+    """Whether its frame is still kept, and held now."""
+
+
+Event = Notice | Opened | Configured | RecordingChanged | MomentFound
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from bgsub.gui.messages import (
     DEFAULT_RATE_HZ,
     Configured,
     Level,
+    MomentFound,
     Notice,
     Opened,
     RecordingChanged,
@@ -61,6 +62,8 @@ class Session(SessionCommands):
     """The settings of the detector changed other than by its form."""
     noticed = pyqtSignal(object)
     """A `Notice` to show."""
+    moment = pyqtSignal(float, bool)
+    """A moment of a live source was asked for: its time since the first frame, and whether it is shown."""
     opened = pyqtSignal(str, object)
     """A source is open: the name asked for, and its `VideoInfo`."""
     recording = pyqtSignal(bool)
@@ -138,7 +141,7 @@ class Session(SessionCommands):
 
     def pixel_history(self, row: int, column: int) -> History | None:
         """Return the statistics of a pinned pixel."""
-        return self._worker.engine.pixel_histories.get((row, column))
+        return self._worker.engine.work.pinned_pixels.histories.get((row, column))
 
     @property
     def size(self) -> tuple[int, int] | None:
@@ -359,6 +362,8 @@ class Session(SessionCommands):
                 self._info, self._scale = event.info, event.scale
                 self._use_part(event.info.rate_hz or DEFAULT_RATE_HZ)
                 self.opened.emit(event.text, event.info)
+        elif isinstance(event, MomentFound):
+            self.moment.emit(event.elapsed_s, event.is_shown)
         elif isinstance(event, Configured):
             self._settings = replace(self._settings, config=event.config)
             self._saved = event.config, self._saved[1]

@@ -50,6 +50,10 @@ class SessionCommands(QObject):
         """Go to a 0-based frame index in a file."""
         self._post(lambda engine: engine.seek(index))
 
+    def show_moment(self, elapsed_s: float) -> None:
+        """Hold what a live source showed at a time since its first frame; `moment` reports whether it is kept."""
+        self._post(lambda engine: engine.show_moment(elapsed_s))
+
     def rerun(self, back_s: float) -> None:
         """Process the last seconds up to the frame shown again with the present settings; 0 for this frame alone.
 

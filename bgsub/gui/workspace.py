@@ -1,8 +1,7 @@
-"""A session of the viewer as a file: source, part, detectors, regions, truth, panes and pins."""
+"""One tab of a session file: source, part, detectors, regions, truth, panes and pins."""
 
 import base64
 import math
-import tomllib
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -11,9 +10,8 @@ from typing import Any
 import numpy as np
 import tomli_w
 
-from bgsub._files import write_text
 from bgsub._input.images import GREY, decode_image
-from bgsub._input.tables import Table, read_toml
+from bgsub._input.tables import Table
 from bgsub._opencv import cv2
 from bgsub.config import Config
 from bgsub.detectors import detector_class
@@ -27,18 +25,15 @@ from bgsub.gui.panes import Side, find_pane, stage_panes
 from bgsub.roi import Region
 from bgsub.video.sources import public_name
 
-__all__ = ["Workspace", "parse_workspace", "public_source", "read_workspace", "workspace_text", "write_workspace"]
+__all__ = ["Workspace", "describe_workspace", "parse_table", "public_source"]
 
-_VERSION = 1
-_MOST_BYTES = 2**23
-"""Of a session file: enough for a region that is an image."""
 _MOST_PINS = 1000
 _MOST = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """Everything that a session file holds."""
+    """Everything that is kept of one source and what is done with it."""
 
     source: str = ""
     """Name of the source, without a password; empty for none."""
@@ -48,9 +43,9 @@ class Workspace:
 
 
 def describe_workspace(workspace: Workspace) -> dict[str, Any]:
-    """Return a session as nested tables of plain values."""
+    """Return it as nested tables of plain values, which `parse_table` reads."""
     settings = workspace.settings
-    values: dict[str, Any] = {"version": _VERSION, "source": workspace.source, "position": workspace.position}
+    values: dict[str, Any] = {"source": workspace.source, "position": workspace.position}
     if settings.truth is not None and not (isinstance(settings.truth, PaintedTruth) and not settings.truth.is_saved):
         values["truth"] = str(settings.truth.folder.resolve())
     speed = "max" if math.isinf(settings.speed) else settings.speed
@@ -80,50 +75,14 @@ def describe_workspace(workspace: Workspace) -> dict[str, Any]:
     return values
 
 
-def workspace_text(workspace: Workspace) -> str:
-    """Return a session as TOML, which `parse_workspace` reads."""
-    return tomli_w.dumps(describe_workspace(workspace))
-
-
-def write_workspace(workspace: Workspace, path: Path) -> None:
-    """Write a session file.
+def parse_table(table: Table) -> Workspace:
+    """Read a table of a session file.
 
     Raises
     ------
     ConfigError
-        If the file cannot be written.
+        If an entry is wrong, or names ground truth that is not there; the message names file and entry.
     """
-    write_text(path, workspace_text(workspace), ConfigError, what="session")
-
-
-def read_workspace(path: Path) -> Workspace:
-    """Read a session file.
-
-    Raises
-    ------
-    ConfigError
-        If it is missing or wrong, or names ground truth that is not there; the message names file and entry.
-    """
-    return _parse(read_toml(path, _MOST_BYTES))
-
-
-def parse_workspace(text: str, name: str) -> Workspace:
-    """Read a session from text, called `name` in messages.
-
-    Raises
-    ------
-    ConfigError
-        As `read_workspace`.
-    """
-    try:
-        return _parse(Table(tomllib.loads(text), name))
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{name} is no valid TOML: {error}") from error
-
-
-def _parse(table: Table) -> Workspace:
-    if table.whole("version", least=1) != _VERSION:
-        raise table.error("version", f"must be {_VERSION}; the file is of another version of bgsub")
     source, position = table.text("source", ""), table.whole("position", 0)
     play, panes, frames = table.table("play"), table.table("panes"), table.table("frames")
     speed = play.raw("speed", 1.0)

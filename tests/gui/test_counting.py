@@ -14,7 +14,8 @@ from bgsub.gui.messages import Settings
 from bgsub.gui.panels.detector import command_line
 from bgsub.gui.widgets.images.counting_marks import count_text
 from bgsub.gui.window.main_window import MainWindow, PanelId
-from bgsub.gui.workspace import Workspace, parse_workspace, workspace_text
+from bgsub.gui.window.saved_tabs import SavedTabs, parse_session, session_text
+from bgsub.gui.workspace import Workspace
 from tests.gui.conftest import FAST
 from tests.gui.driving import Driver, frames, opener
 
@@ -128,7 +129,7 @@ def test_following_alone_is_kept_and_makes_no_options():
     assert counting
     assert counting.to_arguments() == []
     assert counting.added(GATE).without("line 1") == counting
-    found = parse_workspace(workspace_text(Workspace("", 0, Settings(counting=counting))), "it")
+    (found,) = parse_session(session_text(SavedTabs((Workspace("", 0, Settings(counting=counting)),))), "it").tabs
     assert found.settings.counting == counting
 
 
@@ -142,7 +143,7 @@ def test_nothing_is_counted_without_lines_and_zones(drive):
 
 def test_a_session_file_keeps_lines_and_zones():
     wanted = Workspace("a.mp4", 3, Settings(counting=gates()))
-    found = parse_workspace(workspace_text(wanted), "it")
+    (found,) = parse_session(session_text(SavedTabs((wanted,))), "it").tabs
     assert found.settings.counting == wanted.settings.counting
 
 
@@ -161,7 +162,7 @@ def test_wrong_lines_and_zones_are_refused(text):
     from bgsub.errors import ConfigError
 
     with pytest.raises(ConfigError, match="counting"):
-        parse_workspace(f"version = 1\n[counting]\n{text}", "it")
+        parse_session(f"version = 1\n[counting]\n{text}", "it")
 
 
 # In the window

@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from PyQt6.QtCore import QObject
 
 from bgsub.errors import DependencyError
 from bgsub.gui import app, qt_process
+from bgsub.gui.qt_process import MemoryReturner
 from tests.gui.conftest import EASY
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="displays are named so on Linux only")
@@ -135,3 +137,22 @@ def test_the_viewer_starts_shows_and_ends_even_with_a_slot_that_raises(tmp_path,
     else:
         assert done.stdout.startswith("norma 40")
         assert done.stderr.replace("This plugin does not support propagateSizeHints()\n", "") == ""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc keeps what was freed")
+def test_memory_that_was_freed_goes_back_to_the_system(qapp):
+    owner = QObject()
+    returner = MemoryReturner(owner)
+    if not hasattr(returner._libc, "mallinfo2"):
+        pytest.skip("needs glibc 2.33")
+    returner.look()  # from here on it counts what more could be returned
+    returner.finish()
+    blocks = [bytearray(100_000) for _ in range(2000)]  # below the size from which glibc returns each by itself
+    kept = blocks[::50]
+    blocks.clear()
+    held = returner._held()
+    returner.look()
+    returner.finish()
+    assert held - returner._held() > 100 * 2**20
+    assert len(kept) == 40
+    owner.deleteLater()

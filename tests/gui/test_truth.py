@@ -20,7 +20,8 @@ from bgsub.gui.panels.truth import panel as truth_panel
 from bgsub.gui.panels.truth.brush import stroke
 from bgsub.gui.panels.truth.worst import worst_rows
 from bgsub.gui.window.main_window import MainWindow, PanelId
-from bgsub.gui.workspace import Workspace, workspace_text
+from bgsub.gui.window.saved_tabs import SavedTabs, session_text
+from bgsub.gui.workspace import Workspace
 from tests.gui.conftest import FAST
 from tests.gui.driving import Driver, frames, opener
 
@@ -89,9 +90,9 @@ def test_saved_labels_are_read_as_those_of_changedetection_net(tmp_path):
 
 def test_a_session_file_names_labels_only_where_they_are_saved(tmp_path):
     truth = labelled(7)
-    assert "truth" not in workspace_text(Workspace("a", 0, Settings(truth=truth)))
+    assert "truth" not in session_text(SavedTabs((Workspace("a", 0, Settings(truth=truth)),)))
     saved = truth.save(tmp_path)
-    assert str(tmp_path) in workspace_text(Workspace("a", 0, Settings(truth=saved)))
+    assert str(tmp_path) in session_text(SavedTabs((Workspace("a", 0, Settings(truth=saved)),)))
 
 
 # Comparing

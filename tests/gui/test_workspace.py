@@ -16,16 +16,17 @@ from bgsub.gui import panes
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
 from bgsub.gui.panes import Side, stage_panes
 from bgsub.gui.widgets.dialogs import Answer
-from bgsub.gui.window import file_commands, session_files
+from bgsub.gui.window import session_files
 from bgsub.gui.window.main_window import MainWindow
-from bgsub.gui.workspace import (
-    Workspace,
-    parse_workspace,
-    public_source,
-    read_workspace,
-    workspace_text,
-    write_workspace,
+from bgsub.gui.window.saved_tabs import (
+    SavedCameras,
+    SavedTabs,
+    parse_session,
+    read_session,
+    session_text,
+    write_session,
 )
+from bgsub.gui.workspace import Workspace, public_source
 from bgsub.postprocess import Postprocess
 from bgsub.roi import Region
 from bgsub.video.sources import parse_position
@@ -64,23 +65,39 @@ def full(truth: GroundTruth) -> Workspace:
 
 def test_a_session_file_holds_everything(truth, tmp_path):
     wanted = full(truth)
-    write_workspace(wanted, tmp_path / "one.session.toml")
-    found = read_workspace(tmp_path / "one.session.toml")
+    write_session(SavedTabs((wanted,)), tmp_path / "one.session.toml")
+    (found,) = read_session(tmp_path / "one.session.toml").tabs
     assert found.settings.truth.folder == truth.folder.resolve()
     assert replace(found.settings, truth=truth) == wanted.settings
     assert (found.source, found.position) == (wanted.source, wanted.position)
 
 
 def test_defaults_make_a_short_file_and_come_back():
-    empty = Workspace()
-    assert parse_workspace(workspace_text(empty), "it") == empty
-    assert parse_workspace("version = 1", "it") == empty
+    empty = SavedTabs((Workspace(),))
+    assert parse_session(session_text(empty), "it") == empty
+    assert parse_session("version = 1", "it") == empty
+    assert empty.is_empty
+
+
+def test_several_tabs_and_cameras_are_kept_together(truth):
+    one, two = full(truth), Workspace("b.mp4", 3)
+    cameras = SavedCameras("/etc/cameras.toml", ("yard",), {"yard": Workspace(settings=two.settings)})
+    wanted = SavedTabs((replace(one, settings=replace(one.settings, truth=None)), cameras, two), 1, "yard")
+    assert parse_session(session_text(wanted), "it") == wanted
+    assert "version = 2" in session_text(wanted)
+    assert not wanted.is_empty
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("version = 2", "version must be 1"),
+        ("version = 3", "version must be 1 or 2"),
+        ("version = 2", "tabs must be a list of 1 to 100"),
+        ("version = 2\ntabs = [3]", "tabs must be a list of tables"),
+        ("version = 2\nshown = 1\n[[tabs]]\nsource = 'a.mp4'", "shown must be a whole number from 0 to 0"),
+        ("version = 2\n[[tabs]]\nwatch = ''", "tabs[0].watch must be text"),
+        ("version = 2\n[[tabs]]\n[[tabs]]\nwatch = 'a'\nopened = 3", "tabs[1].opened must be a list of names"),
+        ("version = 2\n[[tabs]]\nwatch = 'a'\nsource = 'b'", "tabs[0] has no entry 'source'"),
         ("", "version is missing"),
         ("version = 1\nsurprise = 3", "has no entry 'surprise'"),
         ("version = 1\nposition = -1", "position must be a whole number"),
@@ -105,12 +122,12 @@ def test_defaults_make_a_short_file_and_come_back():
 )
 def test_a_wrong_session_is_refused_by_name(text, message):
     with pytest.raises(ConfigError, match="my session") as caught:
-        parse_workspace(text, "my session")
+        parse_session(text, "my session")
     assert message in str(caught.value)
 
 
 def test_unknown_panes_fall_back_and_secrets_are_not_kept(tmp_path):
-    found = parse_workspace("version = 1\n[panes]\nshown = ['of-another-version']", "it")
+    (found,) = parse_session("version = 1\n[panes]\nshown = ['of-another-version']", "it").tabs
     assert found.settings.panes == Settings().panes
     assert public_source("rtsp://me:secret@10.0.0.7/live") == "rtsp://10.0.0.7/live"
     clip = tmp_path / "a.mp4"
@@ -167,13 +184,13 @@ def test_the_last_session_is_continued_on_its_frame(make_window, qtbot):
 
 def test_a_session_is_saved_and_opened_by_file(make_window, qtbot, tmp_path, monkeypatch):
     path = tmp_path / "mine.session.toml"
-    monkeypatch.setattr(file_commands, "ask_save", lambda *_: path)
+    monkeypatch.setattr(session_files, "ask_save", lambda *_: path)
     first = make_window()
     first.open(EASY)
     qtbot.waitUntil(lambda: first.session.view.processed == 40)
     first.session.change(config=Config("norma", {"nu": 0.4, "learn_every": 2, "threads": 1}))
     assert first.session.has_unsaved_tuning
-    assert first.files.save_session()
+    assert first.session_files.save()
     assert not first.session.has_unsaved_tuning
     second = make_window()
     second.session_files.open(path)
@@ -194,7 +211,7 @@ def test_continuing_without_a_session_says_so(make_window):
 def test_quitting_with_unsaved_tuning_asks_once(make_window, monkeypatch, tmp_path, answer):
     asked = []
     monkeypatch.setattr(session_files, "ask_to_save", lambda *_: asked.append(1) or answer)
-    monkeypatch.setattr(file_commands, "ask_save", lambda *_: tmp_path / "kept.session.toml")
+    monkeypatch.setattr(session_files, "ask_save", lambda *_: tmp_path / "kept.session.toml")
     window = make_window()
     window.session.change(config=Config("norma", {"nu": 0.9}))
     assert window.close() is (answer is not Answer.CANCEL)

@@ -9,13 +9,13 @@ from types import MappingProxyType
 from bgsub._input.tables import read_toml
 from bgsub.config import Config
 from bgsub.detectors import detector_class
-from bgsub.errors import SourceError
 from bgsub.gui.engine.opening import Opener, open_for_viewer
 from bgsub.gui.events.finder import EventSearch
 from bgsub.gui.messages import Sampling, Settings
 from bgsub.roi import open_region
 from bgsub.video.sources import FrameSource
 from bgsub.watching.cameras.feeds import may_return
+from bgsub.watching.cameras.following import FollowedFolder
 from bgsub.watching.settings import CameraSettings, read_settings
 
 __all__ = ["WatchedCamera", "is_watch_file", "read_cameras"]
@@ -34,7 +34,7 @@ class WatchedCamera:
     settings: Settings
     """Without regions, whose size follows from that of the frames."""
     may_return: bool = True
-    """Whether it may be there later if it cannot be opened: a stream or a camera, but no file."""
+    """Whether it may be there later if it cannot be opened: a stream, a camera or a folder, but no file."""
     roi: str = ""
     """Region of interest in pixels of the source, as `open_region` reads it."""
     regions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -76,17 +76,19 @@ def read_cameras(path: Path) -> tuple[WatchedCamera, ...]:
 def _camera(camera: CameraSettings) -> WatchedCamera:
     scan = camera.scan
     opener: Opener = partial(open_for_viewer, auth=camera.auth, stall_timeout_s=camera.stall_timeout_s)
+    if camera.folder:
+        opener = partial(_follow_folder, camera)
     return WatchedCamera(
         name=camera.name,
         source=camera.source,
-        opener=_refuse_folder if camera.folder else opener,
+        opener=opener,
         settings=Settings(
             config=_with_threads(replace(scan.config, roi=""), camera.threads),
             sampling=Sampling(largest_px=scan.largest_px, rate_hz=scan.rate_hz),
             loop=True,
             event_search=EventSearch(scan.rules),
         ),
-        may_return=not camera.folder and may_return(camera.source),
+        may_return=camera.folder or may_return(camera.source),
         roi=scan.config.roi,
         regions=scan.regions,
     )
@@ -100,5 +102,5 @@ def _with_threads(config: Config, threads: int) -> Config:
     return replace(config, parameters={**config.parameters, "threads": threads})
 
 
-def _refuse_folder(text: str, /, *, start: float | None) -> FrameSource:  # noqa: ARG001 - an opener's signature
-    raise SourceError(f"{text} is a folder that grows, which only bgsub watch follows; open one of its files")
+def _follow_folder(camera: CameraSettings, _text: str, /, *, start: float | None) -> FrameSource:  # noqa: ARG001 - an opener's signature
+    return FollowedFolder(camera)

@@ -18,7 +18,7 @@ from bgsub.gui.engine.processing.frame_processor import FrameProcessor
 from bgsub.gui.engine.processing.recent_frames import SAME_S, covers
 from bgsub.gui.engine.publisher import Progress, ViewPublisher
 from bgsub.gui.engine.recorder import Outputs, Recorder
-from bgsub.gui.messages import DEFAULT_RATE_HZ, Configured, Event, Opened, Settings, View
+from bgsub.gui.messages import DEFAULT_RATE_HZ, Configured, Event, MomentFound, Opened, Settings, View
 
 __all__ = ["Engine"]
 
@@ -88,16 +88,6 @@ class Engine:
     def history(self) -> History:
         """Statistics of the frames so far."""
         return self.work.history
-
-    @property
-    def kept_bytes(self) -> tuple[int, int, int]:
-        """Memory in use for past masks, copies of models, and frames."""
-        return self.work.past.nbytes, self.work.snapshots.nbytes, self.work.recent.nbytes
-
-    @property
-    def pixel_histories(self) -> dict[tuple[int, int], History]:
-        """Statistics of the pinned pixels, by row and column."""
-        return self.work.pinned_pixels.histories
 
     @property
     def is_opening(self) -> bool:
@@ -228,6 +218,13 @@ class Engine:
         """Go to a 0-based frame index in a file."""
         self._stop_rerun()
         self._player.seek(index)
+        self._publisher.mark_changed()
+
+    def show_moment(self, elapsed_s: float) -> None:
+        """Hold the frame that a live source showed at a time since its first one, if it is still kept."""
+        self._stop_rerun()
+        self._player.pause()
+        self._notices.send(MomentFound(elapsed_s, self.work.show_moment(elapsed_s, self._settings)))
         self._publisher.mark_changed()
 
     def reset(self) -> None:

@@ -37,6 +37,8 @@ class PaneImages:
         self.images: dict[Pane, Frame] = {}
         """(H, W, 3) BGR or (H, W) grey uint8, never written to again."""
         self._drawn: tuple[object, ...] = ()
+        self._shown: tuple[object, ...] = ()
+        """From which they were made; kept, since another object may get the address of one that is gone."""
         self._drawn_s: dict[Pane, float] = {}
 
     def draw(self, settings: Settings, latest: LatestFrame, *, hurried: bool, now_s: float) -> None:
@@ -57,7 +59,7 @@ class PaneImages:
         wanted = (tuple(id(item) for item in shown), settings.panes, settings.overlay_style)
         if wanted == self._drawn:
             return
-        self._drawn = wanted
+        self._drawn, self._shown = wanted, shown
         old, self.images = self.images, {}
         for pane in settings.panes:
             image = self._recent(pane, old, now_s) if hurried else None

@@ -15,9 +15,9 @@ from bgsub.watching.cameras.pictures import Pictures
 
 __all__ = ["EventFinder", "EventSearch", "Found"]
 
-_PICTURE_PX = 160
+_PICTURE_PX = 320
 _MOST_PICTURES = 1000
-"""Pictures that are kept, about 5 kB each."""
+"""Pictures that are kept, about 15 kB each."""
 _UNDECIDED_S = 30.0
 """Time before an event for which pictures are kept."""
 

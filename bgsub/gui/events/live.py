@@ -1,5 +1,6 @@
 """Events of a live source while it runs."""
 
+import datetime
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,6 +25,16 @@ class LiveFound(Found):
     """Since when, after the first frame."""
     opened_at_s: float = 0.0
     """`time.time()` of the first frame."""
+
+    def time_of_day(self, time_s: float) -> str:
+        """Return the time of day of a time since the first frame, as HH:MM:SS.
+
+        Examples
+        --------
+        >>> len(LiveFound().time_of_day(3.0))
+        8
+        """
+        return datetime.datetime.fromtimestamp(self.opened_at_s + time_s).astimezone().strftime("%H:%M:%S")
 
 
 class LiveEvents:

@@ -32,6 +32,7 @@ __all__ = ["LearnersWindow"]
 
 _SPEEDS = (20.0, 50.0, 200.0, 500.0, 2000.0)
 _CHECKED = 6
+_PANEL_PX = 270
 _ID_ROLE = Qt.ItemDataRole.UserRole
 _COLOURS = (
     "curve_a",
@@ -166,7 +167,7 @@ class LearnersWindow(QWidget):
         side.addWidget(legend)
         panel = QWidget()
         panel.setLayout(side)
-        panel.setFixedWidth(270)
+        panel.setFixedWidth(max(_PANEL_PX, form.sizeHint().width() + 24))  # a longer name would be cut
         self._right = QVBoxLayout()
         self._right.addLayout(self._grid, 3)
         self._right.addWidget(self.curves, 1)

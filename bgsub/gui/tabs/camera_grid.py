@@ -1,6 +1,7 @@
 """All cameras of a watch at once, each with its name and state; a click opens one with all its panels."""
 
 import math
+from pathlib import Path
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
@@ -45,7 +46,7 @@ class CameraTile(QFrame):
         self.view = FrameView(Viewport())
         self.view.show_pane(OVERLAY)
         self.view.setAccessibleName(f"Image of {camera.name}")
-        self.view.setAccessibleDescription("Return shows this camera with all panels")
+        self.view.set_usage("Return shows this camera with all panels")
         self.view.clicked.connect(self.chosen)
         head = QHBoxLayout()
         head.addWidget(self.name)
@@ -87,6 +88,8 @@ class CameraGrid(QScrollArea):
 
     Parameters
     ----------
+    path : Path
+        Their file.
     cameras : CameraSessions
         What is shown.
     theme : Theme
@@ -96,9 +99,9 @@ class CameraGrid(QScrollArea):
     chosen = pyqtSignal(int)
     """The user wants to see the camera of this index alone."""
 
-    def __init__(self, cameras: CameraSessions, theme: Theme) -> None:
+    def __init__(self, path: Path, cameras: CameraSessions, theme: Theme) -> None:
         super().__init__()
-        self.cameras = cameras
+        self.path, self.cameras = path, cameras
         self.tiles = [CameraTile(camera, theme) for camera in cameras]
         self._columns = 0
         inside = QWidget()

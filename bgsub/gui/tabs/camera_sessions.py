@@ -1,6 +1,8 @@
 """The cameras of a watch as sessions that go on side by side; no widgets."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
@@ -10,9 +12,12 @@ from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.messages import Level, Notice
 from bgsub.gui.panes import OVERLAY
 from bgsub.gui.session import Session
+from bgsub.gui.workspace import Workspace
 
 __all__ = ["CameraSession", "CameraSessions"]
 
+_KEPT = ("config", "other", "frozen", "region", "sampling", "counting", "pinned_pixels", "truth")
+"""Settings that a session file keeps if they are not those of the camera's file."""
 _FIRST_PAUSE_MS, _LONGEST_PAUSE_MS = 1000, 30_000
 
 
@@ -25,15 +30,19 @@ class CameraSession(QObject):
         What to show.
     budget : Budget
         Memory for past frames.
+    saved : Workspace, optional
+        Settings of a session file, which take the place of those of the camera.
     """
 
     changed = pyqtSignal()
     """There is another image or state."""
 
-    def __init__(self, camera: WatchedCamera, budget: Budget) -> None:
+    def __init__(self, camera: WatchedCamera, budget: Budget, saved: Workspace | None = None) -> None:
         super().__init__()
-        self.camera = camera
-        self.session = Session(camera.opener, camera.settings, budget)
+        self.camera, self._saved = camera, saved
+        own = camera.settings
+        settings = own if saved is None else replace(saved.settings, event_search=own.event_search)
+        self.session = Session(camera.opener, settings, budget)
         """Shows the camera; closed by `CameraSessions`."""
         self._failure = ""
         self._is_fitted = False
@@ -79,6 +88,19 @@ class CameraSession(QObject):
         where = ", ".join(filter(None, view.live.active)) if view.live is not None else ""
         return f"{view.rate_hz:.0f} frames/s" + (f", moves{': ' if where else ''}{where}" if moves else "")
 
+    @property
+    def workspace(self) -> Workspace:
+        """What a session file holds of it: settings, but neither source nor password."""
+        return Workspace(settings=self.session.settings)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether its settings differ from those of its file."""
+        if not self._is_fitted:
+            return self._saved is not None
+        own = self.camera.fitted(self.camera.settings, self.session.scale)
+        return any(getattr(own, name) != getattr(self.session.settings, name) for name in _KEPT)
+
     def open(self) -> None:
         """Open the camera."""
         self.session.open(self.camera.source)
@@ -97,7 +119,8 @@ class CameraSession(QObject):
 
     def _use_regions(self) -> None:
         fitted = self.camera.fitted(self.session.settings, self.session.scale)
-        self.session.change(region=fitted.region, event_search=fitted.event_search)
+        region = fitted.region if self._saved is None else self.session.settings.region
+        self.session.change(region=region, event_search=fitted.event_search)
         self.session.mark_saved()
 
     def _note(self, notice: Notice) -> None:
@@ -119,17 +142,29 @@ class CameraSessions:
         What to show.
     budget : Budget, optional
         Memory for past frames of all of them together.
+    saved : mapping of str to Workspace, optional
+        Settings of a session file for some of them, by name.
     """
 
-    def __init__(self, cameras: Sequence[WatchedCamera], budget: Budget | None = None) -> None:
+    def __init__(
+        self,
+        cameras: Sequence[WatchedCamera],
+        budget: Budget | None = None,
+        saved: Mapping[str, Workspace] = MappingProxyType({}),
+    ) -> None:
         share = (budget or Budget()).shared(len(cameras))
-        self._sessions = [CameraSession(camera, share) for camera in cameras]
+        self._sessions = [CameraSession(camera, share, saved.get(camera.name)) for camera in cameras]
 
     def __iter__(self) -> Iterator[CameraSession]:
         return iter(self._sessions)
 
     def __len__(self) -> int:
         return len(self._sessions)
+
+    def use_budget(self, budget: Budget) -> None:
+        """Keep less of past frames from now on, or more: all cameras together as much as this."""
+        for one in self._sessions:
+            one.session.use_budget(budget.shared(len(self._sessions)))
 
     def open(self) -> None:
         """Open all cameras."""

@@ -1,8 +1,9 @@
 """The window around all tabs: one source each, or the cameras of a watch."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from PyQt6.QtCore import QSettings, Qt, QTimer
 from PyQt6.QtGui import QCloseEvent, QKeySequence, QShortcut
@@ -11,14 +12,16 @@ from PyQt6.QtWidgets import QMainWindow, QTabWidget, QWidget
 from bgsub.gui.engine.cameras import read_cameras
 from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.messages import Level
-from bgsub.gui.qt_process import GarbageCollector
+from bgsub.gui.qt_process import GarbageCollector, MemoryReturner
 from bgsub.gui.session import Session
 from bgsub.gui.tabs.camera_grid import CameraGrid
 from bgsub.gui.tabs.camera_sessions import CameraSession, CameraSessions
+from bgsub.gui.tabs.restoring import Restoring
 from bgsub.gui.widgets.dialogs import Answer, ask_to_save
 from bgsub.gui.widgets.theme import Theme
 from bgsub.gui.window.main_window import MainWindow
 from bgsub.gui.window.window_state import WindowState
+from bgsub.gui.workspace import Workspace
 
 __all__ = ["MOST_TABS", "TabWindow"]
 
@@ -32,7 +35,7 @@ Page = MainWindow | CameraGrid
 class TabWindow(QMainWindow):
     """Shows one or several tabs; there is no bar for a single one.
 
-    The sources in tabs share the memory for past frames, and so do the cameras of a watch. A tab that is closed ends
+    All tabs share the memory for past frames; the cameras of a watch have one share together. A tab that is closed ends
     its threads in the background; the window waits for them at its end.
 
     Parameters
@@ -58,10 +61,13 @@ class TabWindow(QMainWindow):
         self._collect.setSingleShot(True)
         self._collect.setInterval(_COLLECT_MS)
         self._collect.timeout.connect(GarbageCollector.collect_all)
+        self._memory = MemoryReturner(self)
         self._ending: list[tuple[threading.Thread, object]] = []
         """Threads that close sessions, which live until then."""
         self.setObjectName("bgsub-tabs")
         self.setWindowTitle("bgsub")
+        self.saved = Restoring(self)
+        """Describes and opens all tabs."""
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         self.tabs.setTabsClosable(True)
@@ -82,6 +88,11 @@ class TabWindow(QMainWindow):
         """What the tabs show, in their order."""
         found = (self.tabs.widget(index) for index in range(self.tabs.count()))
         return [page for page in found if isinstance(page, MainWindow | CameraGrid)]
+
+    @property
+    def grids(self) -> list[CameraGrid]:
+        """The tabs with the cameras of a watch."""
+        return [page for page in self.pages if isinstance(page, CameraGrid)]
 
     @property
     def current(self) -> Page | None:
@@ -112,7 +123,7 @@ class TabWindow(QMainWindow):
 
     def open_cameras(self, path: str | Path) -> None:
         """Show the cameras of a file of `bgsub watch` in a tab."""
-        self.session.attempt(lambda: self._open_cameras(Path(path)))
+        self.session.attempt(lambda: self.add_cameras(Path(path)))
 
     def show_camera(self, camera: CameraSession) -> None:
         """Show one camera with all panels, in a tab of its own."""
@@ -131,8 +142,8 @@ class TabWindow(QMainWindow):
             self.close()
             return
         page = self.tabs.widget(index)
-        if isinstance(page, MainWindow):
-            self._close_main(page)
+        if isinstance(page, MainWindow) and self._may_close(page):
+            page.end()
         elif isinstance(page, CameraGrid) and self._may_close(page):
             self._close_grid(page)
 
@@ -140,13 +151,22 @@ class TabWindow(QMainWindow):
         """Show the next tab (1) or the previous one (-1)."""
         self.tabs.setCurrentIndex((self.tabs.currentIndex() + by) % self.tabs.count())
 
-    def _open_cameras(self, path: Path) -> None:
-        grid = CameraGrid(CameraSessions(read_cameras(path)), self._theme)
+    def add_cameras(self, path: Path, saved: Mapping[str, Workspace] = MappingProxyType({})) -> CameraGrid:
+        """Show the cameras of a file of `bgsub watch` in a tab, some with settings of a session file.
+
+        Raises
+        ------
+        ConfigError
+            If the file is missing or wrong.
+        """
+        grid = CameraGrid(path, CameraSessions(read_cameras(path), saved=saved), self._theme)
         grid.chosen.connect(lambda index: self.show_camera(list(grid.cameras)[index]))
         self._add_keys(grid)
         grid.setWindowTitle(f"{path.name} - bgsub")
         self.tabs.setCurrentIndex(self.tabs.addTab(grid, path.name))
+        self._share_memory()
         grid.cameras.open()
+        return grid
 
     def _add_keys(self, grid: CameraGrid) -> None:
         """Let the keys for tabs, which other pages have in their menus, work in a grid."""
@@ -167,6 +187,9 @@ class TabWindow(QMainWindow):
         page.windowTitleChanged.connect(lambda: self._name(page))
         page.tab_asked.connect(self.add_tab)
         page.cameras_asked.connect(self.open_cameras)
+        page.describe = self.saved.describe
+        page.session_asked.connect(self.saved.restore)
+        page.session_saved.connect(self.saved.mark_saved)
         page.turn_asked.connect(self.turn)
         page.close_asked.connect(lambda: self.close_tab(self.tabs.indexOf(page)))
         page.closed.connect(lambda: self._remove(page))
@@ -191,13 +214,16 @@ class TabWindow(QMainWindow):
             page.enter()
 
     def _share_memory(self) -> None:
-        mains = [page for page in self.pages if isinstance(page, MainWindow) and not self._is_camera(page)]
+        """Let all tabs have as much for past frames as one source; the cameras of a watch count as one."""
+        mains = [page for page in self.pages if isinstance(page, MainWindow) and not self.is_camera(page)]
         for page in mains:
-            page.session.use_budget(Budget().shared(len(mains)))
+            page.session.use_budget(Budget().shared(len(mains) + len(self.grids)))
+        for grid in self.grids:
+            grid.cameras.use_budget(Budget().shared(len(mains) + len(self.grids)))
 
-    def _is_camera(self, page: MainWindow) -> bool:
-        grids = (other for other in self.pages if isinstance(other, CameraGrid))
-        return any(camera.session is page.session for grid in grids for camera in grid.cameras)
+    def is_camera(self, page: MainWindow) -> bool:
+        """Return whether a tab shows a camera that goes on in a grid."""
+        return any(camera.session is page.session for grid in self.grids for camera in grid.cameras)
 
     # The end
 
@@ -214,39 +240,36 @@ class TabWindow(QMainWindow):
         for thread, _ in self._ending:
             thread.join()
         self._ending.clear()
+        self._memory.finish()
         super().closeEvent(a0)
 
     def _close_all(self) -> bool:
-        for page in self.pages:
-            if isinstance(page, CameraGrid) and not (self._is_ending or self._may_close(page)):
-                return False
-        shown = self.current
-        for page in sorted(self.pages, key=lambda page: page is shown):  # the last one is continued the next time
-            if isinstance(page, MainWindow) and not self._close_main(page):
-                return False
-        for page in self.pages:
-            if isinstance(page, CameraGrid):
-                self._close_grid(page)
+        """Close all tabs, which are continued together the next time, unless the user keeps one of them."""
+        if not (self._is_ending or all(self._may_close(page) for page in self.pages)):
+            return False
+        saved, shown = self.saved.describe(), self.current
+        for page in sorted(self.pages, key=lambda page: page is shown):  # the layout of the last one is remembered
+            if isinstance(page, MainWindow):
+                page.describe = lambda: saved
+                page.end()
+        for grid in self.grids:
+            self._close_grid(grid)
+        WindowState(self._settings).remember_session(saved)  # there may have been nothing but cameras
         return True
 
-    def _close_main(self, page: MainWindow) -> bool:
-        """Close a tab, which removes it; settings of a camera of a watch stay, and are asked for with the grid."""
-        return page.end() if self._is_ending or self._is_camera(page) else page.close()
-
-    def _may_close(self, grid: CameraGrid) -> bool:
-        """Ask what becomes of settings of cameras that no file holds."""
-        changed = grid.cameras.unsaved
+    def _may_close(self, page: Page) -> bool:
+        """Ask what becomes of settings that no file holds; those of a camera are asked for with its grid."""
+        if isinstance(page, MainWindow):
+            return self.is_camera(page) or page.session_files.may_close()
+        changed = page.cameras.unsaved
         if not changed:
             return True
         names = ", ".join(camera.name for camera in changed)
-        answer = ask_to_save(
-            self, f"The settings of {names} were changed and not saved.", "Save each as a session file?"
-        )
+        text = f"The settings of {names} were changed and not saved."
+        answer = ask_to_save(self, text, "Save a session file, with all tabs?")
         if answer is Answer.SAVE:
-            for camera in changed:
-                self.show_camera(camera)
-                if not (isinstance(self.current, MainWindow) and self.current.files.save_session()):
-                    return False
+            self.show_camera(changed[0])
+            return isinstance(self.current, MainWindow) and self.current.session_files.save()
         return answer is not Answer.CANCEL
 
     def _close_grid(self, grid: CameraGrid) -> None:

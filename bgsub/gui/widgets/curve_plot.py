@@ -1,5 +1,7 @@
 """Live curves by pyqtgraph, which is imported when the first plot is shown, in the colours of the theme."""
 
+import html
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +17,8 @@ __all__ = ["CurvePlot"]
 
 
 _STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
+_SAMPLES = ("━━", "╍╍", "┅┅", "━·")
+"""How they look in a legend."""
 
 
 class CurvePlot(QWidget):
@@ -51,12 +55,21 @@ class CurvePlot(QWidget):
         self._names, self._colours = list(names), list(colours)
         self._plot: Any = None
         self._cursor: Any = None
+        self.legend = QLabel()
+        """Names of the curves, if there are several."""
+        self.legend.setTextFormat(Qt.TextFormat.RichText)
+        self.legend.setWordWrap(True)
+        self.legend.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # names wrap instead
+        self.legend.setVisible(False)
         self.curves: list[Any] = []
         """pyqtgraph's curves; empty before the plot is first shown."""
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(0)
+        self._layout.addWidget(self.legend)
         self._placeholder = QLabel("")
-        self._layout.addWidget(self._placeholder)
+        self._layout.addWidget(self._placeholder, 1)
         self.setMinimumHeight(90)
         theme.changed.connect(self._paint)
 
@@ -109,7 +122,6 @@ class CurvePlot(QWidget):
         if self._from_zero:
             self._plot.setLimits(yMin=0)
         self._plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # as high as the room allows
-        self._legend = self._plot.addLegend(offset=(-6, 4), labelTextSize="8pt", verSpacing=-4)
         self._cursor = pyqtgraph.InfiniteLine(angle=90)
         self._cursor.setVisible(False)
         self._plot.addItem(self._cursor, ignoreBounds=True)
@@ -122,8 +134,7 @@ class CurvePlot(QWidget):
     def _add_curves(self) -> None:
         for curve in self.curves:
             self._plot.removeItem(curve)
-        self._legend.setColumnCount(max(len(self._names), 1))
-        self.curves = [self._plot.plot(name=name if len(self._names) > 1 else None) for name in self._names]
+        self.curves = [self._plot.plot() for _ in self._names]
         for curve in self.curves:
             curve.setClipToView(True)
             curve.setDownsampling(auto=True, method="peak")
@@ -140,9 +151,18 @@ class CurvePlot(QWidget):
         self._cursor.setPen(QColor(colours.faint))
         self._plot.getAxis("left").setLabel(self._label, color=colours.faint)
         self._plot.getAxis("left").setWidth(56)
-        self._legend.setLabelTextColor(QColor(colours.text))
         for number, (curve, name) in enumerate(zip(self.curves, self._colours, strict=True)):
             style = _STYLES[number % len(_STYLES)]  # so that colour alone tells nothing, and equal curves show both
             curve.setPen({"color": QColor(getattr(colours, name, name)), "width": 1.5, "style": style})
-        for _, label in self._legend.items:
-            label.setText(label.text, color=colours.text)
+        self._write_legend()
+
+    def _write_legend(self) -> None:
+        """Name the curves above the plot, where the names cover nothing and wrap if the plot is narrow."""
+        named = zip(self._names, self._colours, itertools.cycle(_SAMPLES))
+        colours = self._theme.colours
+        parts = (
+            f'<span style="color: {getattr(colours, colour, colour)}">{sample}</span>&nbsp;{html.escape(name)}'
+            for name, colour, sample in named
+        )
+        self.legend.setText(" &nbsp; ".join(parts))
+        self.legend.setVisible(len(self._names) > 1)

@@ -101,6 +101,7 @@ class NoticeBar(QFrame):
         if self._notice is not None:
             more = f"   ({len(self._waiting)} more)" if self._waiting else ""
             self.label.setText(self._notice.text + more)
+            self.setAccessibleName(f"{self._notice.level.value}: {self._notice.text}")  # Qt reports it when it changes
 
     def _retry(self) -> None:
         self.dismiss()

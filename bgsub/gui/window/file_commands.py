@@ -13,17 +13,14 @@ from bgsub.gui.session import Session
 from bgsub.gui.widgets.dialogs import ask_folder, ask_open, ask_save, last_folder
 from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.record_dialog import RecordDialog
-from bgsub.gui.workspace import write_workspace
 from bgsub.video.sources import public_name
 
-__all__ = ["SESSION_FILES", "FileCommands", "source_title"]
+__all__ = ["FileCommands", "source_title"]
 
 _PNG_FILES = "PNG (*.png)"
 _COMMON_NAMES = ("input", "images", "frames")
 """Folders that are called the same in every sequence, and say more with their parent's name."""
 _MODEL_FILES = "Models (*.npz)"
-SESSION_FILES = "Sessions (*.session.toml *.toml)"
-"""Filter of session files in dialogs."""
 
 
 class FileCommands:
@@ -52,7 +49,6 @@ class FileCommands:
             CommandId.SAVE_MODEL: self.save_model,
             CommandId.LOAD_PRESET: lambda: load_preset(self._session, self._window),
             CommandId.SAVE_PRESET: lambda: save_preset(self._session, self._window),
-            CommandId.SAVE_SESSION: self.save_session,
         }
 
     @property
@@ -94,16 +90,6 @@ class FileCommands:
         if dialog.exec():
             self._session.record(dialog.outputs)
         dialog.deleteLater()
-
-    def save_session(self) -> bool:
-        """Ask for a name and write the session; return whether that was done."""
-        path = ask_save(self._window, "Save session", f"{self.source_stem}.session.toml", SESSION_FILES)
-        workspace = self._session.workspace
-        if path is None or not self._session.attempt(lambda: write_workspace(workspace, path)):
-            return False
-        self._session.mark_saved()
-        self._session.notify(Level.INFO, f"The session was saved as {path.name}.")
-        return True
 
     def load_model(self) -> None:
         """Ask for a model and continue with it."""

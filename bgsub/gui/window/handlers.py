@@ -34,6 +34,7 @@ def _source_handlers(window: "MainWindow") -> dict[str, Callable[[], object]]:
         CommandId.CLOSE_SOURCE: window.session.close_source,
         CommandId.OPEN_SESSION: window.session_files.open,
         CommandId.LAST_SESSION: window.session_files.continue_last,
+        CommandId.SAVE_SESSION: window.session_files.save,
         CommandId.OPEN_CAMERAS: window.opening.ask_cameras,
         CommandId.NEW_TAB: lambda: window.tab_asked.emit(""),
         CommandId.CLOSE_TAB: window.close_asked.emit,

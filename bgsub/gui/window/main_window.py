@@ -39,6 +39,7 @@ from bgsub.gui.window.file_commands import FileCommands
 from bgsub.gui.window.handlers import command_handlers
 from bgsub.gui.window.menus import Menus
 from bgsub.gui.window.opening import Opening
+from bgsub.gui.window.saved_tabs import SavedTabs
 from bgsub.gui.window.session_files import SessionFiles
 from bgsub.gui.window.window_state import WindowState
 from bgsub.video.sources import Position
@@ -76,6 +77,10 @@ class MainWindow(QMainWindow):
     """The user wants to close the tab."""
     closed = pyqtSignal()
     """It is closed."""
+    session_asked = pyqtSignal(object)
+    """The user wants to continue the tabs of a session file, given as `SavedTabs`."""
+    session_saved = pyqtSignal()
+    """All tabs were saved as a session file."""
     turn_asked = pyqtSignal(int)
     """The user wants the next tab (1) or the previous one (-1)."""
 
@@ -86,6 +91,8 @@ class MainWindow(QMainWindow):
         """Called when the window closes."""
         self.waits_unseen = True
         """Whether a file is paused while another tab is shown."""
+        self.describe: Callable[[], SavedTabs] = lambda: SavedTabs((self.session_files.workspace,))
+        """Returns what a session file holds."""
         self._plays_when_shown = False
         self._state = WindowState(settings)
         self._last_config = self._state.config
@@ -137,7 +144,7 @@ class MainWindow(QMainWindow):
         theme.changed.connect(self._show_theme)
         self.choose_theme(self._state.theme)
         self._show_recording(False)
-        self.start.resume.setEnabled(self._state.has_workspace)
+        self.start.resume.setEnabled(self._state.has_session)
         tame_fields(self)
         self._show_view()
         if session.info is not None:  # a camera that was opened before
@@ -376,6 +383,7 @@ class MainWindow(QMainWindow):
         self.grid.close_popped()
         self.arrangement.show_all()
         self._use_panes()  # in a tab that is not shown there are none
+        self.session_files.remember()
         self._state.save(self, self.grid, self.session, self._theme.choice, looks_ahead=self.lookout.is_enabled)
         self.hide()  # at once: finishing files and leaving a silent stream may take seconds
         if self.learners is not None:

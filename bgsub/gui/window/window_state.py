@@ -11,7 +11,7 @@ from bgsub.gui.panes import find_pane
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.images.pane_grid import PaneGrid
 from bgsub.gui.widgets.theme import ThemeChoice
-from bgsub.gui.workspace import Workspace, parse_workspace, workspace_text
+from bgsub.gui.window.saved_tabs import SavedTabs, parse_session, session_text
 
 __all__ = ["WindowState"]
 
@@ -54,13 +54,13 @@ class WindowState:
         return self._text("events/ahead") != "false"
 
     @property
-    def has_workspace(self) -> bool:
+    def has_session(self) -> bool:
         """Whether a session is remembered."""
         return bool(self._text("session/last"))
 
     @property
-    def workspace(self) -> Workspace | None:
-        """The session at the end of the last run, if it had a source.
+    def last_session(self) -> SavedTabs | None:
+        """All tabs at the end of the last run, if one had a source.
 
         Raises
         ------
@@ -68,7 +68,12 @@ class WindowState:
             If it cannot be used any more, such as for ground truth that has gone.
         """
         text = self._text("session/last")
-        return parse_workspace(text, "the last session") if text else None
+        return parse_session(text, "the last session") if text else None
+
+    def remember_session(self, saved: SavedTabs) -> None:
+        """Remember all tabs, unless all are empty."""
+        if not saved.is_empty:
+            self._settings.setValue("session/last", session_text(saved))
 
     def remember_theme(self, theme: ThemeChoice) -> None:
         """Remember another theme at once: windows that are made later begin with it."""
@@ -98,8 +103,6 @@ class WindowState:
     ) -> None:
         """Remember the present layout and choices."""
         settings = session.settings
-        if session.source:
-            self._settings.setValue("session/last", workspace_text(session.workspace))
         for key, value in (
             ("window/geometry", (window.window() or window).saveGeometry()),
             ("window/state", window.saveState(_LAYOUT_VERSION)),

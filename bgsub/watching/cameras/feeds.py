@@ -84,13 +84,14 @@ class Segments:
     Parameters
     ----------
     settings, state, wait, report
-        As for `open_pieces`.
+        As for `open_pieces`; without a folder for the state nothing is remembered.
     """
 
-    def __init__(self, settings: CameraSettings, state: Path, wait: Wait, report: Callable[[str], None]) -> None:
+    def __init__(self, settings: CameraSettings, state: Path | None, wait: Wait, report: Callable[[str], None]) -> None:
         self._settings, self._wait, self._report = settings, wait, report
         self._folder = Path(settings.source)
-        self._memory = state / f"{settings.name}.segment"
+        self._memory = None if state is None else state / f"{settings.name}.segment"
+        self._last: str | None = None
         self._seen: dict[str, tuple[int, int, float]] = {}
         """Size, time of change, and since when they are so, of files that may still grow."""
 
@@ -106,6 +107,7 @@ class Segments:
             self._remember(last)
         while True:
             for name in self._complete(last):
+                self._last = name
                 yield from self._open(name)
                 if self._wait(0):  # it was not read to its end: another run reads it again
                     return
@@ -113,6 +115,31 @@ class Segments:
                 self._remember(last)
             if self._wait(_LOOK_S):
                 return
+
+    def newest(self) -> Piece | None:
+        """Open the newest file that does not grow any more; those after it follow. None if there is none."""
+        names = self._list()
+        complete = names if self._is_settled(names) else names[:-1]
+        if not complete:
+            return None
+        self._last = complete[-1]
+        return next(self._open(self._last), None)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there are two files or more after the one that was opened last: one may still grow."""
+        names = self._list()
+        return self._last is not None and sum(natural_key(name) > natural_key(self._last) for name in names) > 1
+
+    def _is_settled(self, names: list[str]) -> bool:
+        """Return whether the last file has not changed for a while, by the clock of its file system."""
+        if not names:
+            return False
+        try:
+            status = (self._folder / names[-1]).stat()
+        except OSError:
+            return False
+        return status.st_size > 0 and time.time() - status.st_mtime >= self._settings.settle_s
 
     def _open(self, name: str) -> Iterator[Piece]:
         path = self._folder / name
@@ -162,12 +189,16 @@ class Segments:
             return []
 
     def _recall(self) -> str | None:
+        if self._memory is None:
+            return self._last
         try:
             return self._memory.read_text(encoding="utf-8", errors="surrogateescape").removesuffix("\n")
         except OSError:
             return None
 
     def _remember(self, name: str) -> None:
+        if self._memory is None:
+            return
         try:
             write_text(self._memory, name.encode(errors="replace").decode() + "\n")
         except BgsubError as error:

@@ -176,7 +176,7 @@ def test_a_pixel_shows_the_state_that_judged_it(drive):
     assert odd.state.is_novel
     assert odd.state.colour.tolist() == [255, 255, 255]
     assert not usual.state.is_novel
-    rows = driver.engine.pixel_histories[5, 6].rows()
+    rows = driver.engine.work.pinned_pixels.histories[5, 6].rows()
     assert len(rows) == 19  # the first frame meets an empty model
     assert rows[-1, 1] == pytest.approx(odd.state.value)
 

@@ -2,7 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from bgsub.config import Config
+from bgsub.detectors import create
+from bgsub.frames import Packet, Result, Timings
+from bgsub.gui.engine.pane_images import LatestFrame, PaneImages
 from bgsub.gui.panes import MASK, SCORE
 from tests.gui.conftest import FAST
 from tests.gui.driving import Driver, frames, opener
@@ -28,3 +33,15 @@ def test_a_score_is_shown_after_a_knob_and_other_detectors_were_tried(no_leaked_
     assert driver.view.position == position
     assert SCORE in driver.view.images
     driver.engine.close()
+
+
+def test_no_image_of_a_result_that_is_gone_is_shown_for_another():
+    images = PaneImages()
+    for index in range(50):  # of objects that are freed at once, the next one gets the address
+        mask = np.full((4, 6), 255 * (index % 2), np.uint8)
+        packet = Packet(index, float(index), np.zeros((4, 6, 3), np.uint8), index + 1)
+        result = Result(packet, mask, None, Timings(0.0, 0.0, 0.0))
+        latest = LatestFrame([result], [create("mog2")], None)
+        images.draw(FAST, latest, hurried=False, now_s=0.0)
+        assert images.images[MASK].max() == mask.max()
+        del result, latest, mask

@@ -386,7 +386,7 @@ def test_what_is_kept_stays_within_its_memory(drive):
     for count in range(100, 900, 100):
         driver.until(lambda count=count: driver.engine.progress.processed >= count, timeout_s=60)
         model = driver.engine.runs.main.detector.memory_bytes
-        results, snapshots, recent = driver.engine.kept_bytes
+        results, snapshots, recent = driver.engine.work.kept_bytes
         assert results <= budget.results
         assert snapshots <= max(budget.snapshots, 2 * model)
         assert recent <= budget.frames

@@ -7,8 +7,12 @@ import pytest
 
 from bgsub.config import Config
 from bgsub.detectors import create, detector_class
+from bgsub.frames import Packet
 from bgsub.gui import panes
-from bgsub.gui.messages import PinnedPixelView
+from bgsub.gui.engine.notices import Notices
+from bgsub.gui.engine.processing.captions import describe_models
+from bgsub.gui.engine.processing.detector_runs import DetectorRuns
+from bgsub.gui.messages import PinnedPixelView, Settings
 from bgsub.gui.panels.inspector import explain
 from bgsub.gui.window.main_window import MainWindow
 from bgsub.stages import RAW, Stage, StageTrace
@@ -187,3 +191,14 @@ def test_a_place_that_flickers_is_called_so(drive):
     *restless, still = (explain(view) for view in driver.view.pinned_pixels)
     assert any(text.endswith("its colours are learned in a wider range than elsewhere.") for text in restless)
     assert "flickered" not in still
+
+
+def test_a_model_that_has_just_begun_says_so():
+    runs = DetectorRuns(Settings(config=Config("adaptive", {"threads": 1})), Notices(lambda _: None))
+    frame = np.zeros((8, 8, 3), np.uint8)
+    said = []
+    for index in range(30):
+        runs.step(Packet(index, index / 25, frame, index + 1), Settings(config=runs.main.config), {}, score=False)
+        said.append(describe_models(runs, Settings()))
+    assert said[0] == ["adaptive has just begun: what stands still counts as background"]
+    assert [bool(words) for words in said] == [True] * 24 + [False] * 6

@@ -9,6 +9,7 @@ import pytest
 
 from bgsub.config import Config
 from bgsub.events import Event, EventMachine, EventRules, Measure
+from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.events.finder import EventFinder, EventSearch, Found
 from bgsub.gui.events.live import LiveEvents
 from bgsub.gui.messages import Sampling
@@ -220,3 +221,33 @@ def test_the_list_grows_while_a_live_source_runs(watched, qtbot):
     qtbot.waitUntil(lambda: "not looked for" in panel.state.text() and panel.list.topLevelItemCount() == 0)
     panel.enabled.setChecked(True)
     assert session.settings.event_search.rules == EventRules.from_sensitivity("high")
+
+
+def test_a_click_on_a_past_event_holds_its_frame_while_that_is_kept(watched, qtbot):
+    watched.open("any")
+    watched.show_panel(PanelId.EVENTS)
+    panel, session = watched.events, watched.session
+    qtbot.waitUntil(lambda: panel.list.topLevelItemCount() == 1 and panel.list.topLevelItem(0).text(0) == "1")
+    event = watched.lookout.live.events[0]
+    panel.list.itemClicked.emit(panel.list.topLevelItem(0), 0)
+    qtbot.waitUntil(lambda: session.view.looking_back)
+    assert session.view.time_s == pytest.approx(event.peak.time_s, abs=0.02)
+    assert session.view.result.mask.any()
+    assert not session.view.playing
+    assert "held as it was detected" in session.notices.text
+    assert panel.picture is None
+
+
+def test_a_click_on_a_past_event_shows_its_picture_when_its_frames_are_gone(watched, qtbot):
+    watched.open("any")
+    panel, session = watched.events, watched.session
+    session.use_budget(replace(Budget(), frames=1))
+    watched.show_panel(PanelId.EVENTS)
+    qtbot.waitUntil(lambda: panel.list.topLevelItemCount() == 1 and panel.list.topLevelItem(0).text(0) == "1")
+    panel.list.itemActivated.emit(panel.list.topLevelItem(0), 0)
+    qtbot.waitUntil(lambda: panel.picture is not None)
+    assert panel.picture.image.pixmap().width() > 500
+    assert "no longer kept" in panel.picture.text.text()
+    assert panel.picture.windowTitle().count(":") == 2
+    assert not session.view.looking_back
+    panel.picture.close()

@@ -16,7 +16,8 @@ from bgsub.gui.counting import Counting
 from bgsub.gui.engine.opening import Sampled
 from bgsub.gui.messages import Sampling, Settings
 from bgsub.gui.panels.detector import command_line
-from bgsub.gui.workspace import Workspace, parse_workspace, workspace_text
+from bgsub.gui.window.saved_tabs import SavedTabs, parse_session, session_text
+from bgsub.gui.workspace import Workspace
 from bgsub.roi import Region
 from bgsub.video.sources import Slice
 from tests.gui.conftest import EASY, FAST
@@ -123,15 +124,15 @@ def test_the_command_line_names_the_part(qtbot, make_session):
 
 def test_a_session_file_keeps_the_sampling():
     settings = Settings(sampling=Sampling(0.5, 320, 10.0))
-    assert parse_workspace(workspace_text(Workspace("a.mp4", 3, settings)), "it").settings == settings
+    assert parse_session(session_text(SavedTabs((Workspace("a.mp4", 3, settings),))), "it").tabs[0].settings == settings
 
 
 def test_a_session_file_keeps_a_region_that_is_an_image():
     image = np.zeros((1080, 1920), np.uint8)
     image[np.random.default_rng(0).random(image.shape) < 0.5] = 255  # nothing compresses worse
-    text = workspace_text(Workspace("", 0, Settings(region=Region(image=image))))
+    text = session_text(SavedTabs((Workspace("", 0, Settings(region=Region(image=image))),)))
     assert len(text) < 2**19
-    np.testing.assert_array_equal(parse_workspace(text, "it").settings.region.image, image)
+    np.testing.assert_array_equal(parse_session(text, "it").tabs[0].settings.region.image, image)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +151,7 @@ def test_a_session_file_keeps_a_region_that_is_an_image():
 )
 def test_wrong_frames_and_images_are_named(text, message):
     with pytest.raises(ConfigError, match=message):
-        parse_workspace(f"version = 1\n{text}", "it")
+        parse_session(f"version = 1\n{text}", "it")
 
 
 def test_an_image_of_too_many_pixels_is_refused_before_it_is_decoded(monkeypatch):
@@ -159,7 +160,7 @@ def test_an_image_of_too_many_pixels_is_refused_before_it_is_decoded(monkeypatch
     _, data = cv2.imencode(".png", np.zeros((300, 400), np.uint8))
     monkeypatch.setenv("BGSUB_MAX_FRAME_PIXELS", "1000")
     with pytest.raises(ConfigError, match=r"region\.image"):
-        parse_workspace(f"version = 1\n[region]\nimage = '{base64.b64encode(bytes(data)).decode()}'", "it")
+        parse_session(f"version = 1\n[region]\nimage = '{base64.b64encode(bytes(data)).decode()}'", "it")
 
 
 # First pass

@@ -13,7 +13,7 @@ from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
 from bgsub.gui.panels.truth import panel as truth_panel
 from bgsub.gui.session import Session
 from bgsub.gui.tabs.tab_window import TabWindow
-from bgsub.gui.window import file_commands
+from bgsub.gui.window import session_files
 from bgsub.gui.window.main_window import MainWindow, PanelId
 from tests.gui.conftest import Notices
 from tests.gui.driving import frames
@@ -137,7 +137,7 @@ def test_from_a_missed_object_to_the_next_day(make_window, clip, tmp_path, qtbot
     # Save labels and session, and quit.
     monkeypatch.setattr(truth_panel, "ask_folder", lambda *_: tmp_path / "labels")
     assert page.truth.ask_and_save()
-    monkeypatch.setattr(file_commands, "ask_save", lambda *_: tmp_path / "story.session.toml")
+    monkeypatch.setattr(session_files, "ask_save", lambda *_: tmp_path / "story.session.toml")
     page.menus.actions[CommandId.SAVE_SESSION].trigger()
     assert not session.has_unsaved_tuning
     wanted, panes = session.settings, page.grid.panes

@@ -17,8 +17,12 @@ from bgsub.gui.tabs.camera_grid import CameraGrid
 from bgsub.gui.tabs.tab_window import TabWindow
 from bgsub.gui.widgets.dialogs import Answer
 from bgsub.gui.widgets.theme import ThemeChoice
+from bgsub.gui.window import session_files
 from bgsub.gui.window.main_window import MainWindow
+from bgsub.gui.window.saved_tabs import SavedCameras, SavedTabs, write_session
 from bgsub.gui.window.window_state import WindowState
+from bgsub.gui.workspace import Workspace
+from bgsub.roi import Region
 from tests.command import bgsub
 from tests.gui.conftest import EASY, FAST, Notices
 from tests.gui.probe import engine_of
@@ -41,19 +45,30 @@ source = "rtsp://127.0.0.1:9/none"
 
 
 @pytest.fixture
-def tabs(qtbot, theme, kept, no_leaked_threads):
+def make_tabs(qtbot, theme, kept, no_leaked_threads):
     def make_session() -> Session:
         session = Session(settings=FAST)
         session.notices = Notices()
         session.noticed.connect(session.notices.append)
         return session
 
-    window = TabWindow(make_session(), make_session, theme, kept)
-    window.resize(1000, 640)
-    window.show()
-    yield window
-    window.end()
-    window.deleteLater()
+    def make() -> TabWindow:
+        window = TabWindow(make_session(), make_session, theme, kept)
+        window.resize(1000, 640)
+        window.show()
+        made.append(window)
+        return window
+
+    made: list[TabWindow] = []
+    yield make
+    for window in made:
+        window.end()
+        window.deleteLater()
+
+
+@pytest.fixture
+def tabs(make_tabs):
+    return make_tabs()
 
 
 @pytest.fixture
@@ -173,21 +188,20 @@ def test_quitting_from_any_tab_closes_all(tabs, qtbot):
     assert own_threads() == []
 
 
-def test_the_tab_that_was_shown_is_continued_the_next_time(tabs, qtbot, kept):
+def test_all_tabs_are_kept_for_the_next_time_with_the_one_that_was_shown(tabs, qtbot, kept):
     tabs.main.open(EASY)
     tabs.main.grid.choose((MASK, OVERLAY))
     tabs.add_tab(OTHER)
     qtbot.waitUntil(lambda: tabs.session.view.processed > 3)
     tabs.turn(-1)
     tabs.close()
-    workspace = WindowState(kept).workspace
-    assert workspace.source == EASY
-    assert workspace.settings.panes == (MASK, OVERLAY)
+    saved = WindowState(kept).last_session
+    assert [tab.source for tab in saved.tabs] == [EASY, OTHER]
+    assert saved.shown == 0
+    assert saved.tabs[0].settings.panes == (MASK, OVERLAY)
 
 
 def test_a_tab_with_unsaved_settings_may_stay(tabs, qtbot, monkeypatch):
-    from bgsub.gui.window import session_files
-
     monkeypatch.setattr(session_files, "ask_to_save", lambda *_: Answer.CANCEL)
     tabs.add_tab(EASY)
     page = tabs.current
@@ -320,17 +334,49 @@ def test_changed_cameras_are_asked_for_with_the_grid(tabs, watch_file, qtbot, mo
     monkeypatch.setattr(tab_window, "ask_to_save", lambda *_: Answer.DISCARD)
 
 
-def test_changed_cameras_are_saved_as_sessions(tabs, watch_file, qtbot, monkeypatch, tmp_path):
-    from bgsub.gui.window import file_commands
-
+def test_changed_cameras_are_saved_with_all_tabs(tabs, make_tabs, watch_file, qtbot, monkeypatch, tmp_path):
     monkeypatch.setattr(tab_window, "ask_to_save", lambda *_: Answer.SAVE)
-    monkeypatch.setattr(file_commands, "ask_save", lambda *_: tmp_path / "yard.session.toml")
+    path = tmp_path / "all.session.toml"
+    monkeypatch.setattr(session_files, "ask_save", lambda *_: path)
+    tabs.main.open(EASY)
     tabs.open_cameras(watch_file)
-    yard = next(iter(grid_of(tabs).cameras))
+    yard, drive, _ = grid_of(tabs).cameras
+    qtbot.waitUntil(lambda: yard.image is not None and drive.session.settings.region is not None)
     yard.session.configure(yard.session.settings.config.with_postprocess(median=3), saved=False)
+    region = Region(include=(((1.0, 1.0), (20.0, 1.0), (20.0, 20.0)),))
+    drive.session.set_region(region)
     tabs.close()
     assert not tabs.isVisible()
-    assert "largest_px = 64" in (tmp_path / "yard.session.toml").read_text()
+    assert "127.0.0.1" not in path.read_text()  # addresses stay in the file of the watch
+
+    again = make_tabs()
+    again.main.session_files.open(path)
+    grid = grid_of(again)
+    yard, drive, gate = grid.cameras
+    assert [page is grid for page in again.pages] == [False, True, False]
+    assert again.current.session is yard.session  # it was opened for the question
+    sessions = again.main.session, yard.session, drive.session
+    qtbot.waitUntil(lambda: all(session.view.processed for session in sessions))
+    assert again.main.session.source == EASY
+    assert yard.session.settings.config.postprocess.median == 3
+    assert drive.session.settings.region == region
+    assert drive.session.settings.event_search is not None
+    assert drive.session.settings.sampling.largest_px == 64
+    assert [one.is_changed for one in (yard, drive, gate)] == [True, True, False]
+    assert not again.main.session.has_unsaved_tuning
+    assert grid.cameras.unsaved == []
+
+
+def test_a_session_comes_back_without_the_cameras_whose_file_is_gone(tabs, tmp_path, qtbot):
+    path = tmp_path / "one.session.toml"
+    write_session(
+        SavedTabs((SavedCameras(str(tmp_path / "gone.toml")), Workspace(EASY, 5), Workspace(OTHER, 3)), 2), path
+    )
+    tabs.main.open(str(path))
+    assert [page.session.source for page in tabs.pages] == [EASY, OTHER]
+    assert "gone.toml" in tabs.session.notices.text or "gone.toml" in tabs.main.session.notices.text
+    assert tabs.current is tabs.pages[1]
+    qtbot.waitUntil(lambda: tabs.session.view.position == 3 and bool(tabs.session.view.runs))
 
 
 def test_the_keys_for_tabs_work_in_the_grid(tabs, watch_file, qtbot):

@@ -13,7 +13,9 @@ from PyQt6.QtWidgets import (
     QLabel,
     QLineEdit,
     QListWidget,
+    QPlainTextEdit,
     QSlider,
+    QTabWidget,
     QToolButton,
     QTreeWidget,
     QWidget,
@@ -22,6 +24,8 @@ from PyQt6.QtWidgets import (
 from bgsub.config import Config
 from bgsub.gui import panes
 from bgsub.gui.commands import CommandId
+from bgsub.gui.messages import Level
+from bgsub.gui.widgets.images.frame_view import FrameView
 from bgsub.gui.widgets.images.keyboard import KeyboardCursor
 from bgsub.gui.widgets.theme import DARK, LIGHT, Colours
 from bgsub.gui.window.main_window import PanelId
@@ -112,7 +116,10 @@ def test_tab_goes_through_the_detector_panel_as_it_is_seen(window, detector, qap
     assert all(later >= earlier - 3 for earlier, later in pairwise(tops))
 
 
-_FIELDS = (QAbstractButton, QComboBox, QAbstractSpinBox, QSlider, QTreeWidget, QListWidget)
+_FIELDS = (
+    *(QAbstractButton, QComboBox, QAbstractSpinBox, QSlider, QTreeWidget, QListWidget, QLineEdit),
+    *(QPlainTextEdit, QTabWidget, FrameView),
+)
 
 
 def test_everything_that_takes_the_focus_has_a_name(window, qapp):
@@ -128,6 +135,35 @@ def test_everything_that_takes_the_focus_has_a_name(window, qapp):
             nameless.append(f"{type(widget).__name__} {widget.objectName()} in {type(widget.parent()).__name__}")
     assert not nameless, "; ".join(nameless)
     assert QApplication.instance() is qapp
+
+
+def test_every_panel_and_every_action_has_a_name(window):
+    assert all(dock.windowTitle() for dock in window.docks.values())
+    assert all(action.text() for action in window.menus.actions.values())
+
+
+def test_screen_readers_learn_what_is_written_on_the_image(played, qtbot):
+    view, session = played.grid.views[0], played.session
+    session.toggle_frozen()
+    qtbot.waitUntil(lambda: "norma is frozen: it does not learn. Arrows move" in view.accessibleDescription())
+    session.toggle_frozen()
+    qtbot.waitUntil(lambda: view.accessibleDescription() == "Arrows move a cursor, Return does what a click does")
+    session.close_source()
+    qtbot.waitUntil(lambda: not session.view.runs)
+
+
+def test_screen_readers_learn_position_and_state(played, qtbot):
+    transport, session = played.transport, played.session
+    assert transport.play.accessibleName() == "Play"
+    assert transport.slider.accessibleDescription() == "0:01.5 / 0:01.6, frame 40"
+    session.seek(9)
+    qtbot.waitUntil(lambda: transport.slider.accessibleDescription() == "0:00.3 / 0:01.6, frame 10")
+    session.change(speed=0.25, loop=True)
+    session.play()
+    qtbot.waitUntil(lambda: transport.play.accessibleName() == "Pause")
+    session.notify(Level.WARNING, "The disk is nearly full.")
+    assert played.notices.accessibleName() == "warning: The disk is nearly full."
+    assert played.events.list.accessibleDescription() == played.events.state.text()
 
 
 # Contrast, after WCAG 2.2: 4.5 for text, 3 for what is drawn

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PyQt6.QtGui import QMouseEvent
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtWidgets import QApplication, QStyle, QStyleOptionComboBox
 
 from bgsub.cli.shared.options import detector_options, make_config
 from bgsub.config import Config
@@ -512,6 +512,14 @@ class TestLearnersPage:
     def test_methods_learn_live_on_every_kind_of_stream(self, qtbot, theme, no_leaked_threads):
         page = add(qtbot, LearnersWindow(theme))
         try:
+            for combo in (page.stream, page.speed, page.measure):  # no name is cut
+                option = QStyleOptionComboBox()
+                combo.initStyleOption(option)
+                kind, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+                room = combo.style().subControlRect(kind, option, part, combo).width()
+                assert room >= max(
+                    map(combo.fontMetrics().horizontalAdvance, map(combo.itemText, range(combo.count())))
+                )
             page.speed.setCurrentIndex(page.speed.count() - 1)
             kinds = {stream.kind: number for number, stream in enumerate(STREAMS)}
             for kind in Kind:

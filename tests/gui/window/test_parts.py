@@ -18,6 +18,7 @@ from bgsub.gui.mailbox import Mailbox
 from bgsub.gui.panels.roi_draft import Draft
 from bgsub.gui.panels.timeline.seek_slider import clock
 from bgsub.gui.panes import BOTH, ONLY_A, ONLY_B, heat_colours, render_difference, render_heat
+from bgsub.gui.widgets.curve_plot import CurvePlot
 from bgsub.roi import Region
 
 
@@ -283,3 +284,16 @@ def test_outlines_of_large_images_are_thicker():
         image = panes.OVERLAY.draw(panes.Processed(result, None, None, None, "contour"))
         row = image[3 * height // 8, : 3 * height // 8].any(axis=1)
         assert row.sum() == 1 if height == 240 else row.sum() >= 3
+
+
+def test_the_names_of_curves_stand_above_the_plot_and_wrap(qtbot, theme):
+    plot = CurvePlot(theme, "F", ["adaptive", "mog2", "adaptive so far"], ["curve_a", "curve_b", "threshold"])
+    qtbot.addWidget(plot)
+    plot.resize(150, 200)
+    plot.show()
+    assert all(name in plot.legend.text() for name in ("adaptive", "mog2", "so far"))
+    assert theme.colours.curve_b in plot.legend.text()
+    assert plot.legend.height() > 1.5 * plot.legend.fontMetrics().height()
+    qtbot.waitUntil(lambda: plot.legend.geometry().bottom() <= plot._plot.geometry().top())
+    plot.set_names(["adaptive"], ["curve_a"])
+    assert not plot.legend.isVisible()

@@ -5,6 +5,8 @@ from bgsub.gui.messages import Settings
 
 __all__ = ["describe_models", "describe_pace"]
 
+_YOUNG_FRAMES = 25
+"""Frames in which a model without a warm-up knows little more than the first one."""
 _BEHIND = 0.9  # of the rate that real time asks for
 
 
@@ -15,6 +17,8 @@ def describe_models(runs: DetectorRuns, settings: Settings) -> list[str]:
         learned, warmup = run.warmup
         if learned < warmup:
             captions.append(f"{run.detector.name} is learning: {learned} of {warmup} frames")
+        elif 0 < learned < _YOUNG_FRAMES and not settings.frozen:
+            captions.append(f"{run.detector.name} has just begun: what stands still counts as background")
     if settings.frozen:
         frozen = [run.detector.name for run in runs if run.detector.can_freeze]
         captions += [f"{name} is frozen: it does not learn" for name in frozen]

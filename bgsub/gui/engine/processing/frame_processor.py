@@ -15,6 +15,7 @@ from bgsub.gui.engine.player import Arrival, PlayedFrame
 from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.engine.processing.detector_run import foreground_share
 from bgsub.gui.engine.processing.detector_runs import DetectorRuns
+from bgsub.gui.engine.processing.moments import find_moment
 from bgsub.gui.engine.processing.past_results import PastFrame, PastResults, time_key
 from bgsub.gui.engine.processing.recent_frames import RecentFrames
 from bgsub.gui.engine.processing.snapshots import Snapshot, Snapshots
@@ -106,6 +107,11 @@ class FrameProcessor:
         """Whether frames are being processed a second time."""
         return self._again is not None
 
+    @property
+    def kept_bytes(self) -> tuple[int, int, int]:
+        """Memory in use for past masks, copies of models, and frames."""
+        return self.past.nbytes, self.snapshots.nbytes, self.recent.nbytes
+
     def use_budget(self, budget: Budget) -> None:
         """Keep less of past frames from now on, or more."""
         self.past.capacity_bytes, self.recent.capacity_bytes = budget.results, budget.frames
@@ -154,6 +160,13 @@ class FrameProcessor:
             self.counter.see(self.progress.results[0])
             self.live.see(self.progress.results[0], self.progress.elapsed_s)
         return Outcome(is_new=not was_repeated)
+
+    def show_moment(self, elapsed_s: float, settings: Settings) -> bool:
+        """Show what was found at a time since the first frame; return whether that is still kept."""
+        moment = find_moment(elapsed_s, self.history, self.past, self.recent)
+        if moment is not None:
+            self._show(moment[0].packet, moment[1].results(moment[0].packet), settings)
+        return moment is not None
 
     def repeat(self, settings: Settings, rate_hz: float | None) -> bool:
         """Process the head once more with other settings, as if they had been changed before it.

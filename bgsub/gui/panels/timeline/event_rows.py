@@ -1,7 +1,6 @@
 """Rows of the list of events, with their pictures."""
 
 import base64
-import datetime
 from collections.abc import Callable, Iterable
 
 from PyQt6.QtCore import QSize, Qt
@@ -34,14 +33,10 @@ class EventRows:
 
     def live(self, found: LiveFound) -> list[QTreeWidgetItem]:
         """Return the rows of what has happened so far, the newest first, with times of day."""
-
-        def time_of_day(time_s: float) -> str:
-            return datetime.datetime.fromtimestamp(found.opened_at_s + time_s).astimezone().strftime("%H:%M:%S")
-
-        rows = self._rows(found, time_of_day)[::-1]
+        rows = self._rows(found, found.time_of_day)[::-1]
         if not found.active:
             return rows
-        since = "" if found.since_s is None else time_of_day(found.since_s)
+        since = "" if found.since_s is None else found.time_of_day(found.since_s)
         return [QTreeWidgetItem((" ".join(("now", *filter(None, found.active))), since, "goes on", "", "")), *rows]
 
     def _rows(self, found: Found, time_text: Callable[[float], str]) -> list[QTreeWidgetItem]:

@@ -18,11 +18,13 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from bgsub.events import Sensitivity
+from bgsub.events import Event, SceneChange, Sensitivity
 from bgsub.gui.engine.happenings.ahead import Happenings
 from bgsub.gui.events.live import LiveFound
 from bgsub.gui.lookout import Lookout
+from bgsub.gui.messages import Level
 from bgsub.gui.panels.timeline.event_rows import HEADS, ICON_SIZE, MOMENT, EventRows
+from bgsub.gui.panels.timeline.moment_dialog import MomentDialog
 from bgsub.gui.panels.timeline.seek_slider import clock
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.dialogs import ask_folder
@@ -49,6 +51,10 @@ class EventsPanel(QWidget):
         self._rows = EventRows()
         self._listed: tuple[object, ...] = ()
         self._current: int | None = None
+        self._wanted: Event | SceneChange | None = None
+        """What the user wants to see again, of a live source."""
+        self.picture: MomentDialog | None = None
+        """The picture that was shown last."""
         self.enabled = QCheckBox("Look for events ahead")
         self.enabled.setToolTip("Look through the whole source in the background, at a small size")
         self.enabled.toggled.connect(lookout.enable)
@@ -88,6 +94,7 @@ class EventsPanel(QWidget):
         self._lay_out()
         lookout.changed.connect(self._show)
         session.viewed.connect(self._mark)
+        session.moment.connect(self._show_picture)
         self._show()
 
     def showEvent(self, a0: QShowEvent | None) -> None:
@@ -115,6 +122,7 @@ class EventsPanel(QWidget):
             self.enabled.setChecked(lookout.is_enabled)
             self.sensitivity.setCurrentIndex(self.sensitivity.findData(lookout.sensitivity))
         self.state.setText(self._describe(found) if live is None else self._describe_live(live))
+        self.list.setAccessibleDescription(self.state.text())  # which Qt reports to screen readers
         has_events = found is not None and bool(found.events)
         for button in (self.back, self.forward):
             button.setEnabled(has_events)
@@ -157,8 +165,28 @@ class EventsPanel(QWidget):
 
     def _go(self, row: QTreeWidgetItem) -> None:
         event = row.data(0, MOMENT)
-        if event is not None and self._lookout.live is None:
+        if event is None:
+            return
+        if self._lookout.live is None:
             self._lookout.go_to(event)
+        else:
+            self._wanted = event
+            self._session.show_moment(_moment_s(event))
+
+    def _show_picture(self, elapsed_s: float, is_shown: bool) -> None:
+        """Show the picture of an event of a live source whose frames are gone."""
+        event, self._wanted = self._wanted, None
+        live = self._lookout.live
+        if event is None or elapsed_s != _moment_s(event) or live is None:
+            return
+        if is_shown:
+            text = "The frame is held as it was detected; playing goes on with the present."
+            self._session.notify(Level.INFO, text)
+        else:
+            self._session.play()
+            picture = live.pictures.get(event) if isinstance(event, Event) else None
+            self.picture = MomentDialog(self, live.time_of_day(event.start.time_s), picture)
+            self.picture.show()
 
     def _mark(self) -> None:
         """Write the event that goes on in bold."""
@@ -182,3 +210,8 @@ class EventsPanel(QWidget):
         folder = ask_folder(self, "Folder for events, pictures and report")
         if folder is not None:
             self._lookout.export(folder)
+
+
+def _moment_s(event: Event | SceneChange) -> float:
+    """Return the time since the first frame that shows best what happened."""
+    return event.peak.time_s if isinstance(event, Event) else event.start.time_s

@@ -60,9 +60,8 @@ class PlotsPanel(QWidget):
         row.addStretch(1)
         row.addWidget(self.export)
         plots = QHBoxLayout()
-        plots.addWidget(self.share)
-        plots.addWidget(self.times)
-        plots.addWidget(self.scores)
+        for plot in (self.share, self.times, self.scores):
+            plots.addWidget(plot, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 2, 6, 4)
         layout.addLayout(row)

@@ -144,6 +144,7 @@ class TransportBar(QWidget):
     def _show_view(self) -> None:
         view, info = self._session.view, self._session.info
         self.play.setIcon(self._pause_icon if view.playing else self._play_icon)
+        self.play.setAccessibleName("Pause" if view.playing else "Play")
         if info is None:
             self.time.setText("0:00.0")
             return
@@ -156,6 +157,8 @@ class TransportBar(QWidget):
         else:
             length = f" / {clock(info.count / rate_hz)}" if info.count else ""
             self.time.setText(f"{clock(view.time_s)}{length}")
+        if not view.playing:  # a screen reader would speak all the time
+            self.slider.setAccessibleDescription(f"{self.time.text()}, frame {view.position + 1}")
 
     def _show_settings(self) -> None:
         settings = self._session.settings

@@ -1,8 +1,5 @@
 """One pane: paints an image sharply at every zoom, with its marks, and reports the pixels that are clicked."""
 
-from collections.abc import Callable
-from typing import Protocol
-
 import numpy as np
 from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, pyqtSignal
 from PyQt6.QtGui import (
@@ -26,32 +23,14 @@ from bgsub.gui.widgets.images.counting_marks import paint_counting
 from bgsub.gui.widgets.images.keyboard import KeyboardCursor
 from bgsub.gui.widgets.images.legends import Legends
 from bgsub.gui.widgets.images.marks import EventMark, paint_event, paint_pixels
+from bgsub.gui.widgets.images.overlay import Overlay
 from bgsub.gui.widgets.images.scaling import shrink, to_qimage
 from bgsub.gui.widgets.images.viewport import Viewport
 
-__all__ = ["FrameView", "Overlay"]
+__all__ = ["FrameView"]
 
 _CLICK_PX = 4  # a mouse that moves further drags
 _SHARP_FROM = 3.0  # device pixels per image pixel, from which on pixels are shown as squares
-
-
-class Overlay(Protocol):
-    """Something drawn over the image that may also handle the mouse, such as an editor of regions."""
-
-    def paint(self, painter: QPainter, to_pane: Callable[[QPointF], QPointF]) -> None:
-        """Draw, given the function that turns points of the image into points of the pane."""
-
-    def press(self, at: QPointF, reach: float, event: QMouseEvent) -> bool:
-        """Handle a press at a point that the mouse may miss by `reach`, in image pixels; True if it is used."""
-
-    def move(self, at: QPointF, reach: float) -> bool:
-        """Handle a move; True while something is dragged."""
-
-    def release(self) -> None:
-        """Handle the end of a drag."""
-
-    def double_click(self, at: QPointF) -> bool:
-        """Handle a double click; True if it is used."""
 
 
 class FrameView(QWidget):
@@ -80,6 +59,7 @@ class FrameView(QWidget):
         self._pane = INPUT
         self._hint = ""
         self._captions: tuple[str, ...] = ()
+        self._usage = "Arrows move a cursor, Return does what a click does"
         self._sides: tuple[str, ...] = ()
         self._effects: tuple[Effect, ...] = ()
         self._event: EventMark | None = None
@@ -121,7 +101,7 @@ class FrameView(QWidget):
         """Show another pane from the next image on."""
         self._pane, self._image = pane, None
         self.setAccessibleName(f"Pane: {pane.label}")
-        self.setAccessibleDescription("Arrows move a cursor, Return does what a click does")
+        self._describe()
         self.update()
 
     def show_image(self, image: Frame | None, hint: str = "") -> None:
@@ -129,6 +109,7 @@ class FrameView(QWidget):
         if image is self._image and hint == self._hint:
             return
         self._image, self._hint = image, hint
+        self._describe()
         self.update()
 
     @property
@@ -140,7 +121,20 @@ class FrameView(QWidget):
         """Write on the image what the user must know to understand it."""
         if captions != self._captions:
             self._captions = captions
+            self._describe()
             self.update()
+
+    def set_usage(self, usage: str) -> None:
+        """Set what screen readers say of the keys, after what is written on the image."""
+        self._usage = usage
+        self._describe()
+
+    def _describe(self) -> None:
+        """Let screen readers know what is written on the image, or in the place of one; Qt reports a change."""
+        written = self._captions if self._image is not None else (self._hint,)
+        text = ". ".join(filter(None, (*written, self._usage)))
+        if text != self.accessibleDescription():
+            self.setAccessibleDescription(text)
 
     def show_sides(self, names: tuple[str, ...]) -> None:
         """Call the detectors that are compared by these names in the legend; empty for A and B."""

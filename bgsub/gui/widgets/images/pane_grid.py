@@ -25,8 +25,9 @@ from bgsub.gui.panes import (
     find_pane,
     stage_panes,
 )
-from bgsub.gui.widgets.images.frame_view import FrameView, Overlay
+from bgsub.gui.widgets.images.frame_view import FrameView
 from bgsub.gui.widgets.images.marks import EventMark
+from bgsub.gui.widgets.images.overlay import Overlay
 from bgsub.gui.widgets.images.viewport import Viewport
 from bgsub.gui.widgets.theme import Theme
 
