@@ -71,7 +71,8 @@ def clean(
     """Write the final mask of a raw one and return its outlines.
 
     The majority in a square of `side` pixels, also in one of `fine` pixels where the background is static, or only in
-    that one where the raw mask fills the inside of objects, too, and holes filled if `fill`. Masks are (H, W) uint8, 0 and 255; `static` is the grid that `find_static` writes.
+    that one where the raw mask fills the inside of objects, too, and holes filled if `fill`. Masks are (H, W) uint8,
+    0 and 255; `static` is the grid that `find_static` writes.
     `occupied_rows`, (H,), becomes 0 for rows of the final mask that are empty, and `cells`, like `static`, holds the
     bits of `vote_twice`.
     """

@@ -3,12 +3,12 @@
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
-from bgsub._numba import compiled
+from bgsub._numba import compiled_views
 
 __all__ = ["count_inside", "trim"]
 
 
-@compiled
+@compiled_views
 def count_inside(first, last, raw, inside, cells, counts):
     """Count in each cell the pixels inside objects, and how many of them are raw foreground.
 
@@ -39,7 +39,7 @@ def count_inside(first, last, raw, inside, cells, counts):
             row[cell, 1] = np.float32(full)
 
 
-@compiled
+@compiled_views
 def trim(first, last, votes, small, cells, where, means, share):
     """Leave in a cell what small squares found, where most of the pixels inside the objects around are raw foreground.
 
