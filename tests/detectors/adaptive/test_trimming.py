@@ -1,10 +1,10 @@
 """Outlines of the final mask where the raw mask fills the inside of objects, and where it does not."""
 
-import cv2
 import numpy as np
 import pytest
 
 from bgsub._jit.majority import CELL, IN_LARGE
+from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.trimming import COUNTS, Insides, Trust, count_inside, trim
 from bgsub.detectors.adaptive.final_mask import clean, make_static
 from bgsub.postprocess import median
