@@ -11,10 +11,11 @@ import sys
 import zipfile
 
 names = zipfile.ZipFile(sys.argv[1]).namelist()
-assert "bgsub/py.typed" in names
+assert {"bgsub/py.typed", "bgsub/gui/help/guide.md"} <= set(names), names
 for name in names:
     code, data = name.startswith("bgsub/"), name.startswith("bgsub-")
-    assert (code and name.endswith((".py", "py.typed"))) or data, name
+    page = name.startswith("bgsub/gui/help/") and name.endswith((".md", ".png"))
+    assert (code and name.endswith((".py", "py.typed"))) or page or data, name
 EOF
 
 "$base" -m venv "$work/venv"

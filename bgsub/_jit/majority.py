@@ -46,7 +46,7 @@ class Votes(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Foreground pixels in the rows in reach; 0 before the first row."""
+    """Foreground pixels in the rows in reach."""
 
     columns: Any  # (W + 2 * reach,) u2, of each column, those beyond the border included
     segments: Any  # (segments,) i8, of each segment inside the border
@@ -199,6 +199,8 @@ def _vote_row(square, sums, voted):
 def _vote(first_row, last_row, mask, counts, square, sums, votes):
     """Vote in one size of squares; the rows of `counts` are those of the mask from first_row - reach on."""
     height, reach = mask.shape[0], square.reach
+    sums.columns[:] = np.uint16(0)
+    sums.segments[:] = 0
     # All rows in reach of the first one but the lowest, which the loop below adds.
     for row in range(first_row - reach, first_row + reach):
         _update_sums(sums, reach, mask[_clamp(row, height)], counts[row - first_row + reach], 1)
@@ -237,11 +239,14 @@ def _write_cells(line, cells):
         line[x] = np.uint8(0)
 
 
-@inlined
-def _merge(first, last, fine, where, votes):
-    """Add the small squares' votes where they count, and note what was found in each cell."""
+@part
+def _merge(first, last, fine, where, votes, allowed, line):
+    """Add the small squares' votes where they count, and note what was found in each cell.
+
+    allowed, line : (CELL * cells of a row,) u1, scratch
+    """
     height, width = votes.mask.shape
-    allowed, line = np.empty(CELL * where.shape[1], np.uint8), np.zeros(CELL * where.shape[1], np.uint8)
+    line[:] = np.uint8(0)
     for cell in range(first, last):
         _spread_cells(where[cell], allowed)
         for y in range(CELL * cell, min(CELL * (cell + 1), height)):
@@ -272,10 +277,11 @@ def vote_twice(
     segments = (width + _SEGMENT - 1) // _SEGMENT
     counts = np.empty((last_row - first_row + 2 * large.reach, segments + 1), np.int64)
     _count_segments(mask, first_row - large.reach, counts)
-    sums = Sums(np.zeros(width + 2 * large.reach, np.uint16), np.zeros(segments, np.int64))
+    sums = Sums(np.empty(width + 2 * large.reach, np.uint16), np.empty(segments, np.int64))
     _vote(first_row, last_row, mask, counts, large, sums, votes)
-    sums = Sums(np.zeros(width + 2 * small.reach, np.uint16), np.zeros(segments, np.int64))
-    unused = np.empty((0, 0), np.uint8)  # the cells of both are written below
+    sums = Sums(sums.columns[: width + 2 * small.reach], sums.segments)
+    unused = votes.cells[:0]  # the cells of both are written below
     fine = Votes(scratch, np.empty(height, np.uint8), unused)
     _vote(first_row, last_row, mask, counts[large.reach - small.reach :], small, sums, fine)
-    _merge(first, last, fine, where, votes)
+    allowed, line = np.empty(CELL * where.shape[1], np.uint8), np.empty(CELL * where.shape[1], np.uint8)
+    _merge(first, last, fine, where, votes, allowed, line)

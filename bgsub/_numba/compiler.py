@@ -5,12 +5,9 @@ compiled by plain `njit` instead: the same results, more slowly, and one line of
 """
 
 import functools
-import gc
 import hashlib
-import logging
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
@@ -19,85 +16,14 @@ import numba
 from numba.extending import typeof_impl
 
 from bgsub._numba.cache import enable_cache
+from bgsub._numba.fast_compiler import make_fast_compiler, warn_of_plain_numba
 
-__all__ = ["JIT_ENABLED", "compiled", "compiled_views", "inlined", "part", "shared", "warn_of_plain_numba"]
-
-logger = logging.getLogger(__name__)
+__all__ = ["JIT_ENABLED", "compiled", "compiled_views", "inlined", "part", "shared"]
 
 JIT_ENABLED = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 """False under NUMBA_DISABLE_JIT=1, where compiled functions run as plain Python."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-@functools.cache
-def warn_of_plain_numba(missing: str) -> None:
-    """Log, once, that a private name of numba or llvmlite is missing and compiled functions are slower without it."""
-    logger.warning("this version of numba (%s) lacks %s: results are the same, but slower", numba.__version__, missing)
-
-
-@contextmanager
-def _collection_paused() -> Iterator[None]:
-    """Pause garbage collection: it looks again and again at all that numba keeps, for a fifth of the time to compile.
-
-    Numba's compiler lock lets one thread at a time in here.
-    """
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
-
-
-def _make_fast_compiler() -> Any:
-    """Return a compiler class whose lowering makes LLVM two promises that Python code cannot express.
-
-    Arrays that are written overlap no other argument: without the promise every short loop begins with a comparison
-    of all its arrays' addresses (10 to 25 % of the detectors' time). And vectors may have all bits of a register:
-    LLVM takes 256 of the 512 bits of AVX-512, for the sake of older processors that they slow down (15 to 20 %).
-
-    Every use of a private name stands here, and each may fail in another version of numba.
-    """
-    from numba.core.compiler import CompilerBase, DefaultPassBuilder
-    from numba.core.compiler_machinery import register_pass
-    from numba.core.lowering import Lower
-    from numba.core.typed_passes import NativeLowering
-
-    class FastLower(Lower):
-        def setup_function(self, fndesc: Any) -> None:
-            fndesc.noalias = True
-            super().setup_function(fndesc)  # type: ignore[no-untyped-call]
-            try:
-                # llvmlite does not know this attribute, and its own `add` refuses what it does not know
-                set.add(self.function.attributes, '"prefer-vector-width"="512"')
-            except (AttributeError, TypeError) as error:
-                warn_of_plain_numba(str(error))
-
-    @register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[no-untyped-call]
-    class FastLowering(NativeLowering):
-        _name: Any = "bgsub_fast_lowering"
-
-        @property
-        def lowering_class(self) -> Any:
-            return FastLower
-
-    class FastCompiler(CompilerBase):
-        def compile_extra(self, func: Any) -> Any:
-            with _collection_paused():
-                return super().compile_extra(func)  # type: ignore[no-untyped-call]
-
-        def define_pipelines(self) -> list[Any]:
-            pipeline: Any = DefaultPassBuilder.define_nopython_pipeline(self.state)  # type: ignore[no-untyped-call]
-            steps = [(FastLowering if step is NativeLowering else step, why) for step, why in pipeline.passes]
-            if all(step is not FastLowering for step, _ in steps):
-                warn_of_plain_numba("the lowering pass")
-            pipeline.passes = steps
-            pipeline.finalize()
-            return [pipeline]
-
-    return FastCompiler
 
 
 def _choose_options() -> dict[str, Any]:
@@ -111,7 +37,7 @@ def _choose_options() -> dict[str, Any]:
     if os.environ.get("BGSUB_PLAIN_NUMBA", "0") != "0":
         return options
     try:
-        options["pipeline_class"] = _make_fast_compiler()
+        options["pipeline_class"] = make_fast_compiler()
     except (ImportError, AttributeError, TypeError) as error:
         warn_of_plain_numba(str(error))
     return options
@@ -129,9 +55,8 @@ def _digest(folder: Path) -> str:
     """
     here = Path(__file__).parent
     try:
-        sources = [
-            path.read_bytes() for path in (here / "compiler.py", here / "intrinsics.py", *sorted(folder.rglob("*.py")))
-        ]
+        paths = [here / name for name in ("compiler.py", "fast_compiler.py", "intrinsics.py")]
+        sources = [path.read_bytes() for path in (*paths, *sorted(folder.rglob("*.py")))]
     except OSError:
         sources = []
     return hashlib.sha256(b"".join([*sources, repr(sorted(_OPTIONS)).encode()])).hexdigest()[:12]
@@ -159,7 +84,8 @@ def compiled_views(function: _Function) -> _Function:
 def part(function: _Function) -> _Function:
     """Compile a part of other compiled functions, as `compiled_views` does, that Python itself never calls.
 
-    The wrapper through which Python calls a function takes a tenth of a second to compile.
+    It becomes machine code, and is kept on disk, with the functions that call it. The wrapper through which Python
+    calls a function takes a tenth of a second to compile.
     """
     return _compile(function, _nrt=False, no_cpython_wrapper=True)
 
@@ -201,9 +127,10 @@ def shared(function: _Function) -> _Function:
 def inlined(function: _Function) -> _Function:
     """Compile a small part into each function that calls it, where the call would cost more than what it does.
 
-    This is so for blocks of pixels, since a call passes every array of a named tuple.
+    This is so for blocks of pixels, since a call passes every array of a named tuple. LLVM inlines it: where numba
+    does, it compiles a copy for every call.
     """
-    return _compile(function, _nrt=False, inline="always")
+    return _compile(function, _nrt=False, no_cpython_wrapper=True, forceinline=True)
 
 
 def _compile(function: _Function, **more: Any) -> _Function:
@@ -211,6 +138,6 @@ def _compile(function: _Function, **more: Any) -> _Function:
     root = next((parent for parent in (folder, *folder.parents) if parent.name == "_jit"), folder)
     function.__qualname__ = f"{function.__qualname__}-{_digest(root)}"
     dispatcher = numba.njit(**_OPTIONS, **more)(function)
-    if JIT_ENABLED:
+    if JIT_ENABLED and "no_cpython_wrapper" not in more:
         enable_cache(dispatcher)
     return cast("_Function", dispatcher)

@@ -3,12 +3,12 @@
 import threading
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from bgsub._numba.compiler import JIT_ENABLED, warn_of_plain_numba
+from bgsub._numba.compiler import JIT_ENABLED, part, shared
+from bgsub._numba.fast_compiler import warn_of_plain_numba
 
 __all__ = ["Bands", "claim", "exp2_nonpositive", "prefetch"]
 
@@ -25,7 +25,7 @@ _C3, _C4, _C5 = (
 )
 
 
-@numba.njit(nogil=True, error_model="numpy", fastmath={"contract"})
+@shared
 def exp2_nonpositive(y: np.float32) -> np.float32:
     """2**y for float32 y <= 0, relative error below 5e-6; 2**-100 where y < -100.
 
@@ -100,7 +100,7 @@ def _count_plainly(counter: Any) -> Any:
         return int(counter[0]) - 1
 
 
-_count: Any = numba.njit(nogil=True)(_count_compiled) if JIT_ENABLED else _count_plainly
+_count: Any = part(_count_compiled) if JIT_ENABLED else _count_plainly
 
 
 class Bands(NamedTuple):
@@ -111,7 +111,7 @@ class Bands(NamedTuple):
     number: int  # of bands, at most as many as rows
 
 
-@numba.njit(nogil=True)
+@shared
 def claim(bands: Any) -> tuple[int, int]:
     """Claim a band for this thread: return its first row and the row after its last, equal if none is left."""
     band = _count(bands.claimed)

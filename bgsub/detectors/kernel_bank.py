@@ -23,6 +23,7 @@ WIDTH = template("width of the kernel over all channels, where 255 is white", "[
 RATE = template("frame rate, which turns seconds into frames", RATE_INTERVAL, unit="frames/s", group="expert")
 
 _SMALLEST_SCALE = 1e-6
+_COEFFICIENTS = Span(0, NOT_NEGATIVE.most / 256)  # so that those of a pixel, at most 255, have a finite sum
 _CACHE_LINE = 64  # bytes
 
 
@@ -56,7 +57,7 @@ class KernelBank(Detector):
     )
 
     def _spans(self) -> dict[str, Span]:
-        return {"colours": FINITE, "coefficients": NOT_NEGATIVE, "scale": Span(_SMALLEST_SCALE, 1)}
+        return {"colours": FINITE, "coefficients": _COEFFICIENTS, "scale": Span(_SMALLEST_SCALE, 1)}
 
     def _fade(self, factor: float) -> None:
         """Multiply all coefficients by a factor: in the common scale, folded in before it gets small."""

@@ -203,15 +203,15 @@ def _unpack(path: Path, archive: Any) -> Snapshot:
             f"{path} has model format {version}, this bgsub reads {FORMAT}; learn and save the model again"
         )
     header = json.loads(str(archive["header"]))
-    if not isinstance(header, dict):
+    if not (isinstance(header, dict) and all(isinstance(header[name], dict) for name in ("parameters", "scalars"))):
         raise ModelFileError(f"{path} is not a bgsub model: its header is wrong; learn and save it again")
     return Snapshot(
         header["detector"],
-        dict(header["parameters"]),
+        header["parameters"],
         tuple(header["shape"]),
         np.dtype(header["dtype"]),
         {name.removeprefix(_STATE): archive[name] for name in archive.files if name.startswith(_STATE)},
-        dict(header["scalars"]),
+        header["scalars"],
         archive["roi"] if "roi" in archive.files else None,
     )
 

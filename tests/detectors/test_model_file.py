@@ -18,7 +18,7 @@ from tests.detectors.test_contract import quick
     "damage",
     [
         *("missing", "garbage", "empty", "other npz", "version", "no version", "truncated"),
-        *("shape", "header", "detector", "scalars"),
+        *("shape", "header", "detector", "scalars", "parameters"),
     ],
 )
 def test_bad_model_files_are_one_clear_line(damage, tmp_path):
@@ -50,6 +50,9 @@ def test_bad_model_files_are_one_clear_line(damage, tmp_path):
             content["header"] = np.str_(str(content["header"]).replace('"norma"', '"nothing"'))
         elif damage == "scalars":
             content["header"] = np.str_(str(content["header"]).replace('"scale"', '"scales"'))
+        elif damage == "parameters":
+            header = json.loads(str(content["header"])) | {"parameters": [["slots", 3]]}
+            content["header"] = np.str_(json.dumps(header))
         np.savez(path, **content)
     with pytest.raises(ModelFileError, match="model") as caught:
         bgsub.load(path)
@@ -99,12 +102,14 @@ ARRAYS = [
     ("olk", "heads", 255),
     ("olk", "coefficients", np.nan),
     ("olk", "coefficients", -0.1),
+    ("olk", "coefficients", 3e38),
     ("olk", "theta", -1),
     ("olk", "counts", -1),
     ("norma", "heads", 8),
     ("norma", "coefficients", np.inf),
     ("norma", "rho", np.nan),
     ("adaptive", "coefficients", np.nan),
+    ("adaptive", "coefficients", 3e38),
     ("adaptive", "dominant", 2),
     ("adaptive", "width_factors", 0),
     ("adaptive", "width_factors", 65535),

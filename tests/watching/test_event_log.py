@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -174,6 +175,56 @@ def test_a_line_that_is_no_event_is_passed_over(open_log, tmp_path, caplog, line
     log.add(event(0))
     assert [one["sequence"] for one in map(json.loads, (tmp_path / "events.jsonl").read_text().splitlines()[1:])] == [1]
     assert "is none, and is passed over" in caplog.text
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_no_file_is_open_when_it_is_renamed(open_log, monkeypatch):
+    """Windows renames no file that is open; the readers go on where they were."""
+    replace, renamed = Path.replace, []
+
+    def replace_closed(path, target):
+        if path.name == "events.jsonl":
+            opened = [link.readlink() for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+            assert path not in opened
+            assert target not in opened
+            renamed.append(target.name)
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", replace_closed)
+    log = open_log(most_bytes=200)
+    quick, slow = log.cursor("quick"), log.cursor("slow")
+    seen = []
+    for i in range(12):
+        log.add(event(i))
+        assert take(quick) == [f"e{i}"]
+        if i % 4 == 1:
+            seen += take(slow, 2)
+    assert len(renamed) > 1
+    seen += take(slow)
+    assert seen[:6] == [f"e{i}" for i in range(6)]
+    assert len(seen) + slow.dropped == 12
+
+
+def test_a_file_that_cannot_be_renamed_is_gone_on_with(open_log, tmp_path, monkeypatch):
+    replace, refused = Path.replace, []
+
+    def replace_later(path, target):
+        if path.name == "events.jsonl" and not refused:
+            refused.append(target)
+            raise PermissionError(13, "another process uses it")
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", replace_later)
+    log = open_log(most_bytes=100)
+    cursor = log.cursor("hook")
+    for i in range(4):
+        log.add(event(i))
+    assert "another process uses it" in log.trouble
+    log.add(event(4))
+    assert log.trouble is None
+    assert refused
+    assert take(cursor) == [f"e{i}" for i in range(5)]
+    assert [one["sequence"] for one in lines(tmp_path, "events.1.jsonl") + lines(tmp_path)] == [1, 2, 3, 4, 5]
 
 
 def test_a_second_log_on_the_same_file_is_refused(open_log):

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from bgsub._numba import compiled
+from bgsub._numba import compiled_views
 
 __all__ = ["add_scores", "measure"]
 
 
-@compiled
+@compiled_views
 def measure(
     labels: Any,  # (H, W) i4: 0 for none, else 1 to n
     corners: Any,  # (n, 4) i4, written: first x, first y, last x, last y
@@ -45,7 +45,7 @@ def measure(
             sums[i, 1] += y * length
 
 
-@compiled
+@compiled_views
 def add_scores(
     labels: Any,  # (H, W) i4: 0 for none, else 1 to n
     score: Any,  # (H, W) f4

@@ -156,7 +156,8 @@ class EventLog:
         """Open the file for adding, without the torn line that a crash may have left."""
         file = io.FileIO(self.path, "a+")
         end = file.seek(0, os.SEEK_END)
-        tail = os.pread(file.fileno(), min(end, _MOST_LINE), max(0, end - _MOST_LINE))
+        file.seek(max(0, end - _MOST_LINE))
+        tail = file.read(_MOST_LINE)
         if tail and not tail.endswith(b"\n"):
             file.truncate(end - (len(tail) - tail.rfind(b"\n") - 1))
         return file
@@ -183,8 +184,15 @@ class EventLog:
         for cursor in self._cursors:
             cursor.leave(self.older)
         self._file.close()
-        self.path.replace(self.older)
-        self._file = self._open()
+        offsets = [cursor.pause(self.path) for cursor in self._cursors]  # Windows renames no file that is open
+        place = self.path
+        try:
+            self.path.replace(self.older)
+            place = self.older
+        finally:
+            for cursor, offset in zip(self._cursors, offsets, strict=True):
+                cursor.resume(place, offset)
+            self._file = self._open()
 
 
 class Cursor:
@@ -244,6 +252,20 @@ class Cursor:
         if self._file is not None and _is_at(self._file, file):
             self.close()
             self._record = None
+
+    def pause(self, place: Path) -> int | None:
+        """Close a file that is about to be renamed; return the offset in it, or None if another or none is read."""
+        if self._file is None or not _is_at(self._file, place):
+            return None
+        offset = self._file.tell()
+        self.close()
+        return offset
+
+    def resume(self, place: Path, offset: int | None) -> None:
+        """Go on where `pause` was called, in a file that may have another name now."""
+        if offset is not None and (file := _open_existing(place)) is not None:
+            file.seek(offset)
+            self._file = file
 
     def close(self) -> None:
         """Close what is open."""

@@ -24,7 +24,8 @@ def count_onsets(cells, before, rates, rate):
         Of the running mean.
     """
     height, width = cells.shape
-    large = np.zeros(width + 2, np.uint8)  # of the cells above, beside and below, with a margin
+    large = np.empty(width + 2, np.uint8)  # of the cells above, beside and below, with a margin
+    large[:] = np.uint8(0)
     for y in range(height):
         above, here, below = cells[max(y - 1, 0)], cells[y], cells[min(y + 1, height - 1)]
         for x in range(width):
@@ -67,5 +68,7 @@ def average(first, last, factors, blink_rates, weight, means):
             part = np.int32(sums[4 * cell] + sums[4 * cell + 1] + sums[4 * cell + 2] + sums[4 * cell + 3])
             out[cell] = np.float32(part) * share
         if whole < out.shape[0]:
-            rest = sums[whole * CELL :]
-            out[whole] = np.float32(np.sum(rest)) / np.float32(rest.shape[0] * (bottom - top))
+            rest, total = sums[whole * CELL :], np.int64(0)
+            for x in range(rest.shape[0]):
+                total += np.int64(rest[x])
+            out[whole] = np.float32(total) / np.float32(rest.shape[0] * (bottom - top))

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled
+from bgsub._numba import compiled_views, part
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 
 __all__ = ["DARK", "OCTAVE", "Sample", "compare", "count_ratios", "relight"]
@@ -31,14 +31,14 @@ class Sample(NamedTuple):
     """f4: makes grey levels"""
 
 
-@compiled
+@part
 def _to_bin(value, last):
     """Round to the index of a bin from 0 to `last`; NaN, which float frames may lead to, counts as the last."""
     # An integer cannot hold what a float can: clamp first.
     return np.int32(max(value, np.float32(0.0)) + np.float32(0.5)) if value < np.float32(last) else np.int32(last)
 
 
-@compiled
+@compiled_views
 def compare(sample, gains, box, differences):
     """Return how many pixels were compared, and how many of them match the background under gains.
 
@@ -75,7 +75,7 @@ def compare(sample, gains, box, differences):
     return compared, matched
 
 
-@compiled
+@compiled_views
 def count_ratios(sample, histogram):
     """Count the ratios of frame and background of each channel, on a logarithmic scale.
 
@@ -100,7 +100,7 @@ def count_ratios(sample, histogram):
                 histogram[c, _to_bin(octaves * np.float32(OCTAVE) + np.float32(bins // 2), bins - 1)] += 1
 
 
-@compiled
+@compiled_views
 def relight(first, last, colours, gains, dark, top, dither, where):
     """Multiply the support vectors by gains.
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled, inlined, part
+from bgsub._numba import compiled, compiled_views, inlined, part
 
 __all__ = [
     "REACH",
@@ -178,7 +178,8 @@ def find_darkened(first_row, last_row, images, rule, found):
     """
     height, width = images.mask.shape
     segments = -(-width // SEGMENT)
-    moments = np.zeros((_ROWS, _MOMENTS, segments * SEGMENT + 2 * _MARGIN), np.float32)
+    moments = np.empty((_ROWS, _MOMENTS, segments * SEGMENT + 2 * _MARGIN), np.float32)
+    moments[:] = np.float32(0.0)
     scratch = _Scratch(
         np.empty(SEGMENT, np.float32),
         np.empty(SEGMENT, np.float32),
@@ -186,7 +187,8 @@ def find_darkened(first_row, last_row, images, rule, found):
         np.empty((_MOMENTS, SEGMENT + 2 * REACH), np.float32),
         np.empty((_MOMENTS, SEGMENT), np.float32),
     )
-    dirty = np.zeros((_ROWS, segments), np.int64)  # candidates in the segments of moments, which else are 0
+    dirty = np.empty((_ROWS, segments), np.int64)  # candidates in the segments of moments, which else are 0
+    dirty[:] = 0
     for row in range(first_row - REACH, last_row + REACH):
         slot = row % _ROWS
         for segment in range(segments):
@@ -208,7 +210,7 @@ def find_darkened(first_row, last_row, images, rule, found):
                 _judge(moments, y % _ROWS, begin, end, rule, scratch, found[y])
 
 
-@compiled
+@compiled_views
 def count_brighter(images, rule, step):
     """Return how much foreground is brighter than the background, and how much of that has its chromaticity.
 
@@ -246,7 +248,7 @@ def count_brighter(images, rule, step):
     return brighter, alike
 
 
-@compiled
+@compiled_views
 def sum_regions(images, left, top, labels, shadows, sums):
     """Measure how much of each region is in shadow, and how dark that is.
 
@@ -285,7 +287,7 @@ def sum_regions(images, left, top, labels, shadows, sums):
                     sums[region, 3] += learned
 
 
-@compiled
+@compiled_views
 def write_enlarged(first_row, last_row, found, step, final, value, mask):
     """Write a value into the foreground below a mask of every step-th row and column.
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
-from bgsub._numba import compiled, inlined
+from bgsub._numba import compiled_views, inlined
 
 __all__ = ["COUNTS", "Insides", "Trust", "count_inside", "trim"]
 
@@ -37,7 +37,7 @@ def _cell_rows(cell_row, height):
     return range(CELL * cell_row, min(CELL * (cell_row + 1), height))
 
 
-@compiled
+@compiled_views
 def count_inside(first, last, raw, insides, cells, counts):
     """Count in each cell the pixels inside objects, and how many of them are raw foreground.
 
@@ -71,7 +71,7 @@ def count_inside(first, last, raw, insides, cells, counts):
             row[cell, 2], row[cell, 3] = np.float32(fine), np.float32(fine_full)
 
 
-@compiled
+@compiled_views
 def trim(first, last, votes, small, cells, where, means, trust):
     """Leave in a cell what small squares found, where the raw mask fills the inside of the objects around.
 
