@@ -68,7 +68,7 @@ VARIANTS: list[Variant] = [
     ("small square where widths are low", {(final_mask, "_YOUNG"): _NEVER}, {}, _PLAIN),
     ("outlines never follow small squares alone", {(final_mask, "_HOLES"): -1.0}, {}, _PLAIN),
     ("always where they count", {(final_mask, "_HOLES"): 1.0, (final_mask, "_FINE_HOLES"): 1.0}, {}, _PLAIN),
-    ("young models compare with a calm frame", {(final_mask, "_CALM"): 0.0}, {}, _PLAIN),
+    ("the calmest spot is calm, not a third", {(final_mask, "_CALM"): 0.0}, {}, _PLAIN),
     ("holes are not filled", {}, {"fill": False}, _PLAIN),
     ("ghosts are not searched for", {}, {"ghosts": False}, _PLAIN),
     ("only whole regions can be ghosts", {(ghosts, "_ARC"): 2.0}, {}, _PLAIN),
