@@ -325,6 +325,7 @@ class Adaptive(AdaptiveModel):
             absorb=self._in_frames(parameters["absorb_s"]),
             share=np.float32(parameters["threshold"] / TAU),
             one_new=np.float32(1.0 / scalars["scale"]),
+            largest=np.float32(1.0 / scalars["scale"] / max(1.0 - fading, 1e-9)),
             unfade=np.float32(1.0 / fading),
             step=np.int32(frames % 2**31),
             dither=self._dither,

@@ -95,7 +95,7 @@ class Reference:
             a, colour = self.a[:, y, x], frame[y, x].astype(np.float64)
             if value[y, x] <= 0.5:
                 j = a.argmin()
-                a[j] = max(weight, a.sum() if absorbed else 0)
+                a[j] = max(weight, min(a.sum(), 1 / (1 - fading)) if absorbed else 0)
                 self.s[j, :, y, x] = colour
             else:
                 j = slot[y, x]
@@ -281,6 +281,17 @@ def test_restless_pixels_become_background():
     factors = image(model, model._arrays["width_factors"]) / 8000
     assert factors[leaves].mean() > 2
     assert factors[:, SIZE[1] // 2 + 4 :].mean() < 1.2
+
+
+@needs_compiler
+def test_what_is_absorbed_again_and_again_keeps_its_coefficients():
+    model = create("adaptive", absorb_s=0.1, memory_s=10, rate_hz=20, ghosts=False, shadows=True, threads=1)
+    scene = street()
+    for t in range(400):
+        scene[8:18, 12:22] = (0, 50, 100, 150, 200, 250)[t // 10 % 6]
+        model.apply(filmed(scene, t))
+    coefficients = model._arrays["coefficients"] * model._scalars["scale"]
+    assert coefficients.sum(0).max() < 4 * 10 * 20  # a colour that is always there has 10 * 20
 
 
 @needs_compiler

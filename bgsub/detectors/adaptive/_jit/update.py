@@ -59,6 +59,8 @@ class UpdateRule(NamedTuple):
     """f4: of the sum of coefficients, which the first has where it is dominant."""
     one_new: Any
     """f4: what a coefficient of 1 is under the scale after this step."""
+    largest: Any
+    """f4: the coefficient of a colour that is there in every frame, and most that an absorbed one begins with."""
     unfade: Any
     """f4: what undoes this step's fading, for pixels that may not change."""
     step: Any
@@ -165,7 +167,8 @@ def _grow(first_coefficients, ages, kernel_value, rule, heavier, drift, scratch)
     for x in range(BLOCK):
         absorbed = (absorb > np.int32(0)) & (np.int32(ages[x]) >= absorb)
         total = mass[x]
-        start = max(heavier, total if absorbed else zero)  # absorbed foreground gets half of the density
+        # Absorbed foreground gets half of the density. Without a limit, what blinks slowly would double it each time.
+        start = max(heavier, min(total, rule.largest) if absorbed else zero)
         index, weak, projected = chosen[x], weakest[x], own[x] + heavier * (np.float32(kernel_value[x]) * BYTE)
         grown = start if fresh[x] != 0 else projected
         index = weak if fresh[x] != 0 else index
