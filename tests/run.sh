@@ -32,7 +32,9 @@ if [ "${1:-}" = --all ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2
     dpkg -s $servers >/dev/null 2>&1 || need_packages $servers
 fi
 step() { say "== $1"; shift; "$@"; }
-pytest() { "$python" -m pytest -q -W error -n auto --dist worksteal "$@"; }
+# One more than processors: many tests wait for processes that they started.
+workers=$("$python" -c "import os; print((os.cpu_count() or 1) + 1)")
+pytest() { "$python" -m pytest -q -W error -n "$workers" --dist worksteal "$@"; }
 step "ruff" "$python" -m ruff check .
 step "ruff format" "$python" -m ruff format --check .
 step "mypy" "$python" -m mypy

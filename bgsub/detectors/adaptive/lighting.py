@@ -14,6 +14,7 @@ __all__ = ["find_relit"]
 
 _TEXTURE = 8.0  # grey levels, the largest standard deviation of what the darkened background does not explain
 _REACH_PX = 5  # side of the square where the texture is compared
+_FLAT = 1 / 12  # variance of what is rounded to whole grey levels: with less there is no texture to compare
 _MARGIN_PX = 8
 _RELIT_SHARE = 0.02  # of the frame: smaller regions are never regarded as relit
 _SAMPLES = 6_000  # pixels of a region's box that are looked at
@@ -93,8 +94,9 @@ def find_relit(
             continue
         if np.median(seen.ratio[inside]) < 1 and np.median(ages[seen.box][inside]) < lasting:
             continue
-        spread = float(seen.variance[inside].sum()) * float(seen.variance_learned[inside].sum())
-        if float(seen.covariance[inside].sum()) > _CORRELATION * max(spread, 1e-12) ** 0.5:
+        flat = _FLAT * float(np.count_nonzero(inside))
+        spread = max(flat, float(seen.variance[inside].sum())) * max(flat, float(seen.variance_learned[inside].sum()))
+        if float(seen.covariance[inside].sum()) > _CORRELATION * spread**0.5:
             relit = whole if relit is None else np.bitwise_or(relit, whole)
     return relit
 

@@ -19,6 +19,8 @@ from bgsub.detectors.adaptive._jit.shadows import (
     write_enlarged,
 )
 from bgsub.detectors.adaptive.exposure import change_light, make_sample, measure
+from bgsub.detectors.adaptive.final_mask import find_outlines
+from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.shadows import Colours, mark_shadows
 from bgsub.evaluation import open_datasets
 from tests.detectors.adaptive.test_adaptive import SIZE, filmed, planes_of, street, with_square
@@ -68,6 +70,18 @@ def test_too_few_pixels_say_nothing():
     excluded = np.full(SIZE, 255, np.uint8)
     excluded[:10, :10] = 0
     assert measure(sample_of(frame, frame, excluded), 14.4) == (None, None)
+
+
+def test_a_thing_without_any_texture_is_no_light():
+    """What rounding leaves of its variance must not be taken for texture, which correlates with anything."""
+    rng = np.random.default_rng(0)
+    learned = (60 + rng.integers(-4, 5, (3, 60 * 80))).astype(np.uint8)
+    mask = np.zeros((60, 80), np.uint8)
+    mask[15:45, 20:40] = 255
+    for level in range(150, 256, 5):
+        frame = np.where(mask.reshape(-1) != 0, np.uint8(level), learned)
+        ages = np.zeros(mask.shape, np.uint16)
+        assert find_relit(mask, find_outlines(mask), frame, learned, 255.0, ages, 25) is None
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
