@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
-from bgsub._numba import compiled_views, inlined
+from bgsub._numba import compiled, inlined
 
 __all__ = ["COUNTS", "Insides", "Trust", "count_inside", "trim"]
 
@@ -37,7 +37,25 @@ def _cell_rows(cell_row, height):
     return range(CELL * cell_row, min(CELL * (cell_row + 1), height))
 
 
-@compiled_views
+@inlined
+def _any_large(flags):
+    """Return whether a large square has a majority in one of some cells."""
+    bits = np.uint8(0)
+    for cell in range(flags.shape[0]):
+        bits |= flags[cell]
+    return bits & IN_LARGE != 0
+
+
+@inlined
+def _write_counts(line, flags, row, count):
+    """Write one count of a row of cells from its columns; 0 where no large square has a majority."""
+    for cell in range(flags.shape[0]):
+        x = CELL * cell
+        found = line[x] + line[x + 1] + line[x + 2] + line[x + 3]
+        row[cell, count] = np.float32(found if flags[cell] & IN_LARGE != 0 else 0)
+
+
+@compiled
 def count_inside(first, last, raw, insides, cells, counts):
     """Count in each cell the pixels inside objects, and how many of them are raw foreground.
 
@@ -54,24 +72,31 @@ def count_inside(first, last, raw, insides, cells, counts):
         Written.
     """
     height, width = raw.shape
-    one = np.uint8(1)
+    one, columns = np.uint8(1), CELL * cells.shape[1]
+    # Sums over the rows of a cell, for each column: additions of bytes, which are vectorised, unlike those in a cell.
+    solid, full = np.empty(columns, np.uint8), np.empty(columns, np.uint8)
+    fine, fine_full = np.empty(columns, np.uint8), np.empty(columns, np.uint8)
     for cell_row in range(first, last):
         flags, row = cells[cell_row], counts[cell_row]
-        for cell in range(flags.shape[0]):
-            solid, full, fine, fine_full = np.uint8(0), np.uint8(0), np.uint8(0), np.uint8(0)
-            if flags[cell] & IN_LARGE != 0:
-                for y in _cell_rows(cell_row, height):
-                    for x in range(CELL * cell, min(CELL * (cell + 1), width)):
-                        here, inside, in_small = raw[y, x] & one, insides.votes[y, x], insides.small[y, x]
-                        solid += inside & one
-                        full += inside & here
-                        fine += in_small & one
-                        fine_full += in_small & here
-            row[cell, 0], row[cell, 1] = np.float32(solid), np.float32(full)
-            row[cell, 2], row[cell, 3] = np.float32(fine), np.float32(fine_full)
+        if not _any_large(flags):
+            row[:] = np.float32(0.0)
+            continue
+        for x in range(columns):
+            solid[x], full[x], fine[x], fine_full[x] = np.uint8(0), np.uint8(0), np.uint8(0), np.uint8(0)
+        for y in _cell_rows(cell_row, height):
+            here, inside, in_small = raw[y], insides.votes[y], insides.small[y]
+            for x in range(width):
+                solid[x] += inside[x] & one
+                full[x] += inside[x] & here[x] & one
+                fine[x] += in_small[x] & one
+                fine_full[x] += in_small[x] & here[x] & one
+        _write_counts(solid, flags, row, 0)
+        _write_counts(full, flags, row, 1)
+        _write_counts(fine, flags, row, 2)
+        _write_counts(fine_full, flags, row, 3)
 
 
-@compiled_views
+@compiled
 def trim(first, last, votes, small, cells, where, means, trust):
     """Leave in a cell what small squares found, where the raw mask fills the inside of the objects around.
 
@@ -92,12 +117,19 @@ def trim(first, last, votes, small, cells, where, means, trust):
     trust : Trust
     """
     height, width = votes.shape
+    kept = np.empty(CELL * cells.shape[1], np.uint8)  # 255 in columns where votes stay as they are
     for cell_row in range(first, last):
-        for cell in range(cells.shape[1]):
-            if cells[cell_row, cell] & IN_LARGE & where[cell_row, cell] == 0:
-                continue
+        flags, allowed = cells[cell_row], where[cell_row]
+        trusted = False
+        for cell in range(flags.shape[0]):
             mean = means[cell_row, cell]
-            if mean[1] > trust.votes * mean[0] and mean[3] > trust.small * mean[2]:
-                for y in _cell_rows(cell_row, height):
-                    for x in range(CELL * cell, min(CELL * (cell + 1), width)):
-                        votes[y, x] &= small[y, x]
+            solid = mean[1] > trust.votes * mean[0] and mean[3] > trust.small * mean[2]
+            trims = solid and flags[cell] & IN_LARGE & allowed[cell] != 0
+            trusted |= trims
+            for x in range(CELL * cell, CELL * (cell + 1)):
+                kept[x] = np.uint8(0 if trims else 255)
+        if trusted:
+            for y in _cell_rows(cell_row, height):
+                found, fine = votes[y], small[y]
+                for x in range(width):
+                    found[x] &= fine[x] | kept[x]
