@@ -1,5 +1,6 @@
 """The base class of banks: learners of different parameters, and weights that follow their losses."""
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Widths of a bank that was given none, in units of the usual one."""
 
 
-class Bank(BaseEstimator):  # type: ignore[misc]
+class Bank(BaseEstimator, ABC):  # type: ignore[misc]
     """The base class of banks: learners of different parameters, and their weights."""
 
     _kind: ClassVar[Any] = None
@@ -28,9 +29,9 @@ class Bank(BaseEstimator):  # type: ignore[misc]
         self.grid = grid
         self.discount = discount
 
+    @abstractmethod
     def _usual(self) -> Any:
         """Return the learner where none is given."""
-        raise NotImplementedError
 
     def _settings(self, learner: Any, gamma: float) -> list[dict[str, Any]]:
         """Return the parameters of each learner; `gamma` is that of the usual width."""
@@ -94,9 +95,9 @@ class Bank(BaseEstimator):  # type: ignore[misc]
             self.t_ += len(lessons)
         return self
 
+    @abstractmethod
     def _loss(self, expert: Any, x: Array, y: Any, weight: float) -> float:
         """Let an expert learn a sample; return its loss before."""
-        raise NotImplementedError
 
     def _learn_sample(self, x: Array, y: Any, sample_weight: float) -> float:
         losses = [sample_weight * self._loss(expert, x, y, sample_weight) for expert in self.experts_]
