@@ -199,7 +199,7 @@ class Adaptive(AdaptiveModel):
     def _mark_shadows(self, mask: Mask, final: Mask, value: int) -> None:
         """Write a value where the final mask is shadow, compared with the background as it is now known."""
         white, threads = self._white(self._seen.planes.dtype), self._parameters["threads"]
-        mark_shadows(mask, final, *self._planes(), white, threads, value, self._colours())
+        mark_shadows(mask, final, self._votes, *self._planes(), white, threads, value, self._colours())
 
     def _follow_camera(self, frame: Frame, where: Mask | None) -> None:
         """Move the model where the camera was turned: foreground that suddenly covers much may be old background."""

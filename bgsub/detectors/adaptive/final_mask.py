@@ -34,7 +34,8 @@ Outlines = Sequence[NDArray[Any]]
 _REFERENCE_PX, _GROWTH = 320 * 240, 0.35
 FINE_PX = 5
 """Side of the majority where the background is static, for 320x240."""
-_ONSETS = 0.01  # least mean rate at which small squares begin to vote, per frame and cell, that makes them false alarms
+import os
+_ONSETS = float(os.environ.get("ONS",".01"))  # least mean rate at which small squares begin to vote, per frame and cell, that makes them false alarms
 _ONSET_RATE = 1 / 250  # of its running mean in the long run
 _CALM = 1 / 3  # share of the frame that is taken to be calm while the model is young, where noise alone widens kernels
 _STATIC = 1.1  # largest mean factor of the width where small squares count then, in units of the calm part's,
@@ -68,7 +69,7 @@ def clean(
     final: Mask,
     occupied_rows: NDArray[np.uint8],
     cells: NDArray[np.uint8],
-    scratch: Mask,
+    unfilled: Mask,
 ) -> Outlines:
     """Write the final mask of a raw one and return its outlines.
 
@@ -76,7 +77,7 @@ def clean(
     that one where the raw mask fills the inside of objects, too, and holes filled if `fill`. Masks are (H, W) uint8, 0
     and 255; `static` is the grid that `find_static` writes.
     `occupied_rows`, (H,), becomes 0 for rows of the final mask that are empty, and `cells`, like `static`, holds the
-    bits of `vote_twice`.
+    bits of `vote_twice`. `unfilled` becomes the mask before holes were filled.
     """
     if side == 1:
         final[:], occupied_rows[:], cells[:] = raw, 1, 0
@@ -84,8 +85,9 @@ def clean(
         fine = min(fine, side)
         size, squares = (static.shape[0], raw.shape[1] * CELL), (make_square(side), make_square(fine))
         votes = Votes(final, occupied_rows, cells)
-        run_bands(vote_twice, size, threads, raw, *squares, static, scratch, votes, light=_LIGHT)
-        _trim(raw, static, side, threads, scratch, votes)
+        run_bands(vote_twice, size, threads, raw, *squares, static, unfilled, votes, light=_LIGHT)
+        _trim(raw, static, side, threads, unfilled, votes)
+    unfilled[:] = final
     outlines = find_outlines(final, occupied_rows)
     if fill:
         cv2.drawContours(final, outlines, -1, 255, cv2.FILLED)
@@ -143,7 +145,7 @@ def follow_onsets(
 ) -> None:
     """Learn from the votes of a frame how often small squares raise false alarms; `age` counts the frames before."""
     count: Any = count_onsets
-    count(cells, before, onset_rates, np.float32(max(_ONSET_RATE, 1 / (age + 10))))
+    count(cells, before, onset_rates, np.float32(max(_ONSET_RATE, 1 / (age + float(os.environ.get("PRI","10"))))))
 
 
 def find_static(dynamics: Dynamics, age: int, side: int, threads: int, static: Mask) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.shadows import (
+    OPENED,
     Darkening,
     Images,
     count_brighter,
@@ -82,6 +83,7 @@ def count_colours(
 def mark_shadows(
     mask: Mask,
     final: Mask,
+    unfilled: Mask,
     frame: NDArray[Any],
     background: NDArray[Any],
     white: float,
@@ -120,7 +122,7 @@ def mark_shadows(
     unit = np.float32(255.0 / white)
     rule = _RULE._replace(variance=np.float32(np.inf)) if colours.tell_objects() else _RULE
     if step == 1:
-        found = _find(Images(final, frame, background, unit), rule, side, threads)
+        found = _find(Images(final, frame, background, unit), unfilled, rule, side, threads)
     else:
         every = slice(step // 2, None, step)
         few = np.ascontiguousarray(final[every, every])
@@ -134,16 +136,16 @@ def mark_shadows(
         inside = np.ascontiguousarray(few[box])
         if width == 0:
             return
-        found = _find(Images(inside, thin(frame), thin(background), unit), rule, side, threads)
+        found = _find(Images(inside, thin(frame), thin(background), unit), np.ascontiguousarray(unfilled[every, every][box]), rule, side, threads)
         if found is not None:
             few[:] = 0
             few[box] = found
             found = few
     if found is not None:
-        run_bands(write_enlarged, mask.shape, threads, found, step, final, value, mask, light=_LIGHT)
+        run_bands(write_enlarged, mask.shape, threads, found, step, final, unfilled, value, mask, light=_LIGHT)
 
 
-def _find(images: Images, rule: Darkening, side: int, threads: int) -> Mask | None:
+def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: int) -> Mask | None:
     """Return where shadows are, if there are any; see `mark_shadows`."""
     left, top, width, height = cv2.boundingRect(images.mask)
     box = slice(top, top + height), slice(left, left + width)
@@ -153,14 +155,18 @@ def _find(images: Images, rule: Darkening, side: int, threads: int) -> Mask | No
         return None
     darkened: Mask = shadows[box]
     mask: Mask = images.mask[box]
+    voters = cv2.bitwise_and(mask, cv2.bitwise_or(unfilled[box], darkened))
     # Outside nothing is foreground: a border that repeats or mirrors the mask would vote twice.
     border = cv2.BORDER_CONSTANT | cv2.BORDER_ISOLATED
-    share, whole = (cv2.blur(image, (side, side), borderType=border) for image in (darkened, mask))
+    share, whole = (cv2.blur(image, (side, side), borderType=border) for image in (darkened, voters))
     voted = cv2.bitwise_and(mask, cv2.compare(share, cv2.subtract(whole, share), cv2.CMP_GT))
-    solid = np.asarray(cv2.bitwise_and(mask, cv2.bitwise_not(voted)), np.uint8)
+    solid = np.asarray(cv2.bitwise_and(voters, cv2.bitwise_not(voted)), np.uint8)
     outlines = cv2.findContours(solid, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]
     cv2.drawContours(solid, outlines, -1, 255, cv2.FILLED)
-    darkened[:] = cv2.bitwise_and(voted, cv2.bitwise_not(solid))
+    outside = cv2.bitwise_not(solid)
+    opened = cv2.bitwise_and(cv2.subtract(mask, voters), outside)
+    darkened[:] = cv2.bitwise_and(voted, outside)
+    np.copyto(darkened, OPENED, where=opened != 0)
     if not cv2.hasNonZero(shadows):
         return None
     _leave_objects(shadows, images, box)

@@ -5,6 +5,9 @@ import numpy as np
 from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
 from bgsub._numba import compiled
 
+import os
+_STAYS = np.float32(1/float(os.environ.get("STAYS","50")))
+_LASTS = np.uint8(int(os.environ.get("LASTS","4")))
 __all__ = ["average", "count_onsets"]
 
 
@@ -25,20 +28,26 @@ def count_onsets(cells, before, rates, rate):
     """
     height, width = cells.shape
     large = np.empty(width + 2, np.uint8)  # of the cells above, beside and below, with a margin
-    large[:] = np.uint8(0)
+    recent = np.empty(width + 2, np.uint8)
+    large[:], recent[:] = np.uint8(0), np.uint8(0)
     for y in range(height):
-        above, here, below = cells[max(y - 1, 0)], cells[y], cells[min(y + 1, height - 1)]
+        top, bottom = max(y - 1, 0), min(y + 1, height - 1)
+        above, here, below = cells[top], cells[y], cells[bottom]
         for x in range(width):
             large[x + 1] = (above[x] | here[x] | below[x]) & IN_LARGE
-        means, previous = rates[y], before[y]
+        above, previous, below = before[top], before[y], before[bottom]
         for x in range(width):
-            near = large[x] | large[x + 1] | large[x + 2]
-            begins = ((here[x] & IN_SMALL) > (previous[x] & IN_SMALL)) & (near == 0)
-            means[x] += rate * (np.float32(1.0 if begins else 0.0) - means[x])
+            recent[x + 1] = above[x] | previous[x] | below[x]
+        means = rates[y]
+        for x in range(width):
+            alone = ((here[x] & IN_SMALL) != 0) & ((large[x] | large[x + 1] | large[x + 2]) == 0)
+            begins = (recent[x] | recent[x + 1] | recent[x + 2]) == 0
+            cost = np.float32(1.0) if begins else _STAYS
+            means[x] += rate * ((cost if alone else np.float32(0.0)) - means[x])
     for y in range(height):
         here, previous = cells[y], before[y]
         for x in range(width):
-            previous[x] = here[x]
+            previous[x] = _LASTS if (here[x] & IN_SMALL) != 0 else max(previous[x], np.uint8(1)) - np.uint8(1)
 
 
 @compiled

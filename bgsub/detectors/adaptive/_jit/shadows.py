@@ -7,6 +7,7 @@ import numpy as np
 from bgsub._numba import compiled, compiled_views, inlined, part
 
 __all__ = [
+    "OPENED",
     "REACH",
     "SEGMENT",
     "Darkening",
@@ -19,6 +20,8 @@ __all__ = [
 
 REACH = 2
 """Pixels from the middle to a side of the square in which textures are compared."""
+OPENED = np.uint8(1)
+"""Marks a hole that only shadows enclose."""
 SEGMENT = 64
 """Pixels of a row that are skipped or visited together."""
 _ROWS = 2 * REACH + 1
@@ -277,7 +280,7 @@ def sum_regions(images, left, top, labels, shadows, sums):
                 if region == 0:
                     continue
                 sums[region, 0] += np.float32(1.0)
-                if shadows[top + y, left + x] != 0:
+                if shadows[top + y, left + x] > OPENED:
                     light, learned = zero, zero
                     for c in range(channels):
                         light += np.float32(images.frame[c, start + x])
@@ -288,7 +291,7 @@ def sum_regions(images, left, top, labels, shadows, sums):
 
 
 @compiled_views
-def write_enlarged(first_row, last_row, found, step, final, value, mask):
+def write_enlarged(first_row, last_row, found, step, final, unfilled, value, mask):
     """Write a value into the foreground below a mask of every step-th row and column.
 
     Parameters
@@ -313,5 +316,5 @@ def write_enlarged(first_row, last_row, found, step, final, value, mask):
                 if row[x] != 0:
                     last = (x + 1) * step if x + 1 < width else mask.shape[1]
                     for column in range(x * step, last):
-                        if final[y, column] != 0:
-                            mask[y, column] = np.uint8(value)
+                        if final[y, column] != 0 and (row[x] != OPENED or unfilled[y, column] == 0):
+                            mask[y, column] = np.uint8(0) if row[x] == OPENED else np.uint8(value)
