@@ -67,8 +67,8 @@ def test_vectors_of_qklms_keep_their_distance():
         QKLMSRegressor(sigma=SIGMA, eta=2.5).fit(POINTS, TARGETS)
 
 
-def kapa(order, eta, eps, coherence, budget, weights, kernel=gaussian):
-    kept, a = [], np.zeros(0)
+def kapa(order, eta, eps, coherence, budget, weights, kernel=gaussian, targets=TARGETS):
+    kept, a = [], np.zeros((0, *targets.shape[1:]))
     for t in range(len(POINTS)):
         x = POINTS[t : t + 1]
         own = kernel(x, x)[0, 0]
@@ -77,10 +77,10 @@ def kapa(order, eta, eps, coherence, budget, weights, kernel=gaussian):
         cosines = np.abs(kernel(known, x)[:, 0]) / np.sqrt(lengths * own) if kept else np.zeros(1)
         if cosines.max() <= coherence and len(kept) != budget:
             kept.append(t)
-            a = np.append(a, 0.0)
+            a = np.concatenate([a, np.zeros((1, *targets.shape[1:]))])
         latest = np.arange(max(0, t - order + 1), t + 1)
         h = kernel(POINTS[latest], POINTS[kept])
-        error = TARGETS[latest] - h @ a
+        error = targets[latest] - h @ a
         step = min(eta * weights[t], 1.98)
         a = a + step * h.T @ np.linalg.solve(eps * np.eye(len(latest)) + h @ h.T, error)
     return POINTS[kept], a
@@ -96,6 +96,19 @@ def test_kapa_is_its_published_loop(order, budget, weights):
     vectors, a = kapa(order, 0.3, 0.05, 0.6, budget, weights)
     np.testing.assert_array_equal(model.support_vectors_, vectors)
     np.testing.assert_allclose(model.dual_coef_[0], a, atol=1e-9)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("order", [1, 4])
+@pytest.mark.parametrize("budget", [None, 15])
+def test_kapa_of_several_targets_is_its_published_loop(order, budget):
+    targets = np.stack([TARGETS, 100 * np.cos(POINTS[:, 1]), 0.01 * POINTS[:, 0]], axis=1)
+    model = KAPARegressor(sigma=SIGMA, order=order, eta=0.3, eps=0.05, coherence=0.6, budget=budget)
+    model.fit(POINTS, targets, sample_weight=WEIGHTS)
+    vectors, a = kapa(order, 0.3, 0.05, 0.6, budget, WEIGHTS, targets=targets)
+    np.testing.assert_array_equal(model.support_vectors_, vectors)
+    np.testing.assert_allclose(model.dual_coef_, a.T, rtol=1e-9, atol=1e-11)
+    assert model.n_violations_ == len(vectors)
 
 
 def test_kapa_measures_coherence_by_cosines():
