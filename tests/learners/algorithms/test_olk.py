@@ -114,6 +114,7 @@ def test_published_rule_is_a_fixed_level_on_f_for_unit_kernels():
     assert 0 < sum(novel) < len(novel)
 
 
+@pytest.mark.compiled
 def test_published_rule_divides_by_the_diagonal():
     model = OLKNovelty(kernel=Polynomial(degree=2), rho_rule="published", C=0.2, r=0.01)
     for x in np.random.default_rng(13).normal(size=(50, 2)):
