@@ -111,6 +111,7 @@ def test_kapa_of_several_targets_is_its_published_loop(order, budget):
     assert model.n_violations_ == len(vectors)
 
 
+@pytest.mark.compiled
 def test_kapa_measures_coherence_by_cosines():
     kernel = Polynomial(degree=3, gamma=0.5, coef0=1.0)
     model = KAPARegressor(kernel=kernel, order=2, eta=0.3, eps=0.05, coherence=0.9).fit(POINTS, TARGETS)
@@ -119,6 +120,7 @@ def test_kapa_measures_coherence_by_cosines():
     np.testing.assert_allclose(model.dual_coef_[0], a, atol=1e-8)
 
 
+@pytest.mark.compiled
 def test_a_full_step_of_kapa_fits_its_samples():
     model = KAPARegressor(sigma=SIGMA, order=3, eta=1.0, eps=1e-9, coherence=0.99).fit(POINTS[:40], TARGETS[:40])
     np.testing.assert_allclose(model.predict(POINTS[37:40]), TARGETS[37:40], atol=1e-6)
