@@ -172,6 +172,7 @@ def test_the_tracker_is_its_published_recursion(forgetting, lam, budget, weights
     np.testing.assert_allclose(mean, expected_mean, atol=1e-6)
     np.testing.assert_allclose(std, expected_std, rtol=1e-6)
     np.testing.assert_allclose(mean, gaussian(GRID, model.support_vectors_) @ model.dual_coef_[0], atol=1e-9)
+    assert model.t_ == len(POINTS)
 
 
 def test_the_tracker_that_forgets_nothing_is_a_gaussian_process():
