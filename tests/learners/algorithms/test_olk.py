@@ -208,6 +208,14 @@ def test_forgetting_small_coefficients_equals_a_plain_loop():
 
 
 @pytest.mark.compiled
+@pytest.mark.parametrize("kind", [OLKClassifier, OLKRegressor])
+def test_each_violation_is_counted_and_stored(kind):
+    samples = np.random.default_rng(23).normal(size=(120, 2))
+    model = kind(width=1.0, budget=None).fit(samples, np.sign(samples[:, 0]))
+    assert 20 < model.n_violations_ == model.n_support_ < 120
+
+
+@pytest.mark.compiled
 @pytest.mark.parametrize("budget", [None, 20])
 def test_kkt_rule_equals_a_plain_loop(budget):
     r, v, bound = 0.05, 0.1, 0.2
