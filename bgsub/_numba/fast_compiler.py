@@ -38,6 +38,30 @@ def _collection_paused() -> Iterator[None]:
             gc.enable()
 
 
+class _PlainText:
+    """A colour scheme of numba's messages without colours."""
+
+    def __getattr__(self, name: str) -> Any:
+        return str
+
+
+@contextmanager
+def _errors_plain() -> Iterator[None]:
+    """Leave numba's errors without colours: trying one typing after the other, it makes many that nobody sees.
+
+    Where colorama is installed, each of them asks the terminal several times: a thirtieth of the time to compile.
+    """
+    from numba.core import errors
+
+    messages: Any = errors
+    scheme = messages._termcolor_inst
+    messages._termcolor_inst = _PlainText()
+    try:
+        yield
+    finally:
+        messages._termcolor_inst = scheme
+
+
 def _make_part_library() -> Any:
     """Return a class of libraries for functions that only compiled code calls.
 
@@ -139,7 +163,7 @@ def make_fast_compiler() -> Any:
     class FastCompiler(CompilerBase):
         def compile_extra(self, func: Any) -> Any:
             self.state.flags = flags(self.state.flags)
-            with _collection_paused():
+            with _collection_paused(), _errors_plain():
                 return super().compile_extra(func)  # type: ignore[no-untyped-call]
 
         def define_pipelines(self) -> list[Any]:

@@ -60,6 +60,20 @@ def test_garbage_collection_pauses_while_a_function_is_compiled(
     assert gc.isenabled()
 
 
+def test_errors_ask_for_no_colours_while_a_function_is_compiled() -> None:
+    from numba.core import errors  # noqa: TID251 - whose colours are paused
+
+    scheme: Any = object()  # without any of the methods that an error would call
+    before, errors._termcolor_inst = errors._termcolor_inst, scheme  # type: ignore[attr-defined]
+    try:
+        made: Any = compiled(impossible)
+        with pytest.raises(errors.TypingError, match="nothing"):
+            made(2.0)
+        assert errors._termcolor_inst is scheme  # type: ignore[attr-defined]
+    finally:
+        errors._termcolor_inst = before  # type: ignore[attr-defined]
+
+
 def test_whether_python_can_call_a_function_decides_on_nothing_that_numba_keeps_by_flags() -> None:
     """What numba compiles for a function, such as `min` of its types, serves every other that has the same flags."""
     from numba.core.compiler import Flags  # noqa: TID251 - whose comparison is replaced
