@@ -1,6 +1,7 @@
 """Run many cases in worker processes under watch, and keep the inputs of those that fail."""
 
 import json
+import os
 import select
 import shutil
 import signal
@@ -121,6 +122,7 @@ def _interrupt(case: Case, number: int, limit_s: float) -> tuple[str, int]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env=os.environ | {"PYTHONFAULTHANDLER": "1"},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
     )
     deadline = time.monotonic() + _START_S
@@ -131,8 +133,8 @@ def _interrupt(case: Case, number: int, limit_s: float) -> tuple[str, int]:
     try:
         out, err = process.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return "does not end after a signal", -1
+        process.send_signal(signal.SIGABRT)  # the fault handler prints where each thread is
+        _, err = process.communicate()
+        return f"does not end after a signal:\n{err}", -1
     fault = judge(process.returncode, case.allowed, out, err, case.outputs, interrupted=True)
     return (f"{fault}: {err.strip()[-500:]}" if fault else ""), process.returncode

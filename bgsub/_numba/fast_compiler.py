@@ -38,6 +38,30 @@ def _collection_paused() -> Iterator[None]:
             gc.enable()
 
 
+class _PlainText:
+    """A colour scheme of numba's messages without colours."""
+
+    def __getattr__(self, name: str) -> Any:
+        return str
+
+
+@contextmanager
+def _errors_plain() -> Iterator[None]:
+    """Leave numba's errors without colours: trying one typing after the other, it makes many that nobody sees.
+
+    Where colorama is installed, each of them asks the terminal several times: a thirtieth of the time to compile.
+    """
+    from numba.core import errors
+
+    messages: Any = errors
+    scheme = messages._termcolor_inst
+    messages._termcolor_inst = _PlainText()
+    try:
+        yield
+    finally:
+        messages._termcolor_inst = scheme
+
+
 def _make_part_library() -> Any:
     """Return a class of libraries for functions that only compiled code calls.
 
@@ -62,6 +86,26 @@ def _make_part_library() -> Any:
             return 0  # which numba takes for a function that Python cannot call
 
     return PartLibrary
+
+
+def _make_flags() -> Any:
+    """Return a class of compiler flags that numba compares quickly.
+
+    Numba keeps its own parts, such as `min` of two float32, by types and flags, and asks both sets of flags for each
+    option by name whenever it looks one up, which is a tenth of the time to compile. Whether Python can call a
+    function is no reason for it to have parts of its own.
+    """
+    from numba.core.compiler import Flags
+
+    defaults = {name: option.default for name, option in Flags.options.items() if name != "no_cpython_wrapper"}
+
+    class QuickFlags(Flags):
+        def values(self) -> dict[str, Any]:
+            known = defaults | self._values
+            known.pop("no_cpython_wrapper", None)
+            return known
+
+    return QuickFlags
 
 
 class _WithoutEnvironment:
@@ -114,9 +158,12 @@ def make_fast_compiler() -> Any:
                 state.library = part_library(state.targetctx.codegen(), state.func_id.func_qualname)
             return super().run_pass(state)  # type: ignore[no-untyped-call]
 
+    flags = _make_flags()
+
     class FastCompiler(CompilerBase):
         def compile_extra(self, func: Any) -> Any:
-            with _collection_paused():
+            self.state.flags = flags(self.state.flags)
+            with _collection_paused(), _errors_plain():
                 return super().compile_extra(func)  # type: ignore[no-untyped-call]
 
         def define_pipelines(self) -> list[Any]:

@@ -68,7 +68,7 @@ class OBPMClassifier(AcceptsSparseRows, OnlineKernelClassifier):
     t_, n_mistakes_, n_violations_ : int
         Number of samples learned, of those that the mean had wrong, and of corrections of all members.
     coef_, intercept_ : (1, d) array, (1,) array
-        The mean weights, as in `Perceptron`.
+        The mean weights. Decisions are coef·x + intercept, divided by the length of (x, 1) if `unit`.
     n_support_, support_vectors_, dual_coef_
         As in `KernelPerceptron`, where there is a kernel.
     class_weight_

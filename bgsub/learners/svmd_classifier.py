@@ -42,8 +42,10 @@ class SVMDClassifier(MarginParameters, OffsetParameters, SVMDBase, OnlineKernelC
     29): mistakes then tend to be near misses. A label kernel couples the functions: f(x, y) is the sum of
     k(s_i, x) kappa(y', y) a_i(y') (equation 66). With two classes there is but one distance, and both are ignored.
 
-    With nu the margin 1 becomes eps, which moves as in `SVMDNovelty`. Table 1 makes xi of two classes -y or 0,
-    so that the printed xi + nu of equations 57 to 61 is right for one class only: nu - e, e the violation, is used.
+    With nu the margin 1 becomes eps, which each sample multiplies by exp(eta_eps eps (nu - e)), e being 1 for a
+    violation and 0 otherwise, with a second step that adapts as well. Table 1 makes xi of two classes -y or 0, so that
+    the printed xi + nu of equations 57 to 61 is right for one class only: nu - e is used. What the rule keeps at nu is
+    the mean of e weighted by eps.
 
     The weight of a sample multiplies its loss, and so xi, the second derivative, and the step of the margin.
 

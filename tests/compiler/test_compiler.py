@@ -60,6 +60,41 @@ def test_garbage_collection_pauses_while_a_function_is_compiled(
     assert gc.isenabled()
 
 
+def test_errors_ask_for_no_colours_while_a_function_is_compiled() -> None:
+    from numba.core import errors  # noqa: TID251 - whose colours are paused
+
+    scheme: Any = object()  # without any of the methods that an error would call
+    before, errors._termcolor_inst = errors._termcolor_inst, scheme  # type: ignore[attr-defined]
+    try:
+        made: Any = compiled(impossible)
+        with pytest.raises(errors.TypingError, match="nothing"):
+            made(2.0)
+        assert errors._termcolor_inst is scheme  # type: ignore[attr-defined]
+    finally:
+        errors._termcolor_inst = before  # type: ignore[attr-defined]
+
+
+def test_whether_python_can_call_a_function_decides_on_nothing_that_numba_keeps_by_flags() -> None:
+    """What numba compiles for a function, such as `min` of its types, serves every other that has the same flags."""
+    from numba.core.compiler import Flags  # noqa: TID251 - whose comparison is replaced
+
+    quick = fast_compiler._make_flags()
+
+    def flags(**values: Any) -> Any:
+        plain = Flags()
+        for name, value in values.items():
+            setattr(plain, name, value)
+        return quick(plain)
+
+    assert flags() == flags(nrt=Flags().nrt)  # a default that is set
+    assert flags(no_cpython_wrapper=True) == flags()
+    assert hash(flags(no_cpython_wrapper=True)) == hash(flags())
+    assert flags(no_cpython_wrapper=True).copy().no_cpython_wrapper  # and yet is known
+    for name in ("nrt", "forceinline", "boundscheck"):
+        assert flags(**{name: True}) != flags(**{name: False})
+        assert {flags(**{name: True}).copy(): name}[flags(**{name: True})] == name
+
+
 def test_functions_below_a_compiled_folder_have_the_digest_of_all_of_it(tmp_path: Path) -> None:
     """Numba looks for changes in the file of a function only; it may call others, in folders above and below."""
     folder = tmp_path / "_jit"

@@ -11,7 +11,7 @@ from tests.learners.every import kinds
 @pytest.mark.parametrize("kind", kinds())
 def test_every_parameter_is_described_in_place(kind):
     text = inspect.getdoc(kind)
-    assert "As in `" not in text
+    assert "as in `" not in text.lower()
     assert "As in scikit-learn" not in text
     described = re.findall(r"^([\w, ]+) : .+\n    \S", text, re.MULTILINE)
     names = {name for group in described for name in group.split(", ")}

@@ -104,6 +104,21 @@ def test_every_learner_learns_from_a_stream_with_its_defaults(kind):
     assert np.isfinite(model.score_one(np.zeros(3)))
 
 
+@pytest.mark.parametrize(("model", "many"), STREAMING)
+def test_a_row_may_be_of_any_kind_and_is_not_written(model, many):
+    model, samples = fitted(model, many)
+    targets, wide = task_of(model, many=many)[1], np.zeros((2, 4))
+    frozen, wide[0, ::2] = samples[0].copy(), samples[0]
+    frozen.flags.writeable = False
+    rows = (samples[0], frozen, wide[0, ::2], samples[0].tolist(), samples[0].astype(">f8"))
+    learned = [clone(model).fit(samples, *(() if targets is None else (targets,))) for _ in rows]
+    for each, row in zip(learned, rows, strict=True):
+        assert np.array_equal(each.score_one(row), model.score_one(samples[0]))
+        each.learn_one(row, *label_of(model, targets))
+        assert state_of(each) == state_of(learned[0])
+    np.testing.assert_array_equal(rows[2], rows[0])
+
+
 def test_a_fit_that_raises_keeps_the_names_of_the_columns():
     frame = pytest.importorskip("pandas").DataFrame
     model = KernelPerceptron(sigma=1.0).fit(frame({"a": [0.0, 1.0], "b": [1.0, 0.0]}), [0, 1])

@@ -107,10 +107,12 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
         ValueError
             If x is of another length or not finite; nothing else is checked.
         """
-        if not self._started:
+        try:
+            expansion = self.expansion_
+        except AttributeError:  # asking whether there is one takes a tenth of the time of a linear learner
             self._sample(x)
             return 0.0
-        return self.expansion_.value(x, self._weights()) + self._bias()
+        return expansion.value(x, self._weights()) + self._bias()
 
     def predict_one(self, x: Array) -> Any:
         """Return the class of one sample (d,).
@@ -120,10 +122,13 @@ class Classifier(ClassifierMixin, OnlineLearner):  # type: ignore[misc]
         ValueError
             If x is of another length or not finite; nothing else is checked.
         """
-        if not self._started:
-            check_is_fitted(self)  # as a message; asking it each time would take half of the time
+        try:
+            classes = self.classes_
+        except AttributeError:
+            check_is_fitted(self)  # for its message
+            raise
         score = self.score_one(x)
-        return self.classes_[int(np.argmax(score)) if len(self.classes_) > 2 else int(score > 0)]
+        return classes[int(np.argmax(score)) if len(classes) > 2 else int(score > 0)]
 
     def decision_function(self, X: Array) -> Array:  # noqa: N803
         """Score of each row of X (n, d), positive for the second class: (n,), or (n, classes) of more than two."""

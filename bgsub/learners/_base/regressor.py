@@ -30,7 +30,7 @@ class KernelRegressor(RegressorMixin, KernelLearner):  # type: ignore[misc]
         X : (n, d) array
             Samples, finite.
         y : (n,) array
-            Their targets, finite; (n, Q) for `KRLSRegressor` and `QKLMSRegressor`.
+            Their targets, finite; (n, Q) for `KRLSRegressor`, `QKLMSRegressor` and `KAPARegressor`.
         sample_weight : (n,) array, optional
             Weights of the samples, not negative; the docstring of the class says what they multiply. A sample of
             weight 0 is left out.
@@ -92,7 +92,7 @@ class OnlineKernelRegressor(KernelRegressor):
         X : (n, d) array
             Samples, finite.
         y : (n,) array
-            Their targets, finite; (n, Q) for `KRLSRegressor` and `QKLMSRegressor`.
+            Their targets, finite; (n, Q) for `KRLSRegressor`, `QKLMSRegressor` and `KAPARegressor`.
         sample_weight : (n,) array, optional
             Weights of the samples, not negative; the docstring of the class says what they multiply. A sample of
             weight 0 is left out.
@@ -137,7 +137,7 @@ class OnlineKernelRegressor(KernelRegressor):
         x : (d,) array
             One sample.
         y : float
-            Its target; a (Q,) array for `KRLSRegressor` and `QKLMSRegressor`.
+            Its target; a (Q,) array for `KRLSRegressor`, `QKLMSRegressor` and `KAPARegressor`.
         sample_weight : float
             Its weight, positive.
 

@@ -1,7 +1,7 @@
 """The kernel affine projection algorithm, of which normalised kernel LMS is the first order."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,10 +21,12 @@ _LATEST = ("latest", "latest_norms", "latest_targets")
 class _RecentExpansion(KernelExpansion):
     """A dictionary, and the latest samples with their kernel rows."""
 
-    def __init__(self, kernel: Kernel, n_features: int, budget: int | None, order: int, dtype: str) -> None:
-        super().__init__(kernel, n_features, budget, dtype=dtype)
+    def __init__(
+        self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None, order: int, dtype: str
+    ) -> None:
+        super().__init__(kernel, n_features, budget, outputs, dtype=dtype)
         self.latest = np.zeros((n_features, order))
-        self.latest_norms, self.latest_targets = np.zeros(order), np.zeros(order)
+        self.latest_norms, self.latest_targets = np.zeros(order), np.zeros((outputs or 1, order))
         self.rows = np.zeros((len(self.arrays.norms), order))
         self._recent: jit.Recent | None = None
 
@@ -35,15 +37,15 @@ class _RecentExpansion(KernelExpansion):
     def recent(self) -> jit.Recent:
         """The whole state for compiled loops; another one after `grow`."""
         if self._recent is None:
-            order = len(self.latest_norms)
+            e, (outputs, order) = self.arrays, self.latest_targets.shape
             self._recent = jit.Recent(
-                expansion=self.arrays,
+                expansion=e._replace(stored=e.stored.reshape(-1, outputs), sums=e.sums.reshape(-1, outputs)),
                 samples=self.latest,
                 norms=self.latest_norms,
                 targets=self.latest_targets,
                 rows=self.rows,
                 column=np.zeros(order),
-                system=np.zeros((order, order + 1)),
+                system=np.zeros((order, order + outputs)),
             )
         return self._recent
 
@@ -82,6 +84,9 @@ class KAPARegressor(OnlineKernelRegressor):
     It follows a target that drifts.
 
     The weight of a sample multiplies eta in the step at which it comes, up to 1.98.
+
+    Which vectors are stored depends on the samples alone. Targets (n, Q) share them, and the system that each step
+    solves, and each is learned as if it were the only one; dual_coef_ is then (Q, vectors).
 
     Parameters
     ----------
@@ -125,6 +130,8 @@ class KAPARegressor(OnlineKernelRegressor):
     coherence: float = 0.7
     budget: int | None = 1000
 
+    _many: ClassVar[bool] = True
+
     n_violations_ = scalar("violations", int, "Number of samples that joined the dictionary.")
 
     def _checked_parameters(self) -> jit.KAPAParameters:
@@ -138,13 +145,13 @@ class KAPARegressor(OnlineKernelRegressor):
         return jit.KAPAParameters(eta=self.eta, eps=self.eps, coherence=self.coherence, budget=budget)
 
     def _expansion(self, kernel: Kernel, n_features: int, budget: int | None, outputs: int | None) -> Any:
-        return _RecentExpansion(kernel, n_features, budget, self.order, self.dtype)
+        return _RecentExpansion(kernel, n_features, budget, outputs, self.order, self.dtype)
 
     def _run(self, first: int, samples: Array, targets: Array, importance: Array) -> int:
-        h = self.expansion_.recent
-        return int(jit.kapa_rows(first, self._p, self._s, h, samples, targets, importance))
+        h, columns = self.expansion_.recent, targets.reshape(len(targets), -1)
+        return int(jit.kapa_rows(first, self._p, self._s, h, samples, columns, importance))
 
-    def _learn_plainly(self, x: Array, y: float) -> None:
+    def _learn_plainly(self, x: Array, y: Any) -> None:
         expansion, p, s = self.expansion_, self._p[0], self._s[0]
         expansion.make_room()
         kernel, size = expansion.kernel, expansion.size
@@ -156,7 +163,7 @@ class KAPARegressor(OnlineKernelRegressor):
         column = kernel.row(np.array(known), x)
         h = expansion.recent
         h.expansion.row[:size] = row
-        count = jit.begin_step(s, h, x, y)
+        count = jit.begin_step(s, h, x, np.atleast_1d(y))
         if k_tt > 0 and size != p.budget and cosines.max(initial=0.0) <= p.coherence:
             h.column[:count] = column
             jit.join(h, x, count)

@@ -45,7 +45,7 @@ sys.exit(main())
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
+def start(tmp_path: Path, compiled: None) -> Iterator[Start]:
     """Return a function that starts a command in the temporary folder, in a session of its own."""
     running = []
 

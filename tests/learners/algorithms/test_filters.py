@@ -67,8 +67,8 @@ def test_vectors_of_qklms_keep_their_distance():
         QKLMSRegressor(sigma=SIGMA, eta=2.5).fit(POINTS, TARGETS)
 
 
-def kapa(order, eta, eps, coherence, budget, weights, kernel=gaussian):
-    kept, a = [], np.zeros(0)
+def kapa(order, eta, eps, coherence, budget, weights, kernel=gaussian, targets=TARGETS):
+    kept, a = [], np.zeros((0, *targets.shape[1:]))
     for t in range(len(POINTS)):
         x = POINTS[t : t + 1]
         own = kernel(x, x)[0, 0]
@@ -77,10 +77,10 @@ def kapa(order, eta, eps, coherence, budget, weights, kernel=gaussian):
         cosines = np.abs(kernel(known, x)[:, 0]) / np.sqrt(lengths * own) if kept else np.zeros(1)
         if cosines.max() <= coherence and len(kept) != budget:
             kept.append(t)
-            a = np.append(a, 0.0)
+            a = np.concatenate([a, np.zeros((1, *targets.shape[1:]))])
         latest = np.arange(max(0, t - order + 1), t + 1)
         h = kernel(POINTS[latest], POINTS[kept])
-        error = TARGETS[latest] - h @ a
+        error = targets[latest] - h @ a
         step = min(eta * weights[t], 1.98)
         a = a + step * h.T @ np.linalg.solve(eps * np.eye(len(latest)) + h @ h.T, error)
     return POINTS[kept], a
@@ -98,6 +98,20 @@ def test_kapa_is_its_published_loop(order, budget, weights):
     np.testing.assert_allclose(model.dual_coef_[0], a, atol=1e-9)
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize("order", [1, 4])
+@pytest.mark.parametrize("budget", [None, 15])
+def test_kapa_of_several_targets_is_its_published_loop(order, budget):
+    targets = np.stack([TARGETS, 100 * np.cos(POINTS[:, 1]), 0.01 * POINTS[:, 0]], axis=1)
+    model = KAPARegressor(sigma=SIGMA, order=order, eta=0.3, eps=0.05, coherence=0.6, budget=budget)
+    model.fit(POINTS, targets, sample_weight=WEIGHTS)
+    vectors, a = kapa(order, 0.3, 0.05, 0.6, budget, WEIGHTS, targets=targets)
+    np.testing.assert_array_equal(model.support_vectors_, vectors)
+    np.testing.assert_allclose(model.dual_coef_, a.T, rtol=1e-9, atol=1e-11)
+    assert model.n_violations_ == len(vectors)
+
+
+@pytest.mark.compiled
 def test_kapa_measures_coherence_by_cosines():
     kernel = Polynomial(degree=3, gamma=0.5, coef0=1.0)
     model = KAPARegressor(kernel=kernel, order=2, eta=0.3, eps=0.05, coherence=0.9).fit(POINTS, TARGETS)
@@ -106,6 +120,7 @@ def test_kapa_measures_coherence_by_cosines():
     np.testing.assert_allclose(model.dual_coef_[0], a, atol=1e-8)
 
 
+@pytest.mark.compiled
 def test_a_full_step_of_kapa_fits_its_samples():
     model = KAPARegressor(sigma=SIGMA, order=3, eta=1.0, eps=1e-9, coherence=0.99).fit(POINTS[:40], TARGETS[:40])
     np.testing.assert_allclose(model.predict(POINTS[37:40]), TARGETS[37:40], atol=1e-6)
@@ -157,6 +172,7 @@ def test_the_tracker_is_its_published_recursion(forgetting, lam, budget, weights
     np.testing.assert_allclose(mean, expected_mean, atol=1e-6)
     np.testing.assert_allclose(std, expected_std, rtol=1e-6)
     np.testing.assert_allclose(mean, gaussian(GRID, model.support_vectors_) @ model.dual_coef_[0], atol=1e-9)
+    assert model.t_ == len(POINTS)
 
 
 def test_the_tracker_that_forgets_nothing_is_a_gaussian_process():

@@ -184,3 +184,8 @@ def test_the_width_that_nobody_gave_is_four_times_the_usual_one(kernel):
     single = NORMANovelty(kernel=kernel)
     single.learn_one(samples[0])
     assert single.expansion_.kernel.gamma == 0.25 / share
+
+
+@pytest.mark.compiled
+def test_a_sample_exactly_at_the_threshold_is_not_novel():
+    assert not NORMANovelty(sigma=1.0, rho_0=0.0).learn_one(np.array([0.0]))

@@ -114,6 +114,7 @@ def test_published_rule_is_a_fixed_level_on_f_for_unit_kernels():
     assert 0 < sum(novel) < len(novel)
 
 
+@pytest.mark.compiled
 def test_published_rule_divides_by_the_diagonal():
     model = OLKNovelty(kernel=Polynomial(degree=2), rho_rule="published", C=0.2, r=0.01)
     for x in np.random.default_rng(13).normal(size=(50, 2)):
@@ -204,6 +205,14 @@ def test_forgetting_small_coefficients_equals_a_plain_loop():
         np.testing.assert_allclose(model.dual_coef_[0], coefficients, rtol=1e-12)
     assert dropped > 20
     assert full > 5
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("kind", [OLKClassifier, OLKRegressor])
+def test_each_violation_is_counted_and_stored(kind):
+    samples = np.random.default_rng(23).normal(size=(120, 2))
+    model = kind(width=1.0, budget=None).fit(samples, np.sign(samples[:, 0]))
+    assert 20 < model.n_violations_ == model.n_support_ < 120
 
 
 @pytest.mark.compiled

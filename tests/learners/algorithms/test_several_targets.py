@@ -38,6 +38,8 @@ MODELS = [
     KRLSRegressor(sigma=0.8, nu=0.01, dtype="float32"),
     QKLMSRegressor(sigma=0.8, epsilon=0.3),
     QKLMSRegressor(sigma=0.8, epsilon=0.1, budget=15, dtype="float32"),
+    KAPARegressor(sigma=0.8, order=3),
+    KAPARegressor(kernel="polynomial", degree=2, order=2, budget=4, dtype="float32"),
 ]
 
 
@@ -81,7 +83,7 @@ def test_it_is_least_squares_over_the_dictionary(nu):
 
 @pytest.mark.parametrize(
     "model",
-    [KRLSRegressor(sigma=0.8, nu=0.01), QKLMSRegressor(sigma=0.8, epsilon=0.3)],
+    [KRLSRegressor(sigma=0.8, nu=0.01), QKLMSRegressor(sigma=0.8, epsilon=0.3), KAPARegressor(sigma=0.8, order=3)],
     ids=lambda model: type(model).__name__,
 )
 def test_rows_parts_single_samples_sparse_rows_and_plain_numpy_agree(model, tmp_path):
@@ -136,7 +138,6 @@ def test_another_number_of_targets_is_refused_and_changes_nothing():
         NORMARegressor(sigma=0.8, eta=0.5),
         OLKRegressor(sigma=0.8),
         SVMDRegressor(sigma=0.8),
-        KAPARegressor(sigma=0.8, order=2),
         KRLSTRegressor(sigma=0.8, budget=20),
     ],
     ids=lambda regressor: type(regressor).__name__,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bgsub._numba import compiled, inlined, part
+from bgsub._numba import compiled_views, inlined, part
 from bgsub.detectors.adaptive._jit.blocks import (
     BLINK_RATE_UNIT,
     BLOCK,
@@ -62,10 +62,13 @@ def rescore_settled(first, last, state, seen, final, where, rule, k):
             _rescore(y, state, seen, unit, k)
 
 
-@compiled
-def rescore_touched(state, seen, touched, gain):
-    """Fill in what `score` skipped in the settled blocks where `touched`, (N, BLOCK) u1, is not 0 everywhere."""
-    unit, k = exponent_unit(gain, seen.planes.shape[0]), np.empty(BLOCK, np.float32)
+@compiled_views
+def rescore_touched(state, seen, touched, gain, k):
+    """Fill in what `score` skipped in the settled blocks where `touched`, (N, BLOCK) u1, is not 0 everywhere.
+
+    k, (BLOCK,) f4, is scratch.
+    """
+    unit = exponent_unit(gain, seen.planes.shape[0])
     for y in range(touched.shape[0]):
         if seen.settled[y] == SETTLED and _count_nonzero(touched[y]) != 0:
             _rescore(y, state, seen, unit, k)

@@ -218,7 +218,8 @@ def _score(first, last, frame, state, seen, rule, scratch):
             settled[y] = SETTLED
             continue
         _fetch(y, state, seen)
-        _squares(y, planes, state.colours, 0, scratch.square)
+        # As an integer: for a literal, `_squares` would be compiled a second time.
+        _squares(y, planes, state.colours, np.int64(0), scratch.square)
         far = _first_slot(state.width_factors[y], unit, rule.tau, scratch)
         for x in range(BLOCK):
             raw_row[x] = np.uint8(0)

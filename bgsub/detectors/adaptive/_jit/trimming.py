@@ -90,10 +90,8 @@ def count_inside(first, last, raw, insides, cells, counts):
                 full[x] += inside[x] & here[x] & one
                 fine[x] += in_small[x] & one
                 fine_full[x] += in_small[x] & here[x] & one
-        _write_counts(solid, flags, row, 0)
-        _write_counts(full, flags, row, 1)
-        _write_counts(fine, flags, row, 2)
-        _write_counts(fine_full, flags, row, 3)
+        for count, line in enumerate((solid, full, fine, fine_full)):
+            _write_counts(line, flags, row, count)
 
 
 @compiled

@@ -315,6 +315,8 @@ def update(bands, state, seen, masks, where, rule):
     rule : UpdateRule
     """
     span = masks.image.shape[1] + 2 * NEAR
+    columns = np.empty(span, np.uint8)
+    columns[:] = np.uint8(0)
     scratch = _Scratch(
         np.empty(BLOCK, np.uint8),
         np.empty(BLOCK, np.uint8),
@@ -323,7 +325,7 @@ def update(bands, state, seen, masks, where, rule):
         np.empty(BLOCK, np.float32),
         np.empty(BLOCK, np.float32),
         np.empty(BLOCK, np.float32),
-        np.zeros(span, np.uint8),
+        columns,
         np.empty(span, np.uint8),
     )
     first, last = claim(bands)

@@ -46,13 +46,13 @@ class KAPAParameters:
 class Recent(NamedTuple):
     """The dictionary, and the latest samples that a step is for."""
 
-    expansion: Expansion
+    expansion: Expansion  # its coefficients are columns (cap, Q), of a single target as well
     samples: Array  # (d, p) f8: the latest samples, a ring
     norms: Array  # (p,) f8: their squared lengths
-    targets: Array  # (p,) f8
+    targets: Array  # (Q, p) f8
     rows: Array  # (cap, p) f8: their kernel values with the dictionary
     column: Array  # (p,) f8 scratch: kernel values of a new vector with them
-    system: Array  # (p, p + 1) f8 scratch
+    system: Array  # (p, p + Q) f8 scratch: a matrix, and a right side for each target
 
 
 @shared
@@ -163,28 +163,35 @@ def largest_cosine(e: Expansion, row: Array, k_tt: float) -> float:
 
 @part
 def solve_in_place(system: Array, size: int) -> None:
-    """Solve a positive definite system (p, p + 1), its right side in the last column, where the solution goes."""
-    last = system.shape[1] - 1
+    """Solve `size` equations of a positive definite matrix, the first p columns of system (p, p + Q).
+
+    The others are right sides, which the solutions replace.
+    """
+    order, width = system.shape
     for i in range(size):
         for k in range(i + 1, size):
             factor = system[k, i] / system[i, i]
             for j in range(i + 1, size):
                 system[k, j] -= factor * system[i, j]
-            system[k, last] -= factor * system[i, last]
-    for i in range(size - 1, -1, -1):
-        for j in range(i + 1, size):
-            system[i, last] -= system[i, j] * system[j, last]
-        system[i, last] /= system[i, i]
+            for j in range(order, width):
+                system[k, j] -= factor * system[i, j]
+    for q in range(order, width):
+        for i in range(size - 1, -1, -1):
+            for j in range(i + 1, size):
+                system[i, q] -= system[i, j] * system[j, q]
+            system[i, q] /= system[i, i]
 
 
 @part
-def remember(h: Recent, slot: int, x: Array, y: float) -> None:
-    """Make x, whose kernel row is in the scratch of the expansion, one of the latest samples."""
+def remember(h: Recent, slot: int, x: Array, y: Array) -> None:
+    """Make x with targets y (Q,), whose kernel row is in the scratch of the expansion, one of the latest samples."""
     norm = 0.0
     for j in range(x.shape[0]):
         h.samples[j, slot] = x[j]
         norm += x[j] * x[j]
-    h.norms[slot], h.targets[slot] = norm, y
+    h.norms[slot] = norm
+    for q in range(y.shape[0]):
+        h.targets[q, slot] = y[q]
     for i in range(h.expansion.store[0].count):
         h.rows[i, slot] = h.expansion.row[i]
 
@@ -192,13 +199,14 @@ def remember(h: Recent, slot: int, x: Array, y: float) -> None:
 @shared
 def project_onto(p: KAPAParameters, s: State, h: Recent, size: int) -> None:
     """Move the coefficients towards the intersection of the `size` latest samples' hyperplanes."""
-    e, system, last = h.expansion, h.system, h.system.shape[1] - 1
-    count = e.store[0].count
+    e, system, count = h.expansion, h.system, h.expansion.store[0].count
+    outputs, order = h.targets.shape
     for a in range(size):
-        f = 0.0
-        for i in range(count):
-            f += h.rows[i, a] * e.stored[i]
-        system[a, last] = h.targets[a] - f
+        for q in range(outputs):
+            f = 0.0
+            for i in range(count):
+                f += h.rows[i, a] * e.stored[i, q]
+            system[a, order + q] = h.targets[q, a] - f
         for b in range(size):
             system[a, b] = p.eps if a == b else 0.0
             for i in range(count):
@@ -206,13 +214,14 @@ def project_onto(p: KAPAParameters, s: State, h: Recent, size: int) -> None:
     solve_in_place(system, size)
     eta = min(p.eta * s.importance, LONGEST_LMS)
     for i in range(count):
-        for a in range(size):
-            e.stored[i] += eta * system[a, last] * h.rows[i, a]
+        for q in range(outputs):
+            for a in range(size):
+                e.stored[i, q] += eta * system[a, order + q] * h.rows[i, a]
 
 
 @shared
 def join(h: Recent, x: Array, size: int) -> None:
-    """Add x to the dictionary with coefficient 0; h.column (p,) = its kernel values with the `size` latest samples."""
+    """Add x to the dictionary with coefficients 0; h.column (p,) = its kernel values with the `size` latest samples."""
     store = h.expansion.store[0]
     place(h.expansion, store.count, x)
     h.expansion.stored[store.count] = 0.0
@@ -222,11 +231,11 @@ def join(h: Recent, x: Array, size: int) -> None:
 
 
 @shared
-def begin_step(s: State, h: Recent, x: Array, y: float) -> int:
-    """Count a sample whose kernel row is known, remember it, and return how many are remembered."""
+def begin_step(s: State, h: Recent, x: Array, y: Array) -> int:
+    """Count a sample whose kernel row is known, remember it with targets y (Q,); return how many are remembered."""
     e = h.expansion
-    s.last = combine(e.row, e.stored, e.store[0].count, 1.0)
-    order: int = h.targets.shape[0]
+    s.last = combine(e.row, e.stored[:, 0], e.store[0].count, 1.0)
+    order: int = h.targets.shape[1]
     remember(h, int(s.t) % order, x, y)
     s.t += 1
     return min(int(s.t), order)
@@ -236,7 +245,7 @@ def begin_step(s: State, h: Recent, x: Array, y: float) -> int:
 def kapa_rows(
     first: int, parameters: Array, state: Array, h: Recent, samples: Array, targets: Array, importance: Array
 ) -> int:
-    """Learn samples (m, d) with targets and weights (m,) from row `first` on; return the row reached."""
+    """Learn samples (m, d) with targets (m, Q) and weights (m,) from row `first` on; return the row reached."""
     p, s, e = parameters[0], state[0], h.expansion
     store = e.store[0]
     for t in range(first, len(samples)):
