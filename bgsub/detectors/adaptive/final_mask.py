@@ -10,7 +10,7 @@ from bgsub._jit.majority import CELL, Votes, make_square, vote_twice
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
-from bgsub.detectors.adaptive._jit.dynamics import average, count_onsets
+from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, average, count_onsets
 from bgsub.detectors.adaptive._jit.trimming import COUNTS, Insides, Trust, count_inside, trim
 from bgsub.frames import Mask
 
@@ -34,9 +34,11 @@ Outlines = Sequence[NDArray[Any]]
 _REFERENCE_PX, _GROWTH = 320 * 240, 0.35
 FINE_PX = 5
 """Side of the majority where the background is static, for 320x240."""
-import os
-_ONSETS = float(os.environ.get("ONS",".01"))  # least mean rate at which small squares begin to vote, per frame and cell, that makes them false alarms
-_ONSET_RATE = 1 / 250  # of its running mean in the long run
+_ONSETS = 0.002  # least mean cost per frame and cell of small squares that vote alone, which makes them false alarms:
+_STAYS = 0.02  # of each frame, in units of the first,
+_RECENT = 4  # with none in the cells around in so many frames before
+_ONSET_RATE = 1 / 250  # of the running mean in the long run,
+_ONSET_PRIOR = 50  # after as many frames without any
 _CALM = 1 / 3  # share of the frame that is taken to be calm while the model is young, where noise alone widens kernels
 _STATIC = 1.1  # largest mean factor of the width where small squares count then, in units of the calm part's,
 _BLINK_WEIGHT = 0.3  # plus so much of the mean of v - 0.1, which shows at once what factors follow slowly
@@ -76,8 +78,8 @@ def clean(
     The majority in a square of `side` pixels, also in one of `fine` pixels where the background is static, or only in
     that one where the raw mask fills the inside of objects, too, and holes filled if `fill`. Masks are (H, W) uint8, 0
     and 255; `static` is the grid that `find_static` writes.
-    `occupied_rows`, (H,), becomes 0 for rows of the final mask that are empty, and `cells`, like `static`, holds the
-    bits of `vote_twice`. `unfilled` becomes the mask before holes were filled.
+    `occupied_rows`, (H,), becomes 0 for rows of the final mask that are empty, `cells`, like `static`, holds the bits
+    of `vote_twice`, and `unfilled` becomes the mask without what was filled.
     """
     if side == 1:
         final[:], occupied_rows[:], cells[:] = raw, 1, 0
@@ -141,19 +143,21 @@ class Dynamics(NamedTuple):
 
 
 def follow_onsets(
-    cells: NDArray[np.uint8], before: NDArray[np.uint8], onset_rates: NDArray[np.float32], age: int
+    cells: NDArray[np.uint8], recent: NDArray[np.uint8], onset_rates: NDArray[np.float32], age: int
 ) -> None:
-    """Learn from the votes of a frame how often small squares raise false alarms; `age` counts the frames before."""
+    """Learn from the votes of a frame what false alarms small squares raise; `age` counts the frames before."""
     count: Any = count_onsets
-    count(cells, before, onset_rates, np.float32(max(_ONSET_RATE, 1 / (age + float(os.environ.get("PRI","10"))))))
+    rate = np.float32(max(_ONSET_RATE, 1 / (age + _ONSET_PRIOR)))
+    count(cells, recent, onset_rates, OnsetRule(rate, np.float32(_STAYS), np.uint8(_RECENT)))
 
 
 def find_static(dynamics: Dynamics, age: int, side: int, threads: int, static: Mask) -> None:
     """Write 255 where small squares count, because they seldom raise false alarms, else 0.
 
-    An onset is a cell where a small square begins to have a majority while no large one has one nearby. Leaves and
-    waves make many in the same place, people who pass make few. A young model has not seen enough of them, and also
-    wants widths and blink rates to be about as low as in the calmest third of the frame.
+    An onset is a cell where a small square begins to have a majority while no large one has one nearby and no small one
+    had one a moment ago. Leaves and waves make many in the same place; people who pass begin once. Waves that travel
+    make few, too, but are always there. A young model has not seen enough of them, and also wants widths and blink
+    rates to be about as low as in the calmest third of the frame.
     """
     reach = (_REACH * side // CELL) | 1
 

@@ -64,7 +64,7 @@ _SPANS = {
     "brighter_alike": Span(0, 2**53),
     "width_factors": Span(LEAST_BASE * float(FACTOR_ONE), float(WIDEST) * float(FACTOR_ONE)),
     "onset_rates": Span(0, 1),
-    "vote_cells": Span(0, 3, 1),
+    "vote_cells": Span(0, 255, 1),
     "blink_rates": Span(int(LOWEST_BLINK_RATE), 65535),
     "previous_raw": MASK,
     "previous_mask": MASK,

@@ -96,7 +96,8 @@ def mark_shadows(
     A pixel may be in shadow where brightness fell to between 25 and 97 % and chromaticity stayed, and where the
     brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 8 grey
     levels. Grey cars on grey roads look like that in places, so the majority decides: shadow is where most of the
-    foreground in a square of 15 pixels may be in shadow, except what the rest of the foreground encloses. A region
+    foreground in a square of 15 pixels may be in shadow, except what the rest of the foreground encloses. Holes that
+    were filled do not vote, and become background where only shadows close them. A region
     that is shadow as a whole and has less than 70 % of the brightness is an object, since nothing casts it. Of frames
     larger than 320x240 every second, third, ... row and column is looked at, and stands for its neighbours.
 
@@ -106,6 +107,8 @@ def mark_shadows(
         Written.
     final : (H, W) uint8 array
         Final mask, 0 and 255; may be `mask` itself.
+    unfilled : (H, W) uint8 array
+        Not 0 for what was foreground before holes were filled; others may be, too.
     frame, background : (D, at least H * W) array
         Planes of the frame and of the learned background.
     white : float
@@ -136,7 +139,8 @@ def mark_shadows(
         inside = np.ascontiguousarray(few[box])
         if width == 0:
             return
-        found = _find(Images(inside, thin(frame), thin(background), unit), np.ascontiguousarray(unfilled[every, every][box]), rule, side, threads)
+        solid = np.ascontiguousarray(unfilled[every, every][box])
+        found = _find(Images(inside, thin(frame), thin(background), unit), solid, rule, side, threads)
         if found is not None:
             few[:] = 0
             few[box] = found
@@ -146,7 +150,7 @@ def mark_shadows(
 
 
 def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: int) -> Mask | None:
-    """Return where shadows are, if there are any; see `mark_shadows`."""
+    """Return 255 for shadows and `OPENED` for holes to be opened, if there are shadows; see `mark_shadows`."""
     left, top, width, height = cv2.boundingRect(images.mask)
     box = slice(top, top + height), slice(left, left + width)
     shadows: Mask = np.empty_like(images.mask)
@@ -155,7 +159,7 @@ def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: i
         return None
     darkened: Mask = shadows[box]
     mask: Mask = images.mask[box]
-    voters = cv2.bitwise_and(mask, cv2.bitwise_or(unfilled[box], darkened))
+    voters = cv2.bitwise_and(mask, cv2.bitwise_or(unfilled[box], darkened))  # what was filled may look like nothing
     # Outside nothing is foreground: a border that repeats or mirrors the mask would vote twice.
     border = cv2.BORDER_CONSTANT | cv2.BORDER_ISOLATED
     share, whole = (cv2.blur(image, (side, side), borderType=border) for image in (darkened, voters))

@@ -8,8 +8,9 @@ from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create, load
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
-from bgsub.detectors.adaptive._jit.dynamics import count_onsets
+from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, count_onsets
 from bgsub.detectors.adaptive._jit.shadows import (
+    OPENED,
     REACH,
     Darkening,
     Images,
@@ -102,20 +103,23 @@ def test_light_changes_where_it_may_and_rounds_without_bias(dtype):
         assert colours[:, channel, :, ::2].mean() == pytest.approx(expected, abs=0.05 * white / 255)
 
 
-def test_onsets_are_counted_away_from_large_squares_only():
+def test_onsets_are_counted_away_from_large_squares_and_recent_small_ones():
     random = np.random.default_rng(0)
-    before = random.integers(0, 4, (9, 13)).astype(np.uint8)
-    cells = random.choice([0, 0, 0, IN_SMALL, IN_LARGE | IN_SMALL], (9, 13)).astype(np.uint8)
+    recent = random.choice([0] * 12 + [1, 3], (9, 13)).astype(np.uint8)
+    cells = random.choice([0] * 6 + [IN_SMALL] * 4 + [IN_LARGE | IN_SMALL], (9, 13)).astype(np.uint8)
     rates = random.random((9, 13)).astype(np.float32)
-    expected = rates.astype(np.float64)
+    expected, costs = rates.astype(np.float64), set()
     for y, x in np.ndindex(9, 13):
-        around = cells[max(y - 1, 0) : y + 2, max(x - 1, 0) : x + 2]
-        begins = cells[y, x] & IN_SMALL and not before[y, x] & IN_SMALL and not (around & IN_LARGE).any()
-        expected[y, x] += 0.1 * (bool(begins) - expected[y, x])
-    count_onsets(cells, before, rates, np.float32(0.1))
+        around = slice(max(y - 1, 0), y + 2), slice(max(x - 1, 0), x + 2)
+        alone = cells[y, x] & IN_SMALL and not (cells[around] & IN_LARGE).any()
+        cost = 0 if not alone else 0.25 if recent[around].any() else 1
+        expected[y, x] += 0.1 * (cost - expected[y, x])
+        costs.add(cost)
+    after = np.where(cells & IN_SMALL, 3, np.maximum(recent.astype(int) - 1, 0))
+    count_onsets(cells, recent, rates, OnsetRule(np.float32(0.1), np.float32(0.25), np.uint8(3)))
     np.testing.assert_allclose(rates, expected, rtol=1e-5)
-    assert (before == cells).all()
-    assert expected.max() > rates.min()
+    assert (recent == after).all()
+    assert costs == {0, 0.25, 1}
 
 
 @pytest.mark.parametrize("channels", [1, 3])
@@ -186,22 +190,47 @@ def test_an_enlarged_mask_is_written_into_the_foreground_only(size, step):
     random = np.random.default_rng(0)
     found = np.zeros(size, np.uint8)[step // 2 :: step, step // 2 :: step].copy()
     found[random.random(found.shape) < 0.3] = 255
-    final = np.where(random.random(size) < 0.7, np.uint8(255), np.uint8(0))
+    found[random.random(found.shape) < 0.2] = OPENED
+    final, unfilled = (np.where(random.random(size) < 0.7, np.uint8(255), np.uint8(0)) for _ in range(2))
     mask = np.full(size, 9, np.uint8)
     for first, last in ((0, 3), (3, size[0])):
-        write_enlarged(first, last, found, step, final, 127, mask)
+        write_enlarged(first, last, found, step, final, unfilled, 127, mask)
     rows, columns = (np.minimum(np.arange(n) // step, m - 1) for n, m in zip(size, found.shape, strict=True))
-    expected = np.where((found[rows][:, columns] != 0) & (final != 0), 127, 9)
+    large = found[rows][:, columns]
+    expected = np.where((large == 255) & (final != 0), 127, 9)
+    expected[(large == OPENED) & (final != 0) & (unfilled == 0)] = 0
     np.testing.assert_array_equal(mask, expected)
-    assert (mask == 127).any()
+    assert set(np.unique(mask)) == {0, 9, 127}
 
 
 def find_shadows(mask, now, learned, colours=None):
     """Return a mask of the shadows in another, given pictures (H, W, 3)."""
     left = mask.copy()
-    mark_shadows(left, mask, *planes_of(now, learned), 255.0, 1, 127, colours or Colours())
+    mark_shadows(left, mask, mask, *planes_of(now, learned), 255.0, 1, 127, colours or Colours())
     assert set(np.unique(left)) <= {0, 127, 255}
     return np.where(left == 127, np.uint8(255), np.uint8(0))
+
+
+def test_a_hole_that_a_shadow_alone_closes_is_background():
+    """Between legs and their shadow on the ground nothing is foreground; a window in a car is."""
+    random = np.random.default_rng(0)
+    learned = np.full((70, 90, 3), 120.0) + random.normal(0, 3, (70, 90, 1))
+    now = learned.copy()
+    mask = np.zeros((70, 90), np.uint8)
+    mask[10:60, 20:70] = 255
+    unfilled = mask.copy()
+    between, window = (slice(30, 50), slice(38, 52)), (slice(16, 20), slice(40, 48))
+    now[10:60, 20:70] = (30, 60, 200)
+    now[50:60, 20:70] = 0.5 * learned[50:60, 20:70]
+    for hole in (between, window):
+        now[hole], unfilled[hole] = learned[hole], 0
+    now[30:50, 34:38], now[30:50, 52:56] = (30, 60, 200), (30, 60, 200)
+    left = mask.copy()
+    mark_shadows(left, mask, unfilled, *planes_of(now, learned), 255.0, 1, 127, Colours())
+    assert (left[between] == 0).mean() > 0.8
+    assert (left[window] == 255).all()
+    assert (left[54:60, 24:66] == 127).mean() > 0.9
+    assert (mask[between] == 255).all()
 
 
 def test_a_penumbra_is_shadow_where_objects_seldom_have_the_colour_of_the_background():

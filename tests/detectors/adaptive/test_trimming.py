@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from bgsub._jit.majority import CELL, IN_LARGE
+from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.trimming import COUNTS, Insides, Trust, count_inside, trim
-from bgsub.detectors.adaptive.final_mask import Dynamics, clean, find_static, make_static
+from bgsub.detectors.adaptive.final_mask import Dynamics, clean, find_static, follow_onsets, make_static
 from bgsub.postprocess import median
 
 pytestmark = pytest.mark.compiled
@@ -63,6 +63,38 @@ def test_a_young_model_trusts_small_squares_where_it_is_as_calm_as_elsewhere(wil
     rows = CELL * (static[:, 10] != 0).sum()
     assert abs(rows - trusted) < 3 * CELL
     assert (static[-1] == 255).all()
+
+
+def static_after(pictures):
+    """Return where small squares count in the middle row of cells, after small masks of 8 pixels a side at (x, y)."""
+    cells, static = np.zeros((40, 60), np.uint8), np.full((40, 60), 255, np.uint8)
+    recent, rates = np.zeros_like(cells), np.zeros(cells.shape, np.float32)
+    calm = np.zeros((160, 240), np.uint16)
+    for age, places in enumerate(pictures):
+        cells[:] = 0
+        for x, y in places:
+            cells[y // CELL : y // CELL + 2, x // CELL : x // CELL + 2] = IN_SMALL
+        follow_onsets(cells, recent, rates, age)
+    find_static(Dynamics(calm + int(FACTOR_ONE), calm + int(LOWEST_BLINK_RATE), rates), 400, 15, 1, static)
+    return static[20]
+
+
+def test_small_squares_count_where_small_things_pass_again_and_again():
+    passing = [[((3 * age + 60 * n) % 240, 80) for n in range(4)] for age in range(400)]
+    assert (static_after(passing) == 255).all()
+
+
+def test_small_squares_do_not_count_where_the_background_blinks():
+    random = np.random.default_rng(0)
+    crown = [(x, y) for x in range(100, 140, 8) for y in range(64, 96, 8)]
+    leaves = [[leaf for leaf in crown if random.random() < 0.1] for _ in range(400)]
+    assert (static_after(leaves)[25:35] == 0).all()
+    assert (static_after([[] for _ in leaves]) == 255).all()
+
+
+def test_small_squares_do_not_count_where_waves_are_always_there():
+    waves = [[((2 * age + 16 * n) % 240, y) for n in range(15) for y in (60, 80, 100)] for age in range(400)]
+    assert (static_after(waves) == 0).all()
 
 
 @pytest.mark.parametrize("size", [(1, 1), (7, 5), (18, 27)])

@@ -1,53 +1,64 @@
 """How dynamic the background is, on a coarse grid."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
 from bgsub._numba import compiled
 
-import os
-_STAYS = np.float32(1/float(os.environ.get("STAYS","50")))
-_LASTS = np.uint8(int(os.environ.get("LASTS","4")))
-__all__ = ["average", "count_onsets"]
+__all__ = ["OnsetRule", "average", "count_onsets"]
+
+
+class OnsetRule(NamedTuple):
+    """How the votes of a frame count."""
+
+    rate: Any
+    """f4: of the running mean"""
+    stays: Any
+    """f4: cost of a vote that is no onset"""
+    lasts: Any
+    """u1: frames for which a vote is remembered"""
 
 
 @compiled
-def count_onsets(cells, before, rates, rate):
-    """Update how often small squares begin to vote where large ones do not: false alarms, or small things that pass.
+def count_onsets(cells, recent, rates, rule):
+    """Update what small squares cost that vote where large ones do not: false alarms, or small things that pass.
+
+    Where small squares begin to vote, with none that did lately in the cells around, this costs 1: things that move
+    into a cell come from another one. Each other frame costs `rule.stays`.
 
     Parameters
     ----------
     cells : (h, w) u1
         Bits of the votes of this frame, from `vote_twice`.
-    before : (h, w) u1
-        Those of the frame before; becomes a copy of `cells`.
+    recent : (h, w) u1
+        `rule.lasts` where small squares voted in the frame before, less by one for each frame since then; updated.
     rates : (h, w) f4
-        Running mean of the onsets per frame, written.
-    rate : f4
-        Of the running mean.
+        Running mean of the cost per frame, written.
+    rule : OnsetRule
     """
     height, width = cells.shape
     large = np.empty(width + 2, np.uint8)  # of the cells above, beside and below, with a margin
-    recent = np.empty(width + 2, np.uint8)
-    large[:], recent[:] = np.uint8(0), np.uint8(0)
+    lately = np.empty(width + 2, np.uint8)
+    large[:], lately[:] = np.uint8(0), np.uint8(0)
     for y in range(height):
         top, bottom = max(y - 1, 0), min(y + 1, height - 1)
         above, here, below = cells[top], cells[y], cells[bottom]
+        above_before, before, below_before = recent[top], recent[y], recent[bottom]
         for x in range(width):
             large[x + 1] = (above[x] | here[x] | below[x]) & IN_LARGE
-        above, previous, below = before[top], before[y], before[bottom]
-        for x in range(width):
-            recent[x + 1] = above[x] | previous[x] | below[x]
+            lately[x + 1] = above_before[x] | before[x] | below_before[x]
         means = rates[y]
         for x in range(width):
             alone = ((here[x] & IN_SMALL) != 0) & ((large[x] | large[x + 1] | large[x + 2]) == 0)
-            begins = (recent[x] | recent[x + 1] | recent[x + 2]) == 0
-            cost = np.float32(1.0) if begins else _STAYS
-            means[x] += rate * ((cost if alone else np.float32(0.0)) - means[x])
+            begins = (lately[x] | lately[x + 1] | lately[x + 2]) == 0
+            cost = np.float32(1.0) if begins else rule.stays
+            means[x] += rule.rate * ((cost if alone else np.float32(0.0)) - means[x])
     for y in range(height):
-        here, previous = cells[y], before[y]
+        here, before = cells[y], recent[y]
         for x in range(width):
-            previous[x] = _LASTS if (here[x] & IN_SMALL) != 0 else max(previous[x], np.uint8(1)) - np.uint8(1)
+            before[x] = rule.lasts if (here[x] & IN_SMALL) != 0 else max(before[x], np.uint8(1)) - np.uint8(1)
 
 
 @compiled

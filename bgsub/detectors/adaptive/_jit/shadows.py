@@ -21,7 +21,7 @@ __all__ = [
 REACH = 2
 """Pixels from the middle to a side of the square in which textures are compared."""
 OPENED = np.uint8(1)
-"""Marks a hole that only shadows enclose."""
+"""Marks a filled hole that shadows alone close."""
 SEGMENT = 64
 """Pixels of a row that are skipped or visited together."""
 _ROWS = 2 * REACH + 1
@@ -263,7 +263,7 @@ def sum_regions(images, left, top, labels, shadows, sums):
     labels : (h, w) i4
         Of the R - 1 regions of the mask, from 1 on.
     shadows : (H, W) u1
-        Not 0 in shadows.
+        255 in shadows.
     sums : (R, 4) f4
         Written: pixels, pixels in shadow, and in these the sums of the frame and of the background.
     """
@@ -280,7 +280,7 @@ def sum_regions(images, left, top, labels, shadows, sums):
                 if region == 0:
                     continue
                 sums[region, 0] += np.float32(1.0)
-                if shadows[top + y, left + x] > OPENED:
+                if shadows[top + y, left + x] == 255:
                     light, learned = zero, zero
                     for c in range(channels):
                         light += np.float32(images.frame[c, start + x])
@@ -292,15 +292,18 @@ def sum_regions(images, left, top, labels, shadows, sums):
 
 @compiled_views
 def write_enlarged(first_row, last_row, found, step, final, unfilled, value, mask):
-    """Write a value into the foreground below a mask of every step-th row and column.
+    """Write a value into the foreground below a mask of every step-th row and column, and open holes.
 
     Parameters
     ----------
     found : (h, w) u1
-        Not 0 where the value goes; each pixel stands for `step` rows and columns, the last ones for all that remain.
+        255 where the value goes, `OPENED` where filled holes become 0; each pixel stands for `step` rows and columns,
+        the last ones for all that remain.
     step : i8
     final : (H, W) u1
         Not 0 for foreground.
+    unfilled : (H, W) u1
+        0 for what was filled.
     value : u1
     mask : (H, W) u1
         Written.
@@ -313,8 +316,10 @@ def write_enlarged(first_row, last_row, found, step, final, unfilled, value, mas
             if not _has_any(row[begin:end]):
                 continue
             for x in range(begin, end):
-                if row[x] != 0:
-                    last = (x + 1) * step if x + 1 < width else mask.shape[1]
-                    for column in range(x * step, last):
-                        if final[y, column] != 0 and (row[x] != OPENED or unfilled[y, column] == 0):
-                            mask[y, column] = np.uint8(0) if row[x] == OPENED else np.uint8(value)
+                if row[x] == 0:
+                    continue
+                last = (x + 1) * step if x + 1 < width else mask.shape[1]
+                opened = row[x] == OPENED
+                for column in range(x * step, last):
+                    if final[y, column] != 0 and not (opened and unfilled[y, column] != 0):
+                        mask[y, column] = np.uint8(0) if opened else np.uint8(value)
