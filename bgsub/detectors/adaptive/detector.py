@@ -77,9 +77,9 @@ class Adaptive(AdaptiveModel):
        leaves and water become background. In foreground blinks count when it has stayed for six seconds, in frame n
        for 10 + n^2 / 160 frames if that is less. R0 = clip(6 sigma / width, 1/2, 1) follows the camera's noise sigma.
     3. *Final mask*: the majority of the raw mask in a large square, and in a small one where small squares seldom
-       begin to have a majority away from large ones (below 0.01 per cell of 4x4 pixels and frame), in that one alone
-       where the raw mask fills what is found; enclosed holes are filled. Sides grow with the frame's area to the power
-       0.35.
+       have a majority away from large ones (mean per cell of 4x4 pixels and frame below 0.002, where 1 counts that
+       begins out of nothing, and 0.02 what goes on), in that one alone where the raw mask fills what is found; enclosed
+       holes are filled. Sides grow with the frame's area to the power 0.35.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
