@@ -196,6 +196,11 @@ class Session(SessionCommands):
         """Use the settings of the detector that were undone."""
         self._move(self._undone, self._done)
 
+    @property
+    def settings_history(self) -> tuple[list[Config], int]:
+        """Settings that the detector has had, oldest first, with those that were undone; index of the present ones."""
+        return [*self._done, self._settings.config, *reversed(self._undone)], len(self._done)
+
     def _move(self, source: deque[Config], target: deque[Config]) -> None:
         if not source:
             return

@@ -142,6 +142,33 @@ class TestDetectorPanel:
         assert panel.editor.form.inputs["rate_hz"].value == 10.0
         assert "rate_hz" not in session.settings.config.parameters
 
+    def test_earlier_settings_are_listed_and_returned_to(self, session, qtbot):
+        panel = add(qtbot, DetectorPanel(session))
+        session.configure(Config("adaptive"))
+        for threshold in (0.3, 0.4):
+            session.configure(Config("adaptive", {"threshold": threshold}))
+        session.configure(Config("adaptive", {"threshold": 0.4}, learning_rate=0.01))
+        menu = panel.history.menu()
+
+        def listed() -> list[tuple[str, bool]]:
+            menu.aboutToShow.emit()
+            return [(action.text(), action.isChecked()) for action in menu.actions()]
+
+        texts = [
+            "learning rate automatic → 0.01",
+            "Sensitivity 0.3 → 0.4",
+            "Sensitivity 0.18 → 0.3",
+            "adaptive",
+            "Settings at the beginning",
+        ]
+        assert listed() == [(text, index == 0) for index, text in enumerate(texts)]
+        menu.actions()[2].trigger()
+        assert session.settings.config == Config("adaptive", {"threshold": 0.3})
+        assert panel.editor.form.inputs["threshold"].value == 0.3
+        assert listed() == [(text, index == 2) for index, text in enumerate(texts)]
+        menu.actions()[0].trigger()
+        assert session.settings.config.learning_rate == 0.01
+
     def test_presets_suit_the_command_line(self, session, qtbot, tmp_path):
         session.change(config=Config("olk", {"slots": 4}), frozen=True)
         region = Region(include=(((0.0, 0.0), (9.0, 0.0), (9.0, 9.0)),), exclude=())
