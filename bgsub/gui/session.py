@@ -297,12 +297,20 @@ class Session(SessionCommands):
             self._post(lambda engine: engine.close_source())
 
     @property
+    def has_unsaved_labels(self) -> bool:
+        """Whether labels were painted that no folder holds."""
+        truth = self._settings.truth
+        return isinstance(truth, PaintedTruth) and bool(truth.frames) and not truth.is_saved
+
+    @property
+    def has_unsaved_settings(self) -> bool:
+        """Whether detector or region were changed since they were saved or loaded."""
+        return (self._settings.config, self._settings.region) != self._saved
+
+    @property
     def has_unsaved_tuning(self) -> bool:
         """Whether detector or region were changed, or labels painted, since they were saved or loaded."""
-        truth = self._settings.truth
-        if isinstance(truth, PaintedTruth) and truth.frames and not truth.is_saved:
-            return True
-        return (self._settings.config, self._settings.region) != self._saved
+        return self.has_unsaved_labels or self.has_unsaved_settings
 
     def mark_saved(self) -> None:
         """Note that a file holds the present settings."""
