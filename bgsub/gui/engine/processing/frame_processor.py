@@ -199,8 +199,7 @@ class FrameProcessor:
         held = self._held
         if held is None or self.is_looking_back or self.runs.are_copied(held.runs):
             return math.inf
-        wait_s = due_s - time.perf_counter()
-        if wait_s > 0:
+        if (wait_s := due_s - time.perf_counter()) > 0:
             return wait_s
         self.runs.copy_ahead(held.runs)
         return math.inf
