@@ -157,9 +157,12 @@ def _handled_signals(application: "QApplication", close: Callable[[], object]) -
     def end(number: int, _frame: object) -> None:
         if not received:
             received.append(number)
-            close()
-            application.closeAllWindows()  # dialogs, too, in which `exec` would wait for the user
-            application.quit()
+            QTimer.singleShot(0, finish)  # Python may be painting a window at this moment
+
+    def finish() -> None:
+        close()
+        application.closeAllWindows()  # dialogs, too, in which `exec` would wait for the user
+        application.quit()
 
     received: list[int] = []
     names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP

@@ -196,6 +196,11 @@ class Session(SessionCommands):
         """Use the settings of the detector that were undone."""
         self._move(self._undone, self._done)
 
+    @property
+    def settings_history(self) -> tuple[list[Config], int]:
+        """Settings that the detector has had, oldest first, with those that were undone; index of the present ones."""
+        return [*self._done, self._settings.config, *reversed(self._undone)], len(self._done)
+
     def _move(self, source: deque[Config], target: deque[Config]) -> None:
         if not source:
             return
@@ -292,12 +297,20 @@ class Session(SessionCommands):
             self._post(lambda engine: engine.close_source())
 
     @property
+    def has_unsaved_labels(self) -> bool:
+        """Whether labels were painted that no folder holds."""
+        truth = self._settings.truth
+        return isinstance(truth, PaintedTruth) and bool(truth.frames) and not truth.is_saved
+
+    @property
+    def has_unsaved_settings(self) -> bool:
+        """Whether detector or region were changed since they were saved or loaded."""
+        return (self._settings.config, self._settings.region) != self._saved
+
+    @property
     def has_unsaved_tuning(self) -> bool:
         """Whether detector or region were changed, or labels painted, since they were saved or loaded."""
-        truth = self._settings.truth
-        if isinstance(truth, PaintedTruth) and truth.frames and not truth.is_saved:
-            return True
-        return (self._settings.config, self._settings.region) != self._saved
+        return self.has_unsaved_labels or self.has_unsaved_settings
 
     def mark_saved(self) -> None:
         """Note that a file holds the present settings."""

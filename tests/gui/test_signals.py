@@ -7,7 +7,9 @@ import sys
 import time
 
 import pytest
+from PyQt6.QtWidgets import QApplication, QWidget
 
+from bgsub.gui.app import _handled_signals
 from bgsub.video.sources import open_source
 
 pytestmark = [
@@ -43,6 +45,31 @@ timer.start(20)
 from bgsub.cli import main
 sys.exit(main())
 """
+
+
+class Painted(QWidget):
+    """Receives a signal in the middle of a paint."""
+
+    def __init__(self, happened: list[str]) -> None:
+        super().__init__()
+        self.happened = happened
+
+    def paintEvent(self, a0: object) -> None:
+        if not self.happened:
+            self.happened.append("paints")
+            signal.raise_signal(signal.SIGTERM)
+            self.happened.append("has painted")
+
+
+def test_a_signal_closes_no_window_that_is_being_painted(qtbot):
+    happened: list[str] = []
+    widget = Painted(happened)
+    with _handled_signals(QApplication.instance(), lambda: happened.append("closes")) as received:
+        widget.show()
+        qtbot.waitUntil(lambda: "closes" in happened)
+    widget.close()
+    assert received == [signal.SIGTERM]
+    assert happened == ["paints", "has painted", "closes"]
 
 
 @pytest.mark.parametrize(("name", "dialog"), [("SIGINT", True), ("SIGTERM", False), ("SIGHUP", True)])

@@ -296,6 +296,17 @@ def test_a_mask_can_be_the_first_draft_of_labels(window, qtbot, tmp_path: Path, 
     assert set(np.unique(session.settings.truth.labels(60, SIZE))) == {FOREGROUND_LABEL, BACKGROUND_LABEL}
 
 
+def test_a_change_of_settings_paints_no_labels_while_the_brush_is_away(window, qtbot):
+    painted = []
+    window.truth.redrawn.connect(lambda: painted.append(1))
+    window.session.change(frozen=True)
+    assert not painted
+    window.truth.modes[0].setChecked(True)
+    painted.clear()
+    window.session.change(frozen=False)
+    assert painted
+
+
 def test_the_brush_and_the_region_are_not_out_together(window):
     window.truth.modes[0].click()
     window.drawing.toggle_region()

@@ -14,6 +14,8 @@ from bgsub.errors import ConfigError
 from bgsub.evaluation import GroundTruth
 from bgsub.gui import panes
 from bgsub.gui.messages import AS_FAST_AS_POSSIBLE, Settings
+from bgsub.gui.painted_truth import FOREGROUND_LABEL, PaintedTruth
+from bgsub.gui.panels.truth import panel as truth_panel
 from bgsub.gui.panes import Side, stage_panes
 from bgsub.gui.widgets.dialogs import Answer
 from bgsub.gui.window import session_files
@@ -217,6 +219,25 @@ def test_quitting_with_unsaved_tuning_asks_once(make_window, monkeypatch, tmp_pa
     assert window.close() is (answer is not Answer.CANCEL)
     assert asked == [1]
     assert (tmp_path / "kept.session.toml").exists() is (answer is Answer.SAVE)
+
+
+@pytest.mark.parametrize("tuned", [False, True])
+def test_quitting_with_labels_that_no_folder_holds_says_so_and_saves_them(make_window, monkeypatch, tmp_path, tuned):
+    asked = []
+    monkeypatch.setattr(session_files, "ask_to_save", lambda _, *texts: asked.append(texts) or Answer.SAVE)
+    monkeypatch.setattr(session_files, "ask_save", lambda *_: tmp_path / "kept.session.toml")
+    monkeypatch.setattr(truth_panel, "ask_folder", lambda *_: tmp_path)
+    window = make_window()
+    stroke = np.ones((24, 32), bool)
+    window.session.change(truth=PaintedTruth(None).painted(1, (24, 32), stroke, FOREGROUND_LABEL))
+    if tuned:
+        window.session.change(config=Config("norma", {"nu": 0.9}))
+    assert window.close()
+    (texts,) = asked
+    assert ("settings were changed" in texts[0]) is tuned
+    assert "ainted labels" in " ".join(texts)
+    assert (tmp_path / "kept.session.toml").exists() is tuned
+    assert len(GroundTruth(tmp_path).numbers) == 1
 
 
 def test_nothing_is_asked_without_tuning_or_when_the_process_ends(make_window, monkeypatch):

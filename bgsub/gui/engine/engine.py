@@ -330,7 +330,7 @@ class Engine:
             self._publish(idle=False)
             return 0.0
         self._publish(idle=polled > 0 or self._player.trouble is not None)
-        return polled
+        return min(polled, self.work.copy_ahead(self._publisher.painted_s))
 
     def _follow_player(self) -> None:
         """Notice a change of the player's state, and a source that was opened."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Progress", "ViewPublisher"]
 
 _VIEW_INTERVAL_S = 1 / 60  # no screen shows more
+_PAINT_S = 0.02
 _PACED_FRAMES = 10  # before them the rate says little
 _IDLE_S = 1.0  # after so long without a frame the rate is 0
 
@@ -82,6 +83,11 @@ class ViewPublisher:
         self._preview: Frame | None = None
         self._serial = 0
         self._changed, self._published_s = True, -math.inf
+
+    @property
+    def painted_s(self) -> float:
+        """`time.perf_counter()` when the last view is painted, about; before that the window needs the processors."""
+        return self._published_s + _PAINT_S
 
     def mark_changed(self) -> None:
         """Note that the window does not show the present state yet."""

@@ -3,6 +3,7 @@
 import logging
 import math
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -15,6 +16,7 @@ __all__ = ["Worker"]
 
 logger = logging.getLogger(__name__)
 
+_HAND_OVER_S = 1e-4  # without it the caller, which shows the change, keeps Python's lock for a millisecond
 _JOIN_S = 30.0  # the longest a frame, a closing file and a dead stream may take together
 
 
@@ -55,6 +57,7 @@ class Worker:
         with self._changed:
             self._settings = settings
             self._changed.notify_all()
+        time.sleep(_HAND_OVER_S)
 
     def post(self, command: Callable[[], None]) -> None:
         """Call something between two frames, after the settings applied before."""

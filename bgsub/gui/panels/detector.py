@@ -30,6 +30,7 @@ from bgsub.detectors import DETECTORS, detector_class
 from bgsub.frames import VideoInfo
 from bgsub.gui.messages import Level
 from bgsub.gui.panels.parameters.form import ParameterForm
+from bgsub.gui.panels.parameters.history import SettingsHistory
 from bgsub.gui.panels.parameters.presets import load_preset, save_preset
 from bgsub.gui.panels.parameters.scenes import SCENES
 from bgsub.gui.session import Session
@@ -208,6 +209,9 @@ class DetectorPanel(QScrollArea):
         self.keep = QPushButton("Keep as B")
         self.keep.setToolTip("Keep these settings as the second detector, and go on tuning the first")
         self.keep.clicked.connect(lambda: session.change(other=session.settings.config))
+        self.history = QPushButton("Earlier settings")
+        self.history.setToolTip("List the changes of settings, and return to any of them")
+        self.history.setMenu(SettingsHistory(session, self))
         self.load = QPushButton("Load preset…")
         self.save = QPushButton("Save preset…")
         self.copy = QPushButton("Copy as command line")
@@ -254,6 +258,7 @@ class DetectorPanel(QScrollArea):
         presets.addWidget(self.save, 0, 1)
         presets.addWidget(self.copy, 1, 0)
         presets.addWidget(self.keep, 1, 1)
+        presets.addWidget(self.history, 2, 0)
         self.editor.insert(learning)
         self.editor.insert(self.scene)
         layout.addWidget(self.editor)
@@ -273,7 +278,7 @@ class DetectorPanel(QScrollArea):
         editor = self.editor
         order = [editor.detector, editor.defaults, self.scene, self.freeze, self.reset, self.automatic_rate, self.rate]
         order += [self.back, self.back_s, *editor.form.fields, editor.median, editor.fill_holes, editor.min_area]
-        order += [self.load, self.save, self.copy, self.keep]
+        order += [self.load, self.save, self.copy, self.keep, self.history]
         for first, second in pairwise(order):
             QWidget.setTabOrder(first, second)
 

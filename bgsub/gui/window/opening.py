@@ -8,6 +8,7 @@ from PyQt6.QtCore import QMimeData
 from PyQt6.QtWidgets import QWidget
 
 from bgsub.gui.engine.cameras import is_watch_file
+from bgsub.gui.messages import Level
 from bgsub.gui.widgets.dialogs import ask_open
 from bgsub.gui.widgets.open_source import dropped_sources
 from bgsub.gui.window.file_commands import source_title
@@ -34,14 +35,25 @@ class Opening:
         self._window = window
 
     def open(self, text: str, part: tuple[Position | None, Position | None] = (None, None)) -> None:
-        """Open a source, or a part of it from its first to its last frame; or a file of a session or of cameras."""
+        """Open a source, or a part of it from its first to its last frame; or a file of a session or of cameras.
+
+        A folder of changedetection.net, with input and ground truth in it, is opened with both.
+        """
         window = self._window
         if text.lower().endswith(".toml"):
             window.session.attempt(lambda: self._open_settings(Path(text)))
             return
         window.notices.clear()
-        self.name(text)
-        window.session.open(text, part)
+        folder = Path(text)
+        is_sequence = (folder / "input").is_dir() and (folder / "groundtruth").is_dir()
+        source = str(folder / "input") if is_sequence else text
+        self.name(source)
+        window.session.open(source, part)
+        if is_sequence and window.compare.set_truth(str(folder)):
+            text = (
+                "The folder is a sequence of changedetection.net: its input is shown, and scored by its ground truth."
+            )
+            window.session.notify(Level.INFO, text)
 
     def name(self, text: str) -> None:
         """Put the name of a source into the title."""

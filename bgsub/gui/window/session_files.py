@@ -21,6 +21,7 @@ _UNSAVED = (
     "Save them as a session file, with all tabs? Without it, “Continue the last session” in the File menu brings them "
     "back until the viewer is closed again."
 )
+_UNSAVED_LABELS = "Save them as images? A session file names only labels that a folder holds."
 
 
 class SessionFiles:
@@ -72,8 +73,14 @@ class SessionFiles:
         """Ask what becomes of tuning that no file holds; return whether the window may close."""
         if not self._window.session.has_unsaved_tuning:
             return True
-        answer = ask_to_save(self._window, "The settings were changed and not saved.", _UNSAVED)
-        return self.save() if answer is Answer.SAVE else answer is Answer.DISCARD
+        session, truth = self._window.session, self._window.truth
+        labels, tuned = session.has_unsaved_labels, session.has_unsaved_settings
+        text = "The settings were changed and not saved." if tuned else "Painted labels are not saved."
+        also = " Painted labels are saved as images first." if tuned else _UNSAVED_LABELS
+        answer = ask_to_save(self._window, text, (_UNSAVED if tuned else "") + (also if labels else ""))
+        if answer is not Answer.SAVE:
+            return answer is Answer.DISCARD
+        return (not labels or truth.ask_and_save()) and (not tuned or self.save())
 
     def restore(self, workspace: Workspace) -> None:
         """Continue one source in this window."""

@@ -8,6 +8,8 @@ from bgsub.config import Config
 from bgsub.detectors import create
 from bgsub.frames import Packet, Result, Timings
 from bgsub.gui.engine.pane_images import LatestFrame, PaneImages
+from bgsub.gui.engine.processing import detector_run
+from bgsub.gui.messages import Settings
 from bgsub.gui.panes import MASK, SCORE
 from tests.gui.conftest import FAST
 from tests.gui.driving import Driver, frames, opener
@@ -15,13 +17,19 @@ from tests.gui.driving import Driver, frames, opener
 ADAPTIVE = Config("adaptive", {"threads": 1})
 
 
-def test_a_score_is_shown_after_a_knob_and_other_detectors_were_tried(no_leaked_threads):
-    settings = replace(FAST, config=ADAPTIVE)
+def hold(settings: Settings) -> Driver:
+    """Return an engine that holds a frame, with nothing left to do."""
     driver = Driver(opener(frames(60)), settings)
     driver.engine.open("any")
-    driver.until(lambda: driver.views and driver.view.position >= 30)
+    driver.until(lambda: driver.engine.progress.processed == 30)
     driver.engine.pause()
     driver.settle()
+    return driver
+
+
+def test_a_score_is_shown_after_a_knob_and_other_detectors_were_tried(no_leaked_threads):
+    settings = replace(FAST, config=ADAPTIVE)
+    driver = hold(settings)
     position = driver.view.position
     for config in (replace(ADAPTIVE, parameters={"threads": 1, "threshold": 0.3}), FAST.config, ADAPTIVE):
         driver.engine.apply(replace(settings, config=config))
@@ -32,6 +40,27 @@ def test_a_score_is_shown_after_a_knob_and_other_detectors_were_tried(no_leaked_
     driver.settle()
     assert driver.view.position == position
     assert SCORE in driver.view.images
+    driver.engine.close()
+
+
+def test_a_change_of_a_held_frame_finds_its_copy_of_the_model_ready(no_leaked_threads, monkeypatch):
+    settings = replace(FAST, config=ADAPTIVE)
+    knobs = [replace(settings, config=replace(ADAPTIVE, parameters={"threads": 1, "threshold": t})) for t in (0.9, 0.3)]
+    driver, masks = hold(settings), []
+    for changed in (*knobs, *knobs):
+        with monkeypatch.context() as patched:
+            patched.setattr(detector_run, "copy", None)  # an error, if a model is copied while the user waits
+            driver.engine.apply(changed)
+        driver.settle()
+        masks.append(driver.view.result.mask)
+    np.testing.assert_array_equal(masks[0], masks[2])
+    np.testing.assert_array_equal(masks[1], masks[3])
+    assert masks[0].sum() > masks[1].sum()
+    held = driver.engine.work._held.runs
+    assert driver.engine.runs.are_copied(held)
+    driver.engine.step(1)
+    driver.until(lambda: driver.engine.work.progress.processed == 32)
+    assert not driver.engine.runs.are_copied(held)
     driver.engine.close()
 
 

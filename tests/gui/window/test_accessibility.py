@@ -3,6 +3,7 @@
 import dataclasses
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtWidgets import (
@@ -76,6 +77,18 @@ def test_a_polygon_is_drawn_by_the_keyboard(played, qtbot):
     press(played, qtbot, Qt.Key.Key_Delete)
     region = played.session.settings.region
     assert region is None or len(region.include) < 1 or len(region.include[0]) < 3
+
+
+def test_return_closes_the_polygon_that_the_mouse_has_drawn(played, qtbot):
+    played.drawing.toggle_region()
+    view = played.grid.views[0]
+    corners = ((30, 12), (58, 12), (58, 40))
+    for x, y in corners:
+        at = view.to_pane(KeyboardCursor(y, x).centre).toPoint()
+        qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=at)
+    press(played, qtbot, Qt.Key.Key_Return)
+    (polygon,) = played.session.settings.region.include
+    assert polygon == pytest.approx(np.array(corners) + 0.5, abs=1)
 
 
 def test_a_pane_is_reached_by_tab_and_zoomed(played, qtbot):

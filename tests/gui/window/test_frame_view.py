@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPoint, QPointF, QSizeF, Qt
+from PyQt6.QtCore import QPoint, QPointF, QRect, QSizeF, Qt
+from PyQt6.QtGui import QImage, QPainter
 
 from bgsub._opencv import cv2
 from bgsub.gui import panes
 from bgsub.gui.widgets.images.frame_view import FrameView
+from bgsub.gui.widgets.images.legends import Legends
 from bgsub.gui.widgets.images.scaling import shrink, to_qimage
 from bgsub.gui.widgets.images.viewport import Viewport
 
@@ -166,3 +168,17 @@ def test_a_dense_screen_gets_every_pixel(view, monkeypatch):
     shown = screen.toImage().convertToFormat(image_format())
     pixels = np.frombuffer(shown.constBits().asstring(shown.sizeInBytes()), np.uint8).reshape(200, 400, 3)
     assert np.array_equal(pixels, shrunk)
+
+
+def test_legends_of_long_names_stay_inside_the_pane(qapp):
+    names = ("adaptive threshold 0.6 smoothing 5", "adaptive threshold 0.18 smoothing 15")
+    image = QImage(220, 120, QImage.Format.Format_ARGB32)
+    image.fill(0)
+    painter = QPainter(image)
+    Legends(panes.DIFFERENCE, 1.0, (), names, ()).paint(painter, QRect(0, 0, 220, 120))
+    painter.end()
+    drawn = np.frombuffer(image.constBits().asarray(image.sizeInBytes()), np.uint8).reshape(120, 220, 4)[..., 3] > 0
+    rows, columns = np.nonzero(drawn)
+    assert columns.min() >= 5
+    assert columns.max() < 215
+    assert np.ptp(rows) > 40  # one above the other

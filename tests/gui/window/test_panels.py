@@ -14,6 +14,7 @@ from bgsub.config import Config
 from bgsub.detectors import DETECTORS, detector_class
 from bgsub.detectors.parameters import defaults
 from bgsub.gui import panes
+from bgsub.gui.engine.history import FRAME_COLUMNS
 from bgsub.gui.learners_page.streams import STREAMS, Kind
 from bgsub.gui.learners_page.window import LearnersWindow
 from bgsub.gui.lookout import Lookout
@@ -24,7 +25,7 @@ from bgsub.gui.panels.inspector import InspectorPanel, explain
 from bgsub.gui.panels.parameters.form import ParameterForm
 from bgsub.gui.panels.parameters.presets import read_preset, write_preset
 from bgsub.gui.panels.roi import RoiPanel
-from bgsub.gui.panels.timeline.plots import PlotsPanel
+from bgsub.gui.panels.timeline.plots import PlotsPanel, _with_gaps
 from bgsub.gui.panels.timeline.transport import TransportBar
 from bgsub.gui.widgets import dialogs
 from bgsub.gui.widgets.images.pane_grid import PaneGrid
@@ -140,6 +141,33 @@ class TestDetectorPanel:
         panel.editor.set_rate(10.0)
         assert panel.editor.form.inputs["rate_hz"].value == 10.0
         assert "rate_hz" not in session.settings.config.parameters
+
+    def test_earlier_settings_are_listed_and_returned_to(self, session, qtbot):
+        panel = add(qtbot, DetectorPanel(session))
+        session.configure(Config("adaptive"))
+        for threshold in (0.3, 0.4):
+            session.configure(Config("adaptive", {"threshold": threshold}))
+        session.configure(Config("adaptive", {"threshold": 0.4}, learning_rate=0.01))
+        menu = panel.history.menu()
+
+        def listed() -> list[tuple[str, bool]]:
+            menu.aboutToShow.emit()
+            return [(action.text(), action.isChecked()) for action in menu.actions()]
+
+        texts = [
+            "learning rate automatic → 0.01",
+            "Sensitivity 0.3 → 0.4",
+            "Sensitivity 0.18 → 0.3",
+            "adaptive",
+            "Settings at the beginning",
+        ]
+        assert listed() == [(text, index == 0) for index, text in enumerate(texts)]
+        menu.actions()[2].trigger()
+        assert session.settings.config == Config("adaptive", {"threshold": 0.3})
+        assert panel.editor.form.inputs["threshold"].value == 0.3
+        assert listed() == [(text, index == 2) for index, text in enumerate(texts)]
+        menu.actions()[0].trigger()
+        assert session.settings.config.learning_rate == 0.01
 
     def test_presets_suit_the_command_line(self, session, qtbot, tmp_path):
         session.change(config=Config("olk", {"slots": 4}), frozen=True)
@@ -280,6 +308,15 @@ class TestPlots:
         panel.span.setCurrentIndex(0)
         theme.choose(ThemeChoice.DARK)
         theme.choose(ThemeChoice.SYSTEM)
+
+    def test_no_line_joins_what_a_jump_left_out(self):
+        rows = np.zeros((6, len(FRAME_COLUMNS)))
+        rows[:, FRAME_COLUMNS.index("time_s")] = 0, 0.04, 0.08, 40.0, 40.04, 40.08
+        shown = _with_gaps(rows)
+        np.testing.assert_array_equal(np.isnan(shown[:, FRAME_COLUMNS.index("foreground")]), [0, 0, 0, 1, 0, 0, 0])
+        assert np.isfinite(shown[:, FRAME_COLUMNS.index("time_s")]).all()
+        np.testing.assert_array_equal(_with_gaps(rows[:3]), rows[:3])
+        assert len(_with_gaps(rows[:0])) == 0
 
     def test_statistics_are_exported(self, session, qtbot, theme, tmp_path, monkeypatch):
         from bgsub.gui.panels.timeline import plots as plots_panel

@@ -13,6 +13,7 @@ from PyQt6.QtGui import QDropEvent
 from PyQt6.QtWidgets import QApplication
 
 import bgsub
+from bgsub._opencv import cv2
 from bgsub.config import Config
 from bgsub.detectors import load
 from bgsub.gui import panes
@@ -26,6 +27,7 @@ from bgsub.gui.window.main_window import MainWindow, PanelId
 from bgsub.gui.window.menus import HelpDialog
 from bgsub.roi import open_region
 from tests.gui.conftest import CLIP, EASY
+from tests.gui.driving import frames
 from tests.gui.probe import engine_of
 
 
@@ -262,6 +264,21 @@ def test_errors_are_shown_in_the_window_which_survives_them(window, session, qtb
     window.open(EASY)
     qtbot.waitUntil(lambda: session.view.processed == 40)
     assert window.notices.notice is None
+
+
+def test_a_folder_of_changedetection_net_is_opened_with_its_ground_truth(window, session, qtbot, tmp_path):
+    folder = tmp_path / "highway"
+    for name in ("input", "groundtruth"):
+        (folder / name).mkdir(parents=True)
+    for number, frame in enumerate(frames(5), 1):
+        cv2.imwrite(str(folder / "input" / f"in{number:06d}.png"), frame)
+        cv2.imwrite(str(folder / "groundtruth" / f"gt{number:06d}.png"), np.zeros(frame.shape[:2], np.uint8))
+    cv2.imwrite(str(folder / "ROI.bmp"), np.full((24, 32), 255, np.uint8))
+    window.open(str(folder))
+    qtbot.waitUntil(lambda: session.view.processed == 5)
+    assert window.windowTitle() == "highway/input - bgsub"
+    assert session.view.runs[0].scored == 5
+    assert "changedetection.net" in window.notices.label.text()
 
 
 def test_try_again_opens_what_was_missing(window, session, qtbot, tmp_path):

@@ -70,6 +70,8 @@ class DetectorRun:
         self._confined_to: tuple[Region | None, tuple[int, ...]] | None = None
         self._times_ms: deque[float] = deque(maxlen=_TIMED_FRAMES)
         self._counts, self._scored = Counts(), 0
+        self._spare: tuple[RunState, Pipeline] | None = None
+        """A copy of the pipeline of a state, until the next frame."""
         self.frame_counts: Counts | None = None
         """Right and wrong pixels of the present frame; None if it has no labels."""
         self._make()
@@ -149,16 +151,27 @@ class DetectorRun:
     def restore(self, state: RunState) -> None:
         """Return to a state; a model that could not be copied begins again."""
         self._config = state.config
+        spare, self._spare = self._spare, None
         if state.pipeline is None:
             self._make()
         else:
-            self._pipeline = copy.deepcopy(state.pipeline)
+            self._pipeline = copy.deepcopy(state.pipeline) if spare is None or spare[0] is not state else spare[1]
         self._confined_to = None if state.pipeline is None else state.confined_to
         self._counts, self._scored = state.counts, state.scored
         self.is_loaded = False
 
+    def is_copied(self, state: RunState) -> bool:
+        """Whether `restore` of a state has its copy, or needs none."""
+        return state.pipeline is None or (self._spare is not None and self._spare[0] is state)
+
+    def copy_ahead(self, state: RunState) -> None:
+        """Make the copy that `restore` of a state needs; the next frame drops it."""
+        if state.pipeline is not None and not self.is_copied(state):
+            self._spare = state, copy.deepcopy(state.pipeline)
+
     def step(self, packet: Packet, *, frozen: bool, want_score: bool, want_stages: bool) -> Result:
         """Process one frame; a detector that cannot freeze goes on learning."""
+        self._spare = None
         self._pipeline.want_score = want_score
         self._pipeline.want_stages = want_stages or bool(self.detector.parameters.get("detect_shadows"))
         can_freeze = frozen and self.detector.can_freeze
@@ -234,7 +247,7 @@ class DetectorRun:
             postprocess=self._config.postprocess if same else None,
         )
         self._pipeline = replace(self._config, roi="").make_pipeline(loaded)
-        self._confined_to = None
+        self._confined_to, self._spare = None, None
         self.is_loaded = True
         return self._config
 
@@ -253,6 +266,7 @@ class DetectorRun:
         detector = self._config.make_detector(rate_hz=self._rate_hz)
         self._pipeline = replace(self._config, roi="").make_pipeline(detector)
         self._confined_to = None
+        self._spare = None
         self._times_ms.clear()
         self._counts, self._scored = Counts(), 0
         self.is_loaded = False

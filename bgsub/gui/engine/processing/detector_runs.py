@@ -90,6 +90,15 @@ class DetectorRuns:
             if index not in but:
                 run.restore(state)
 
+    def are_copied(self, states: Sequence[RunState]) -> bool:
+        """Whether `restore` has all its copies."""
+        return all(run.is_copied(state) for run, state in zip(self._runs, states, strict=False))
+
+    def copy_ahead(self, states: Sequence[RunState]) -> None:
+        """Make the copies that `restore` needs, while nothing else is to be done."""
+        for run, state in zip(self._runs, states, strict=False):
+            run.copy_ahead(state)
+
     def load(self, path: Path, frame: Frame | None) -> Config | None:
         """Continue with a saved model as A, and return its configuration; None if it cannot be used."""
         try:

@@ -1,6 +1,7 @@
 """Processes frames, keeps what it found, and goes back to an earlier state of the models."""
 
 import math
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -192,6 +193,16 @@ class FrameProcessor:
         self._learn(played, settings, rate_hz, hold=False, known=known)
         self._held = held
         return True
+
+    def copy_ahead(self, due_s: float) -> float:
+        """Copy the models for the next `repeat` once it is time, by `perf_counter`; return for how long it is not."""
+        held = self._held
+        if held is None or self.is_looking_back or self.runs.are_copied(held.runs):
+            return math.inf
+        if (wait_s := due_s - time.perf_counter()) > 0:
+            return wait_s
+        self.runs.copy_ahead(held.runs)
+        return math.inf
 
     def _unaffected(self, held: Snapshot, settings: Settings) -> dict[int, Result]:
         """Return the results of models that cannot be copied and would find the same: they need not see it again."""

@@ -16,6 +16,7 @@ from bgsub.gui.widgets.theme import Theme
 __all__ = ["PlotsPanel", "export_statistics"]
 
 _INTERVAL_MS = 250  # drawing axes takes milliseconds, in which the model waits for Python's lock
+_JUMP_S = 1.0  # between two frames that do not follow each other, at least
 _FRAMES = (250, 1500, 9000)
 _TIME, _SHARE, _SHARE_B, _MS, _MS_B, _F, _F_FRAME, _F_FRAME_B = (
     FRAME_COLUMNS.index(name)
@@ -92,11 +93,11 @@ class PlotsPanel(QWidget):
             plot.set_names(names, colours)
         self.scores.set_names([*names, f"{names[0]} so far"], [*colours, "threshold"])
         self.scores.setVisible(self._session.settings.truth is not None)
-        rows = _last_pass(history.rows(self.span.currentData()))
+        rows = _with_gaps(_last_pass(history.rows(self.span.currentData())))
         seconds = rows[:, _TIME] - self._begin_s
         self.share.show_curves(seconds, *(100 * rows[:, [_SHARE, _SHARE_B]].T))
         times = rows[:, [_MS, _MS_B]]
-        top = float(np.nanpercentile(times, 98)) * 1.4 if len(times) else 1.0  # the first frame compiles
+        top = float(np.nanpercentile(times, 98)) * 1.4 if np.isfinite(times).any() else 1.0  # the first frame compiles
         self.times.show_curves(seconds, rows[:, _MS], rows[:, _MS_B], top=max(top, 1.0))
         is_scored = np.isfinite(rows[:, _F_FRAME])  # between frames with labels there is nothing to draw
         shown = [_F_FRAME, _F_FRAME_B, _F] if len(names) > 1 else [_F_FRAME, _F]
@@ -123,6 +124,17 @@ def _last_pass(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the rows since the source was last begun again, or sought backwards."""
     back = np.flatnonzero(np.diff(rows[:, _TIME]) <= 0)
     return rows[back[-1] + 1 :] if len(back) else rows
+
+
+def _with_gaps(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return rows with NaN where time was jumped over, so that no line joins what was not seen."""
+    steps = np.diff(rows[:, _TIME])
+    if not len(steps):
+        return rows
+    jumps = np.flatnonzero(steps > max(_JUMP_S, 10 * float(np.median(steps)))) + 1
+    gaps = np.insert(rows, jumps, np.nan, axis=0)
+    gaps[:, _TIME] = np.insert(rows[:, _TIME], jumps, rows[jumps, _TIME])  # a time that is NaN moves the axis
+    return gaps
 
 
 def export_statistics(session: Session, parent: QWidget) -> None:

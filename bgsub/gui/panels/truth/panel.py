@@ -248,7 +248,8 @@ class TruthPanel(QScrollArea):
             painted = truth.frames.get(result.packet.number) if isinstance(truth, PaintedTruth) else None
             labels = painted if painted is not None and painted.shape == size else view.labels
         self.brush.show_labels(labels)
-        self.redrawn.emit()
+        if self.brush.is_active:  # else it draws nothing, and each change would paint all panes once more
+            self.redrawn.emit()
         self.undo_button.setEnabled(bool(self._undo))
         self.save.setEnabled(isinstance(truth, PaintedTruth) and bool(truth.frames))
         self.state.setText(self._describe(truth))

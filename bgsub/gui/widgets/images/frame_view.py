@@ -14,7 +14,7 @@ from PyQt6.QtGui import (
     QPen,
     QWheelEvent,
 )
-from PyQt6.QtWidgets import QComboBox, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from bgsub.frames import Frame
 from bgsub.gui.counting import Counted, Counting
@@ -69,6 +69,8 @@ class FrameView(QWidget):
         self._cache: tuple[tuple[object, ...], tuple[Frame, Frame], QImage] | None = None
         self._pressed: QPointF | None = None
         self._dragging = False
+        self.choice: QWidget | None = None
+        """Box in the corner that chooses the pane; legends are written beside it."""
         self.overlay: Overlay | None = None
         """Drawn above the image; receives mouse events first."""
         self.rest_cursor = Qt.CursorShape.ArrowCursor
@@ -78,6 +80,7 @@ class FrameView(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._cursor: KeyboardCursor | None = None
         self._is_ringed = False
+        self._is_pointed = False  # by the mouse, which was used last: then Return closes what it has drawn
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(QSize(120, 90))
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -226,8 +229,7 @@ class FrameView(QWidget):
                 self.overlay.paint(painter, self.to_pane)
             if self.hasFocus() and self._cursor is not None:
                 self._cursor.paint(painter, self.to_pane)
-            boxes = [child.geometry().right() for child in self.findChildren(QComboBox) if child.isVisible()]
-            choice_px = max(boxes, default=0)
+            choice_px = 0 if self.choice is None or self.choice.isHidden() else self.choice.geometry().right()
             legends = Legends(self._pane, self.viewport.zoom, self._captions, self._sides, self._effects, choice_px)
             legends.paint(painter, self.rect())
         if self._is_ringed:
@@ -291,7 +293,7 @@ class FrameView(QWidget):
         plain = not a0.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if plain and cursor.can_follow(a0.key()):
             self._move_cursor(cursor.moved(a0.key(), (height, width), fast=a0.isAutoRepeat()))
-        elif plain and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        elif plain and not self._is_pointed and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._click_cursor(cursor, Qt.MouseButton.LeftButton)
         elif plain and a0.key() == Qt.Key.Key_Delete:
             self._click_cursor(cursor, Qt.MouseButton.RightButton)
@@ -299,7 +301,7 @@ class FrameView(QWidget):
             super().keyPressEvent(a0)
 
     def _move_cursor(self, cursor: KeyboardCursor) -> None:
-        self._cursor = cursor
+        self._cursor, self._is_pointed = cursor, False
         at = self.to_pane(cursor.centre)
         room = self.rect().adjusted(20, 20, -20, -20)
         inside = QPointF(min(max(at.x(), room.left()), room.right()), min(max(at.y(), room.top()), room.bottom()))
@@ -325,6 +327,7 @@ class FrameView(QWidget):
     def focusInEvent(self, a0: QFocusEvent | None) -> None:
         reasons = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
         self._is_ringed = a0 is not None and a0.reason() in reasons
+        self._is_pointed = self._is_pointed and not self._is_ringed
         self.update()
 
     def focusOutEvent(self, a0: QFocusEvent | None) -> None:
@@ -336,6 +339,7 @@ class FrameView(QWidget):
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
         if a0 is None or self._image is None:
             return
+        self._cursor, self._is_ringed, self._is_pointed = None, False, True
         if self.overlay is not None and self.overlay.press(self.to_image(a0.position()), self._reach(), a0):
             self.update()
             return

@@ -89,7 +89,9 @@ class Legends:
         *,
         upright: bool = False,
     ) -> None:
-        widths = [painter.fontMetrics().horizontalAdvance(text) + 26 for text, _ in entries]
+        metrics, most = painter.fontMetrics(), room.width() - 20
+        widths = [min(metrics.horizontalAdvance(text) + 26, most) for text, _ in entries]
+        upright = upright or sum(widths) + 6 * len(widths) > most  # detectors may have long names
         if upright and entries:
             widths = [max(widths)] * len(widths)
         left = room.width() - 10 - (widths[0] if upright and widths else sum(widths) + 6 * (len(widths) - 1))
@@ -102,7 +104,8 @@ class Legends:
             painter.drawRoundedRect(QRect(left, top, width, 22), 4, 4)
             painter.fillRect(left + 6, top + 6, 10, 10, QColor(red, green, blue))
             painter.setPen(QColor("white"))
-            painter.drawText(QRect(left + 20, top, width - 20, 22), Qt.AlignmentFlag.AlignVCenter, text)
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width - 24)
+            painter.drawText(QRect(left + 20, top, width - 20, 22), Qt.AlignmentFlag.AlignVCenter, shown)
             if upright:
                 top += 24
             else:

@@ -64,6 +64,7 @@ class _Slot(QWidget):
         layout.addWidget(self.view, 1)
         self.box.activated.connect(lambda: self.view.setFocus())  # else keys such as Space go to the box
         self.box.setParent(self.view)
+        self.view.choice = self.box
         self.box.move(6, 6)
         self.box.setCursor(Qt.CursorShape.ArrowCursor)
 
