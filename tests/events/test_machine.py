@@ -27,6 +27,19 @@ def test_what_stays_in_its_place_is_no_event_unless_no_way_is_asked_for():
     assert times(run(frames(10, place), EventRules(min_travel=0))[0]) == [(1.0, 8.0)]
 
 
+def test_a_light_that_is_switched_is_a_change_of_the_scene_though_the_detector_knows_both_lights():
+    def light(time_s):
+        return 60.0 if 4 <= time_s < 6 else 120.0
+
+    events, changes = run(frames(10, walk(1, 9), light=light))
+    assert times(events) == [(1.0, 9.0)]
+    assert [(change.start.time_s, change.cause, change.share < 0.5) for change in changes] == [
+        (4.0, "light", True),
+        (6.0, "light", True),
+    ]
+    assert run(frames(10, light=lambda time_s: 120.0 - 10 * time_s))[1] == []  # dusk
+
+
 def test_leaves_that_sway_are_no_event():
     def leaf(time_s):
         x = 0.4 + 0.025 * math.sin(5 * time_s)
