@@ -91,9 +91,12 @@ class FloodGuard:
     def _knocked(self, observation: Observation) -> bool:
         recent = self._recent
         shift = max(observation.shift, max(one.shift for one in recent))
-        objects = len(observation.objects) - min(len(one.objects) for one in recent)
+        objects = self._count(observation) - min(self._count(one) for one in recent)
         spread = observation.spread - min(one.spread for one in recent)
         return shift >= _SHIFT and objects >= _NEW_OBJECTS and spread >= _SHIFT_SPREAD
+
+    def _count(self, observation: Observation) -> int:
+        return sum(seen.area >= self._rules.min_area for seen in observation.objects)
 
     def _wait(self, observation: Observation, before: Observation) -> SceneChange | None:
         self._note(observation)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
 from bgsub.events.observation import Observation, Seen
+from bgsub.events.rules import FAINT
 from bgsub.events.surroundings import Surroundings
 from bgsub.frames import Frame, Mask, Result
 from bgsub.objects import find_objects
@@ -46,7 +47,7 @@ class Measure:
     regions : mapping of str to Region, optional
         Named regions, in pixels of the masks.
     min_area : float
-        Share of the frame below which objects are left out.
+        Least share of the frame that an object covers to count; those of less than a quarter of it are left out.
     """
 
     def __init__(self, regions: Mapping[str, Region] | None = None, *, min_area: float = 0.0) -> None:
@@ -77,9 +78,10 @@ class Measure:
         height, width = mask.shape
         objects = find_objects(mask, score=result.score, regions=self._regions)
         pixels = height * width
-        large = np.flatnonzero(objects.areas >= self._min_area * pixels)
+        large = np.flatnonzero(objects.areas >= FAINT * self._min_area * pixels)
         if len(large) > _MOST:
             large = np.sort(large[np.argsort(-objects.areas[large], kind="stable")[:_MOST]])
+        many = np.count_nonzero(objects.areas >= self._min_area * pixels) >= _MANY
         small = _shrink(result.packet.frame)
         before, self._before = self._before, small
         self._surroundings.see(small, result.packet.time_s if time_s is None else time_s)
@@ -98,7 +100,7 @@ class Measure:
             foreground=cv2.countNonZero(mask) / pixels,
             spread=_spread(mask),
             light=float(np.median(small[::2, ::2])),
-            shift=0.0 if before is None or len(seen) < _MANY else _shift(before, small, width / height),
+            shift=0.0 if before is None or not many else _shift(before, small, width / height),
             aspect=width / height,
             file=file,
             shares={name: self._share(name, mask) for name in self._regions},
