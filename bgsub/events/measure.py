@@ -81,7 +81,7 @@ class Measure:
         large = np.flatnonzero(objects.areas >= FAINT * self._min_area * pixels)
         if len(large) > _MOST:
             large = np.sort(large[np.argsort(-objects.areas[large], kind="stable")[:_MOST]])
-        many = np.count_nonzero(objects.areas >= self._min_area * pixels) >= _MANY
+        many = int(np.sum(objects.areas >= self._min_area * pixels)) >= _MANY
         small = _shrink(result.packet.frame)
         before, self._before = self._before, small
         self._surroundings.see(small, result.packet.time_s if time_s is None else time_s)
@@ -147,7 +147,7 @@ def _spread(mask: Mask) -> float:
     rows = _between(sums, *_borders(mask.shape[0]))
     corners = _between(rows.T, *_borders(mask.shape[1]))
     cells = corners[1:, 1:] - corners[:-1, 1:] - corners[1:, :-1] + corners[:-1, :-1]
-    return np.count_nonzero(cells > 255 * _CELL_SHARE * mask.size / _GRID**2) / _GRID**2
+    return float(np.mean(cells > 255 * _CELL_SHARE * mask.size / _GRID**2))
 
 
 def _between(sums: NDArray[Any], before: NDArray[np.intp], share: NDArray[np.float64]) -> NDArray[np.float64]:
