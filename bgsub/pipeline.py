@@ -18,7 +18,7 @@ from bgsub.frames import Frame, Mask, Packet, Result, Score, Timings
 from bgsub.postprocess import RAW, Postprocess
 from bgsub.roi import Region
 from bgsub.stages import FILL_HOLES, MEDIAN, MIN_AREA, REGION, SHADOWS, WARMUP, Stage, StageTrace
-from bgsub.video.prefetch import Prefetch
+from bgsub.video.prefetch import Prefetch, Unbuffered
 from bgsub.video.sinks import Sink
 from bgsub.video.sources import FrameSource
 
@@ -192,7 +192,8 @@ def run(
     sinks : sequence of Sink
         Each gets every result, on the caller's thread unless its `any_thread` is true; all are closed at the end.
     depth : int
-        Length of the queue between the capture thread and the model.
+        Length of the queue between the capture thread and the model. With 0 there is neither queue nor thread: the
+        caller's does everything, which takes longer, but less processor time where other processes use the rest.
     progress : callable, optional
         Called with each result after the sinks.
     stop : callable, optional
@@ -218,11 +219,12 @@ def run(
         for sink in reversed(sinks):  # so that they are closed in their order
             stack.callback(sink.close)
         try:
-            packets = stack.enter_context(Prefetch(source, depth=depth, stop=stop))
+            packets = _read(source, depth, stop)
         except BaseException:
             source.close()  # there is no capture thread yet to close it
             raise
-        writer = stack.enter_context(_Writer(sinks, progress))
+        stack.enter_context(packets)
+        writer = stack.enter_context(_Writer(sinks, progress, threaded=depth > 0))
         for packet, wait_ms in _timed(packets):
             result = pipeline.step(packet, wait_ms)
             if first_mask_s is None:
@@ -254,11 +256,12 @@ def run(
 class _Writer:
     """Gives results to sinks: while one result is written on another thread, the caller makes the next.
 
-    At the end, and after an exception, the last result is written everywhere before anything is closed.
+    Without threads all is written at once. At the end, and after an exception, the last result is written everywhere
+    before anything is closed.
     """
 
-    def __init__(self, sinks: Sequence[Sink], progress: Callable[[Result], None] | None) -> None:
-        self._elsewhere = [sink for sink in sinks if sink.any_thread]
+    def __init__(self, sinks: Sequence[Sink], progress: Callable[[Result], None] | None, *, threaded: bool) -> None:
+        self._elsewhere = [sink for sink in sinks if sink.any_thread and threaded]
         self._here = [sink for sink in sinks if sink not in self._elsewhere]
         self._progress = progress
         self._executor = ThreadPoolExecutor(1, "bgsub-writer")
@@ -276,7 +279,10 @@ class _Writer:
         self._complete()
         for sink in self._here:
             sink.write(result)
-        self._last = result, self._executor.submit(self._write_elsewhere, result)
+        if self._elsewhere:
+            self._last = result, self._executor.submit(self._write_elsewhere, result)
+        elif self._progress is not None:
+            self._progress(result)
 
     def _write_elsewhere(self, result: Result) -> None:
         for sink in self._elsewhere:
@@ -289,6 +295,10 @@ class _Writer:
         future.result()
         if self._progress is not None:
             self._progress(result)
+
+
+def _read(source: FrameSource, depth: int, stop: Callable[[], bool] | None) -> Prefetch | Unbuffered:
+    return Prefetch(source, depth=depth, stop=stop) if depth else Unbuffered(source, stop)
 
 
 def _timed(packets: Iterable[Packet]) -> Iterable[tuple[Packet, float]]:

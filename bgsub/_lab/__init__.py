@@ -1,1 +1,1 @@
-"""What measurements of accuracy and of speed share: methods by text, jobs in processes, the machine."""
+"""What measurements and scans share: methods by text, jobs in processes, the machine, text for pages and tables."""

@@ -4,6 +4,7 @@ It is numba's own, with its errors caught: numba raises them where a function is
 that a power failure cut off would end every run.
 """
 
+import importlib.util
 import logging
 from functools import cache
 from typing import Any
@@ -28,6 +29,7 @@ def _make_cache_classes() -> tuple[Any, Any]:
     class ForgivingCache(FunctionCache):
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             compiling.begin()
+            _prepare_loading()
             found = self._load(sig, target_context)
             if found is None:
                 compiling.report_miss(self._py_func.__name__)
@@ -61,12 +63,39 @@ def _make_cache_classes() -> tuple[Any, Any]:
 
         def load_overload(self, sig: Any, target_context: Any) -> None:
             compiling.begin()
+            _prepare_loading()
             compiling.report_miss(self._name)
 
         def save_overload(self, sig: Any, data: Any) -> None:
             compiling.end()
 
     return ForgivingCache, NoCache
+
+
+@cache
+def _prepare_loading() -> None:
+    """Import what numba's code for arrays needs, but not the linear algebra of SciPy before anything uses it.
+
+    Numba imports that, which takes a quarter of a second, only to see whether it is there, and looks again for each
+    function that uses it. Nothing else changes where this version of numba has other names.
+    """
+    try:
+        from numba.np import linalg
+
+        names: Any = linalg
+        check = names.ensure_blas
+    except (ImportError, AttributeError) as error:
+        logger.debug("numba %s imports SciPy before it loads compiled code (%s)", numba.__version__, error)
+        return
+    if importlib.util.find_spec("scipy") is None:
+        return
+    names.ensure_blas = lambda: None
+    try:
+        from numba.np import arraymath
+
+        arraymath.ensure_blas = check  # type: ignore[attr-defined]
+    finally:
+        names.ensure_blas = check
 
 
 @cache

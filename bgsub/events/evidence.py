@@ -5,8 +5,9 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from bgsub.events.approach import Approaches
 from bgsub.events.crowd import Crowd
-from bgsub.events.observation import Box, Observation, Seen
+from bgsub.events.observation import Box, Observation, Seen, at_one_border, length, overlap, translation
 from bgsub.events.rules import EventRules
 
 __all__ = ["LOST_S", "Evidence", "Trail", "overlap", "translation"]
@@ -51,9 +52,6 @@ _LEAST_SCORE = -0.5
 _MOST_DIFFUSE = 0.3
 """What lies in surroundings that have changed by more than this share of its own change is light."""
 
-_BORDER = 0.004
-"""Share of the frame within which a box touches its border."""
-
 
 @dataclass(slots=True)
 class _Point:
@@ -88,6 +86,8 @@ class Trail:
     """Its area then."""
     history: list[tuple[Observation, Seen]] = field(default_factory=list)
     """Where it was seen before it counted."""
+    approach: list[tuple[Observation, Seen]] = field(default_factory=list)
+    """Where it was seen before it had the least area."""
     largest: float = 0.0
     """Its largest area."""
     speed: tuple[float, float] = (0.0, 0.0)
@@ -124,6 +124,7 @@ class Evidence:
         self._rules = rules
         self._trails: list[Trail] = []
         self._crowd = Crowd()
+        self._approaches = Approaches(rules)
         self._number = 0
         self._frame = 0
 
@@ -134,7 +135,9 @@ class Evidence:
 
     def waiting_since(self) -> float:
         """Return the earliest time from which an object may yet count, as one that has not moved enough so far."""
-        return min((self._begin(trail) for trail in self._trails if trail.since_s is None), default=math.inf)
+        undecided = (trail for trail in self._trails if trail.since_s is None)
+        begins = (trail.approach[0][0].time_s if trail.approach else self._begin(trail) for trail in undecided)
+        return min((*begins, self._approaches.waiting_since()))
 
     def see(self, observation: Observation) -> list[Trail]:
         """Follow the objects of a frame, and return the trails that have ended."""
@@ -160,6 +163,7 @@ class Evidence:
         for seen in objects:
             if id(seen) not in matched:
                 self._start(seen, observation, lost)
+        self._approaches.see(observation)
         return ended
 
     def finish(self) -> list[Trail]:
@@ -179,12 +183,14 @@ class Evidence:
         No object counts for how it moved before: what the change left behind must move again.
         """
         self._crowd.forget()
+        self._approaches.forget()
         for trail in self._trails:
             trail.deadline_s += unseen_s
             trail.points.clear()
             if trail.since_s is None:
                 trail.born_s, trail.born_frame, trail.frames = trail.seen_s, self._frame, 1
                 trail.history.clear()
+                trail.approach.clear()
 
     def _start(self, seen: Seen, observation: Observation, lost: Iterable[Trail]) -> None:
         time_s = observation.time_s
@@ -199,6 +205,7 @@ class Evidence:
         trail = Trail(self._number, time_s, seen, time_s, seen.score, time_s + LOST_S, seen.diffuse, self._frame)
         trail.largest = seen.area
         trail.history.append((observation, seen))
+        trail.approach = self._approaches.leading_to(observation, seen)
         self._trails.append(trail)
         self._add_point(trail, observation)
 
@@ -238,6 +245,8 @@ class Evidence:
             points.popleft()
         if trail.since_s is None:
             begin_s = self._begin(trail)
+            if begin_s > trail.born_s:
+                trail.approach.clear()
             while trail.history and trail.history[0][0].time_s < begin_s:
                 del trail.history[0]
 
@@ -257,18 +266,22 @@ class Evidence:
             trail.since_s = self._begin(trail)
             trail.moved_s, trail.moved_area = trail.seen_s, 0.0
             return
-        own = _length(trail.seen.box[2], trail.seen.box[3], observation.aspect)
+        own = length(trail.seen.box[2], trail.seen.box[3], observation.aspect)
         least = max(rules.min_travel, min(own, _BASE + _OF_ITSELF * own))
         last = points[-1]
         for point in reversed(points):
             distance = translation(point.box, last.box, observation.aspect)
             if distance >= least and distance >= _STRAIGHT * (last.way - point.way):
-                if _at_one_border(point.box, last.box) and distance < _ENTRY * (last.time_s - point.time_s):
+                if at_one_border(point.box, last.box) and distance < _ENTRY * (last.time_s - point.time_s):
                     continue
                 if self._crowd.hides(trail.seen, distance, self._trails, observation.time_s, observation.aspect):
                     continue
                 young = observation.time_s - trail.born_s <= WINDOW_S
                 trail.since_s = trail.born_s if young else point.time_s
+                if young and trail.approach:
+                    trail.history[:0] = trail.approach
+                    trail.since_s = trail.approach[0][0].time_s
+                trail.approach.clear()
                 return
 
     def _moves(self, trail: Trail, observation: Observation) -> bool:
@@ -279,46 +292,6 @@ class Evidence:
             if translation(point.box, trail.seen.box, observation.aspect) >= _STEP:
                 return True
         return False
-
-
-def translation(old: Box, new: Box, aspect: float) -> float:
-    """Return how far a box was shifted, in diagonals of the frame.
-
-    A box is shifted where opposite edges move the same way, by the lesser of both distances; one that grows, shrinks or
-    flickers is not. An edge that stays at the border of the frame says nothing.
-
-    Examples
-    --------
-    >>> translation((0.2, 0.2, 0.1, 0.1), (0.2, 0.2, 0.4, 0.1), 1.0)
-    0.0
-    >>> round(translation((0.2, 0.2, 0.1, 0.1), (0.5, 0.2, 0.1, 0.1), 1.0) * 2**0.5, 3)
-    0.3
-    """
-    return _length(_shift(old[0], old[2], new[0], new[2]), _shift(old[1], old[3], new[1], new[3]), aspect)
-
-
-def _shift(old: float, old_size: float, new: float, new_size: float) -> float:
-    first, last = new - old, new + new_size - old - old_size
-    low = max(old, new) <= _BORDER
-    high = min(old + old_size, new + new_size) >= 1 - _BORDER
-    if low and high:
-        return 0.0
-    if low or high:
-        return abs(last if low else first)
-    return min(abs(first), abs(last)) if first * last > 0 else 0.0
-
-
-def _at_one_border(old: Box, new: Box) -> bool:
-    """Return whether two boxes touch the same border of the frame."""
-    return any(
-        max(old[axis], new[axis]) <= _BORDER or min(old[axis] + old[axis + 2], new[axis] + new[axis + 2]) >= 1 - _BORDER
-        for axis in (0, 1)
-    )
-
-
-def _length(x: float, y: float, aspect: float) -> float:
-    """Return the length of a way in shares of width and height, in diagonals of the frame."""
-    return math.hypot(x * aspect, y) / math.hypot(aspect, 1)
 
 
 def _match(trails: list[Trail], objects: list[Seen], time_s: float) -> list[tuple[Trail, Seen]]:
@@ -345,13 +318,3 @@ def _is_rest(trail: Trail, seen: Seen) -> bool:
     """Return whether an object is what is left of one that did not move."""
     still = trail.since_s is not None and trail.seen_s - trail.moved_s > _STEP_S / 2
     return still and seen.area * _RESHAPED < trail.seen.area
-
-
-def overlap(one: Box, other: Box) -> float:
-    """Return the area that two boxes share, divided by that which they cover together."""
-    width = min(one[0] + one[2], other[0] + other[2]) - max(one[0], other[0])
-    height = min(one[1] + one[3], other[1] + other[3]) - max(one[1], other[1])
-    if width <= 0 or height <= 0:
-        return 0.0
-    shared = width * height
-    return shared / (one[2] * one[3] + other[2] * other[3] - shared)

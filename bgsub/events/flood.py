@@ -26,6 +26,10 @@ _CALM_SHARE, _CALM_SPREAD = 0.1, 0.25
 _LIGHT = 6.0
 """Grey levels by which the brightness of a frame jumps if the light was switched."""
 
+_SWITCHED = 0.35
+"""Share of the brightness that comes or goes at once where the light is switched: the detector may know both lights,
+and see no foreground. Automatic exposure changed by at most 0.25 on recordings."""
+
 
 class FloodGuard:
     """Tells from the foreground of successive frames when all of the scene has changed.
@@ -72,7 +76,7 @@ class FloodGuard:
             flood = self._rules.flood_share
             jumped = observation.foreground >= flood and rise >= flood / 2 and observation.spread >= _SPREAD
             everywhere = observation.spread >= max(_SPREAD, before.spread + _SPREAD_RISE) and rise >= _SHARE_RISE
-            if jumped or everywhere or self._knocked(observation):
+            if jumped or everywhere or self._switched(observation) or self._knocked(observation):
                 self._before, self._start = before, Moment.of(observation)
                 self._share, self._light, self._jump = observation.foreground, recent[0].light, 0.0
                 self._note(observation)
@@ -80,12 +84,19 @@ class FloodGuard:
                 return
         recent.append(observation)
 
+    def _switched(self, observation: Observation) -> bool:
+        light = observation.light
+        return any(abs(light - one.light) >= max(_LIGHT, _SWITCHED * max(light, one.light)) for one in self._recent)
+
     def _knocked(self, observation: Observation) -> bool:
         recent = self._recent
         shift = max(observation.shift, max(one.shift for one in recent))
-        objects = len(observation.objects) - min(len(one.objects) for one in recent)
+        objects = self._count(observation) - min(self._count(one) for one in recent)
         spread = observation.spread - min(one.spread for one in recent)
         return shift >= _SHIFT and objects >= _NEW_OBJECTS and spread >= _SHIFT_SPREAD
+
+    def _count(self, observation: Observation) -> int:
+        return sum(seen.area >= self._rules.min_area for seen in observation.objects)
 
     def _wait(self, observation: Observation, before: Observation) -> SceneChange | None:
         self._note(observation)

@@ -4,9 +4,13 @@ import math
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, Self, get_args
 
-__all__ = ["EventRules", "Sensitivity"]
+__all__ = ["FAINT", "EventRules", "Sensitivity"]
 
 Sensitivity = Literal["low", "normal", "high"]
+
+
+FAINT = 0.25
+"""Share of the least area from which a thing is followed that may become large enough."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,8 @@ class Chain:
                 progress(skip)
 
         try:
-            pipeline.run(sliced, made, [collector], progress=advance, stop=stop)
+            # On one thread: frames are small, so that handing them on takes an eighth more processor time.
+            pipeline.run(sliced, made, [collector], depth=0, progress=advance, stop=stop)
         except BgsubError as error:
             failure = str(error)
         self._frames += collector.seen

@@ -28,7 +28,7 @@ __all__ = ["Plan", "ScanControl", "ScanInterrupted", "make_plan", "scan", "write
 _WORK = ".scan"
 
 _THREADS = 1
-"""Of the detector: frames are small, and reading, detecting and measuring have threads of their own."""
+"""Of the detector: frames are small, and files or their parts are analysed in parallel instead."""
 
 _Step = tuple[int, list[FileReport], list[FoundEvent], list[FoundChange]]
 """Number of a recording, what is known of its files, and what has become final."""

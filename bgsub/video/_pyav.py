@@ -15,6 +15,10 @@ __all__ = ["ANY_TAGS", "describe", "read_head", "stated_end_s", "video_stream"]
 ANY_TAGS: dict[str, Any] = {"metadata_errors": "replace"} if int(av.__version__.partition(".")[0]) < 19 else {}
 """Options of `av.open` with which tags may hold other bytes than UTF-8; since PyAV 19 they always may."""
 
+_ONE_THREAD_PX = 854 * 480
+"""Frames up to this size are decoded on one thread: on two it takes 0.3 ms instead of 0.4, but a third more of their
+time together."""
+
 _CLOCK = re.compile(r"(\d+):(\d\d):(\d\d(?:\.\d*)?)")
 
 
@@ -24,7 +28,7 @@ def describe(error: av.FFmpegError) -> str:
 
 
 def video_stream(container: InputContainer, name: str) -> VideoStream | None:
-    """Return the first video stream, set to decode on all cores; None without one.
+    """Return the first video stream, set to decode on all cores if frames are large; None without one.
 
     Raises
     ------
@@ -38,7 +42,8 @@ def video_stream(container: InputContainer, name: str) -> VideoStream | None:
         raise SourceError(f"the video of {name} has an unknown codec; it may be damaged, or convert it with ffmpeg")
     check_frame_size(name, (stream.height, stream.width))
     stream.codec_context.options = {"max_pixels": str(most_pixels())}  # the size may change later
-    stream.thread_type = "AUTO"
+    small = 0 < stream.height * stream.width <= _ONE_THREAD_PX
+    stream.thread_type = "NONE" if small else "AUTO"
     return stream
 
 

@@ -10,7 +10,7 @@ from typing import Self
 from bgsub.frames import Packet, VideoInfo
 from bgsub.video.sources.base import FrameSource
 
-__all__ = ["Prefetch"]
+__all__ = ["Prefetch", "Unbuffered"]
 
 logger = logging.getLogger(__name__)
 
@@ -177,3 +177,48 @@ class Prefetch:
             if not self._stop:
                 self._queue.append(packet)
                 self._changed.notify_all()
+
+
+class Unbuffered:
+    """Read a source on the reader's thread, frame by frame, with what `Prefetch` has for files.
+
+    Parameters
+    ----------
+    source : FrameSource
+        The source to read; `close` closes it.
+    stop : callable, optional
+        Asked before each frame; when it returns True, there are no more frames.
+    """
+
+    dropped = 0
+    """Nothing is dropped."""
+
+    def __init__(self, source: FrameSource, stop: Callable[[], bool] | None = None) -> None:
+        self._source = source
+        self._is_over = stop or (lambda: False)
+
+    @property
+    def info(self) -> VideoInfo:
+        """The description of the source."""
+        return self._source.info
+
+    @property
+    def end_verified(self) -> bool:
+        """Whether it is certain, once there are no more frames, that no frame is missing."""
+        return self._source.end_verified
+
+    def close(self) -> None:
+        """Close the source."""
+        self._source.close()
+
+    def __iter__(self) -> Iterator[Packet]:
+        while not self._is_over() and (packet := self._source.read()) is not None:
+            yield packet
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

@@ -7,6 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bgsub._files import failure
+from bgsub._numba import JIT_ENABLED
+from bgsub.errors import BgsubError
+from bgsub.warmup import warm_up
 from bgsub.watching.cameras.camera import Camera
 from bgsub.watching.delivery.event_log import EventLog
 from bgsub.watching.delivery.mqtt import Mqtt
@@ -86,6 +89,7 @@ def watch(
             stack.callback(server.close)
             on_port(server.port)
         stack.callback(_close, cameras)
+        _compile(settings)
         for camera in cameras:
             camera.start()
         next_s, retry_s = 0.0, 0.0
@@ -99,6 +103,21 @@ def watch(
                 log.retry()
             time.sleep(_LOOK_S)
     return [f"{camera.name}: {camera.trouble}" for camera in states if camera.failed]
+
+
+def _compile(settings: WatchSettings) -> None:
+    """Compile what the detectors need before any camera is opened: nobody watches it meanwhile, for half a minute."""
+    configs = [camera.scan.config for camera in settings.cameras if JIT_ENABLED]
+    different = {repr((one.detector, one.parameters)): one for one in configs}
+    for config in different.values():
+        name = config.detector
+        try:
+            compiled = warm_up(name, **config.parameters)
+        except (BgsubError, ValueError) as error:
+            logger.debug("%s is not compiled ahead (%s); its cameras report it", name, error)
+            continue
+        if compiled:
+            logger.info("compiled %d functions of %s", len(compiled), name)
 
 
 def _open_log(settings: WatchSettings) -> EventLog:

@@ -77,3 +77,19 @@ def test_a_private_name_that_has_moved_costs_one_line_of_the_log(moved, fast):
     assert plain in fast.splitlines(keepends=True)
     assert log.count("\n") == 1
     assert "results are the same, but slower" in log
+
+
+SCIPY = """
+import sys, numpy as np, numba, bgsub
+bgsub.create("norma").apply(np.zeros((20, 30, 3), np.uint8))
+assert "numba.np.arraymath" in sys.modules
+print("scipy.linalg" in sys.modules)
+print(numba.njit(lambda one, other: np.dot(one, other))(np.arange(3.0), np.arange(3.0)), "scipy.linalg" in sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_linear_algebra_is_imported_only_when_a_function_uses_it():
+    pytest.importorskip("scipy")
+    done = subprocess.run([sys.executable, "-W", "error", "-c", SCIPY], capture_output=True, text=True, timeout=300)
+    assert (done.stdout, done.stderr) == ("False\n5.0 True\n", "")

@@ -1,5 +1,6 @@
 """The pipeline: what a step does, what a run does, and what is left when one fails."""
 
+import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -204,10 +205,37 @@ class TestRun:
         # 3 in the queue, one the source has just made, one here and the one before, whose name is still bound
         assert 4 <= max(most) <= 6
 
+    def test_without_a_queue_all_happens_on_the_callers_thread(self) -> None:
+        threads, seen = set[int](), list[int]()
+        expected, source, sink = masks(pipeline()), Squares(), Recorder(act=lambda: threads.add(threading.get_ident()))
+        sink.any_thread = True
+        made = pipeline()
+        step = made.step
+
+        def kept(*packet: Any) -> Result:
+            result = step(*packet)
+            np.testing.assert_array_equal(result.mask, expected[result.packet.index])
+            return result
+
+        made.step = kept  # type: ignore[method-assign]
+        summary = run(source, made, [sink], depth=0, progress=lambda result: seen.append(result.packet.index))
+        assert threads == {threading.get_ident()}
+        assert sink.indices == seen == list(range(COUNT))
+        assert (source.closed, sink.closed, summary.frames) == (1, 1, COUNT)
+
+    def test_without_a_queue_stop_and_errors_close_all(self) -> None:
+        source, sink = Squares(), Recorder()
+        assert run(source, pipeline(), [sink], depth=0, stop=lambda: len(sink.indices) >= 3).frames == 3
+        assert (source.closed, sink.closed) == (1, 1)
+        source, sink = Squares(), Recorder(OSError("disk"))
+        with pytest.raises(OSError, match="disk"):
+            run(source, pipeline(), [sink], depth=0)
+        assert (source.closed, sink.closed) == (1, 1)
+
     def test_wrong_depth_closes_source_and_sinks(self) -> None:
         source, sink = Squares(), Recorder()
         with pytest.raises(ValueError, match="depth must be"):
-            run(source, pipeline(), [sink], depth=0)
+            run(source, pipeline(), [sink], depth=-1)
         assert (source.closed, sink.closed) == (1, 1)
 
 

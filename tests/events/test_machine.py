@@ -27,6 +27,73 @@ def test_what_stays_in_its_place_is_no_event_unless_no_way_is_asked_for():
     assert times(run(frames(10, place), EventRules(min_travel=0))[0]) == [(1.0, 8.0)]
 
 
+def nearing(start, end, *, area=None):
+    """Return somebody who comes nearer, until a hundred times as large: on a way, unless `area` says how it grows."""
+
+    def place(time_s):
+        if not start <= time_s <= end:
+            return []
+        share = (time_s - start) / (end - start)
+        side = 0.01 * 10**share
+        return [Seen((0.2 + 0.5 * share, 0.3, side, 2 * side), side * side if area is None else area(share), 0.6)]
+
+    return place
+
+
+def test_an_event_begins_when_a_thing_that_comes_nearer_is_first_followed_not_when_it_is_large():
+    large_s = next(one.time_s for one in frames(12, nearing(2, 10)) if any(s.area >= 0.002 for s in one.objects))
+    followed_s = next(one.time_s for one in frames(12, nearing(2, 10)) if any(s.area >= 0.0005 for s in one.objects))
+    assert followed_s + 2 < large_s < followed_s + 3  # seconds for which it is remembered
+    assert times(run(frames(12, nearing(2, 10)), EventRules(min_area=0.002))[0]) == [(round(followed_s, 2), 10.0)]
+
+
+@pytest.mark.parametrize("away", ["still", "sways", "elsewhere", "seldom"])
+def test_what_is_small_and_does_not_come_begins_no_event(away):
+    def small(time_s):
+        x = {"sways": 0.2 + 0.02 * math.sin(9 * time_s), "elsewhere": 0.8 - 0.03 * time_s}.get(away, 0.2)
+        if away == "seldom":
+            x -= 0.01 * (4 - time_s)
+        shown = time_s < 4 and (away != "seldom" or round(25 * time_s) % 8 == 0)
+        return [Seen((x, 0.3, 0.03, 0.06), 0.001, 0.6)] if shown else []
+
+    def large(time_s):
+        x = 0.2 + 0.1 * (time_s - 4)
+        return [Seen((x, 0.3, 0.06, 0.12), 0.005, 0.6)] if 4 <= time_s <= 8 else []
+
+    (event,) = run(frames(12, small, large), EventRules(min_area=0.002))[0]
+    half_a_swing_s = math.pi / 9
+    assert 4.0 - (half_a_swing_s if away == "sways" else 0.0) <= event.start.time_s <= 4.0
+    assert event.end.time_s == 8.0
+
+
+def test_small_things_keep_events_from_being_reported_for_seconds_only():
+    rules, small = EventRules(min_area=0.002), blob((0.2, 0.05, 0.03, 0.06), 0, 40)
+
+    def grown(time_s):
+        """Return what comes near and then stays, without ever counting."""
+        x = 0.7 + 0.02 * min(time_s, 1.0)
+        return [Seen((x, 0.05, 0.03, 0.06), 0.001 if time_s < 1 else 0.0025, 0.6)]
+
+    for place, latest_s in ((small, 5 + 1.2 + 3.1), (grown, 5 + 1.2 + 10.1)):
+        machine = EventMachine(rules)
+        reported = [(one.time_s, found) for one in frames(40, walk(2, 5), place) for found in machine.see(one)]
+        assert [times([found]) for _, found in reported] == [[(2.0, 5.0)]]
+        assert reported[0][0] <= latest_s
+
+
+def test_a_light_that_is_switched_is_a_change_of_the_scene_though_the_detector_knows_both_lights():
+    def light(time_s):
+        return 60.0 if 4 <= time_s < 6 else 120.0
+
+    events, changes = run(frames(10, walk(1, 9), light=light))
+    assert times(events) == [(1.0, 9.0)]
+    assert [(change.start.time_s, change.cause, change.share < 0.5) for change in changes] == [
+        (4.0, "light", True),
+        (6.0, "light", True),
+    ]
+    assert run(frames(10, light=lambda time_s: 120.0 - 10 * time_s))[1] == []  # dusk
+
+
 def test_leaves_that_sway_are_no_event():
     def leaf(time_s):
         x = 0.4 + 0.025 * math.sin(5 * time_s)

@@ -54,6 +54,16 @@ def test_spread_tells_thin_foreground_everywhere_from_one_object():
     assert Measure()(result(grey(size=(160, 160)), one)).spread < 0.2
 
 
+@pytest.mark.parametrize("size", [(64, 96), (45, 83), (181, 320), (9, 11)])
+def test_spread_is_the_share_of_cells_with_2_percent_of_foreground(size):
+    random = np.random.default_rng(size)
+    for share in (0.001, 0.01, 0.02, 0.05):
+        mask = np.where(random.random(size) < share, np.uint8(255), np.uint8(0))
+        fine = np.repeat(np.repeat(mask, 8, axis=0), 8, axis=1)  # cells of whole pixels
+        cells = fine.reshape(8, size[0], 8, size[1]).mean(axis=(1, 3))
+        assert Measure()(result(grey(size=size), mask)).spread == (cells > 255 * 0.02).mean()
+
+
 def test_the_shift_of_the_image_is_measured_where_there_are_several_objects():
     random = np.random.default_rng(0)
     scene = np.kron(random.integers(0, 255, (40, 60)).astype(np.uint8), np.ones((8, 8), np.uint8))

@@ -8,6 +8,7 @@ import av
 import pytest
 
 import bgsub
+from bgsub._numba import JIT_ENABLED
 from bgsub.watching import read_settings, watch
 from tests.watching.made import events, record, until, watching, write_settings
 
@@ -219,3 +220,16 @@ def test_events_are_readable_json_lines(tmp_path):
     text = (tmp_path / "out" / "events.jsonl").read_bytes()
     assert text.endswith(b"\n")
     assert all(json.loads(line)["version"] == bgsub.__version__ for line in text.splitlines())
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT")
+def test_all_is_compiled_before_a_camera_is_opened(tmp_path, monkeypatch):
+    order = []
+    monkeypatch.setattr("bgsub.watching.run.warm_up", lambda name, **_: order.append(name) or [])
+    monkeypatch.setattr("bgsub.watching.run.Camera.start", lambda camera: order.append(camera.status.name))
+    text = "".join(
+        f'[cameras.{name}]\nsource = "{tmp_path}/{name}.mkv"\ndetector = "{detector}"\n'
+        for name, detector in (("yard", "adaptive"), ("door", "norma"), ("gate", "adaptive"))
+    )
+    watch(read_settings(write_settings(tmp_path, text)), stop=lambda: True)
+    assert order == ["adaptive", "norma", "yard", "door", "gate"]

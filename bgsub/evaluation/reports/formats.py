@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from bgsub.evaluation.reports.escape import escape_latex, escape_markdown, flatten, visible
+from bgsub._lab.escape import escape_latex, escape_markdown, flatten, visible
 from bgsub.evaluation.reports.stored_rows import plain
 from bgsub.evaluation.reports.tables import Cell, Line, Table
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from bgsub._lab.escape import visible
 from bgsub.errors import ReportError
 from bgsub.evaluation.metrics import MEASURES, mean_measures
-from bgsub.evaluation.reports.escape import visible
 from bgsub.evaluation.reports.rows import Mean, Row, Sample
 from bgsub.evaluation.reports.stored_rows import cells, plain, row_from_json, row_to_json
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from bgsub.evaluation.reports.escape import escape_html, flatten
+from bgsub._lab.escape import escape_html, flatten
 from bgsub.scanning.found import FileReport, FoundEvent, ScanResult
 from bgsub.scanning.report.summary import by_day, clock_text, span_text
 from bgsub.scanning.report.timeline import timelines

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bgsub.evaluation.reports.escape import escape_html
+from bgsub._lab.escape import escape_html
 from bgsub.scanning.found import FileReport, FoundChange, FoundEvent, ScanResult
 from bgsub.scanning.report.summary import clock_text
 

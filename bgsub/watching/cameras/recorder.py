@@ -14,8 +14,8 @@ __all__ = ["Recorder", "remove_oldest"]
 
 logger = logging.getLogger(__name__)
 
-_UNDECIDED_S = 12.0
-"""Time in which an object may have been seen before it counts."""
+_UNDECIDED_S = 15.0
+"""Time in which an object may have been seen before it counts: 13 s, and some for a frame that is late."""
 
 
 class Recorder:

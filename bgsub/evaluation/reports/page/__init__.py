@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bgsub._files import write_text
-from bgsub.evaluation.reports.escape import escape_html
+from bgsub._lab.escape import escape_html
 from bgsub.evaluation.reports.page import sections
 from bgsub.evaluation.reports.page.template import document
 from bgsub.evaluation.reports.page.videos import videos

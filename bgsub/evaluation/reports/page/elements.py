@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 
-from bgsub.evaluation.reports.escape import escape_html
+from bgsub._lab.escape import escape_html
 from bgsub.evaluation.reports.page.svg import colour
 from bgsub.evaluation.reports.tables import Cell, Line, Table
 

@@ -5,8 +5,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from bgsub._lab.escape import escape_html, flatten
 from bgsub.evaluation.reports.columns import COLUMNS, average
-from bgsub.evaluation.reports.escape import escape_html, flatten
 from bgsub.evaluation.reports.page.elements import definitions, html_table, legend, plain_table
 from bgsub.evaluation.reports.page.svg import Series, chart, colour
 from bgsub.evaluation.reports.report import Report

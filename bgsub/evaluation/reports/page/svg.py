@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bgsub.evaluation.reports.escape import escape_html
+from bgsub._lab.escape import escape_html
 
 __all__ = ["Series", "chart", "colour"]
 

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 
-from bgsub.evaluation.reports.escape import escape_html
+from bgsub._lab.escape import escape_html
 
 __all__ = ["document"]
 

@@ -3,9 +3,9 @@
 import base64
 import itertools
 
+from bgsub._lab.escape import escape_html
 from bgsub._opencv import cv2
 from bgsub.evaluation.reports.columns import COLUMNS
-from bgsub.evaluation.reports.escape import escape_html
 from bgsub.evaluation.reports.page.elements import legend, plain_table
 from bgsub.evaluation.reports.page.svg import Series, chart, colour
 from bgsub.evaluation.reports.report import Report
