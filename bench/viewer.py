@@ -28,7 +28,7 @@ from bgsub.gui.qt_process import release_cv2_qt
 
 release_cv2_qt()
 
-from PyQt6.QtCore import QSettings, QTimer
+from PyQt6.QtCore import QEvent, QSettings, QTimer
 from PyQt6.QtWidgets import QApplication
 
 from bgsub.config import Config
@@ -93,10 +93,14 @@ class Paced(FrameSource):
         self._source.close()
 
 
+_windows: list[MainWindow] = []  # deleted before the application, in order, and not by the garbage collector
+
+
 def show(session: Session) -> MainWindow:
     """Show the window in its default layout."""
     kept = QSettings(str(Path(tempfile.mkdtemp()) / "kept.ini"), QSettings.Format.IniFormat)
     window = MainWindow(session, Theme(QApplication.instance()), kept)
+    _windows.append(window)
     window.show()
     return window
 
@@ -291,7 +295,10 @@ def main() -> None:
             paints(path, given.seconds)
         else:
             memory(path, given.minutes)
-        application.processEvents()
+        for window in _windows:
+            window.end()
+            window.deleteLater()
+        application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 if __name__ == "__main__":
