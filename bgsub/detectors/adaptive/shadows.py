@@ -29,7 +29,7 @@ _RULE = Darkening(
     variance=np.float32(8.0**2),
     least=np.float32(6.25),  # a quarter of the square
 )
-_SELDOM = 0.05  # share of what is brighter that may have the background's chromaticity if colours tell objects,
+_SELDOM = 0.1  # share of what is brighter that may have the background's chromaticity if colours tell objects,
 _PRIOR = 25.0  # after as many pixels as make this share small beside
 _FADING = 0.999  # of counts, per frame
 _ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
@@ -97,9 +97,10 @@ def mark_shadows(
     brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 8 grey
     levels. Grey cars on grey roads look like that in places, so the majority decides: shadow is where most of the
     foreground in a square of 15 pixels may be in shadow, except what the rest of the foreground encloses. Holes that
-    were filled do not vote, and become background where only shadows close them. A region
-    that is shadow as a whole and has less than 70 % of the brightness is an object, since nothing casts it. Of frames
-    larger than 320x240 every second, third, ... row and column is looked at, and stands for its neighbours.
+    were filled do not vote, and become background where only shadows close them. A region that is shadow as a whole
+    and has less than 70 % of the brightness is an object, since nothing casts it, unless colours tell objects. Of
+    frames larger than 320x240 every second, third, ... row and column is looked at, and stands for its neighbours; so does
+    background there that touches shadow alone, since what foreground it stands for is the border of the shadow.
 
     Parameters
     ----------
@@ -142,9 +143,7 @@ def mark_shadows(
         solid = np.ascontiguousarray(unfilled[every, every][box])
         found = _find(Images(inside, thin(frame), thin(background), unit), solid, rule, side, threads)
         if found is not None:
-            few[:] = 0
-            few[box] = found
-            found = few
+            found = _take_border(few, found, box)
     if found is not None:
         run_bands(write_enlarged, mask.shape, threads, found, step, final, unfilled, value, mask, light=_LIGHT)
 
@@ -173,8 +172,23 @@ def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: i
     np.copyto(darkened, OPENED, where=opened != 0)
     if not cv2.hasNonZero(shadows):
         return None
-    _leave_objects(shadows, images, box)
+    if rule.variance < np.inf:  # else colours tell that it is no object
+        _leave_objects(shadows, images, box)
     return shadows
+
+
+def _take_border(few: Mask, found: Mask, box: tuple[slice, slice]) -> Mask:
+    """Return what was found in a box of a grid for all of it, and with the background that touches shadows alone.
+
+    Of the pixels that such a point of the grid stands for, those that are foreground are the border of the shadow.
+    """
+    found_all: Mask = np.zeros_like(few)
+    found_all[box] = found
+    around = np.ones((3, 3), np.uint8)
+    shadows = cv2.compare(found_all, 255, cv2.CMP_EQ)
+    near_others = cv2.dilate(cv2.subtract(few, shadows), around)
+    border = cv2.subtract(cv2.dilate(shadows, around), cv2.bitwise_or(few, near_others))
+    return np.asarray(cv2.bitwise_or(found_all, border), np.uint8)
 
 
 def _leave_objects(shadows: Mask, images: Images, box: tuple[slice, slice]) -> None:

@@ -251,6 +251,31 @@ def test_a_penumbra_is_shadow_where_objects_seldom_have_the_colour_of_the_backgr
     assert (seldom[:, 10:28] == 0).all()
 
 
+def test_a_dark_region_that_looks_like_shadow_as_a_whole_is_one_only_where_colours_tell_objects():
+    """Its caster may look like the background, or have just left the picture."""
+    random = np.random.default_rng(0)
+    learned = np.array([60.0, 140.0, 90.0]) + random.normal(0, 10, (60, 80, 1))
+    now, mask = learned.copy(), np.zeros((60, 80), np.uint8)
+    now[20:40, 20:50] *= 0.5
+    mask[20:40, 20:50] = 255
+    assert not find_shadows(mask, now, learned).any()
+    assert find_shadows(mask, now, learned, Colours(5000.0, 20.0))[22:38, 22:48].all()
+
+
+@pytest.mark.skipif(SMALL, reason="larger than 320x240")
+def test_a_shadow_in_a_large_frame_takes_its_border():
+    """Shadows of large frames are looked for in every second row and column; the border lies between them."""
+    size = (480, 640)
+    learned = np.full((*size, 3), (90.0, 110.0, 130.0))
+    now, mask = learned.copy(), np.zeros(size, np.uint8)
+    now[202:301, 102:301] *= 0.8
+    now[152:202, 102:161] = (200, 30, 20)
+    mask[202:301, 102:301], mask[152:202, 102:161] = 255, 255
+    shadow = find_shadows(mask, now, learned)
+    assert shadow[220:301, 200:301].all()
+    assert not shadow[152:190, 102:161].any()
+
+
 @needs_compiler
 def test_colours_are_counted_by_models_that_learn():
     model, scene = create("adaptive"), filmed(street(), 0)
