@@ -99,8 +99,8 @@ def mark_shadows(
     foreground in a square of 15 pixels may be in shadow, except what the rest of the foreground encloses. Holes that
     were filled do not vote, and become background where only shadows close them. A region that is shadow as a whole
     and has less than 70 % of the brightness is an object, since nothing casts it, unless colours tell objects. Of
-    frames larger than 320x240 every second, third, ... row and column is looked at, and stands for its neighbours; so does
-    background there that touches shadow alone, since what foreground it stands for is the border of the shadow.
+    frames larger than 320x240 every second, third, ... row and column is looked at, and stands for its neighbours; so
+    does background there that touches shadow alone, since what foreground it stands for is the border of the shadow.
 
     Parameters
     ----------
