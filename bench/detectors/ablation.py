@@ -20,7 +20,7 @@ import numpy as np
 from bgsub._opencv import cv2
 from bgsub.bench import make_frames
 from bgsub.detectors.adaptive import detector as adaptive
-from bgsub.detectors.adaptive import exposure, final_mask, ghosts, model, shadows
+from bgsub.detectors.adaptive import exposure, final_mask, ghosts, model, reduced, shadows
 from bgsub.evaluation import evaluate, find_sequences
 
 _NEVER = 1e9
@@ -61,6 +61,7 @@ VARIANTS: list[Variant] = [
     ("one width for all pixels", {(adaptive, "_FACTOR_RATE"): 0.0}, {}, _PLAIN),
     ("widths grow no faster at the start", {(adaptive, "_EARLY"): 0.0}, {}, _PLAIN),
     ("blinking foreground is not widened", _NOT_WIDENED, {}, _PLAIN),
+    ("squares tell nothing", {(reduced, "_FIRST_LIMIT"): _NEVER}, {}, _PLAIN),
     ("or only after six seconds", {(adaptive, "_FLICKER_FRAMES"): _NEVER}, {}, _PLAIN),
     ("no smoothing, holes or ghosts", {}, {"smoothing": 1, "fill": False, "ghosts": False}, _PLAIN),
     ("large square only", {(adaptive, "find_static"): never_static}, {}, _PLAIN),

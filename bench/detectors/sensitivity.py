@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.detectors.ablation import changed
 from bgsub.detectors.adaptive import detector as adaptive
-from bgsub.detectors.adaptive import exposure, final_mask, ghosts, shadows
+from bgsub.detectors.adaptive import exposure, final_mask, ghosts, reduced, shadows
 from bgsub.evaluation import evaluate, find_sequences
 
 FACTORS = (0.7, 1.4)
@@ -35,6 +35,18 @@ CONSTANTS: list[tuple[Any, str]] = [
     (final_mask, "_HOLES"),
     (final_mask, "_FINE_HOLES"),
     (final_mask, "_AROUND"),
+    (reduced, "_WIDE"),
+    (reduced, "_SQUARE_PX"),
+    (reduced, "_YOUNG"),
+    (reduced, "_SQUARE_RATE"),
+    (reduced, "_SQUARE_NOISE"),
+    (reduced, "_FIRST_LIMIT"),
+    (reduced, "_LEAST_LIMIT"),
+    (reduced, "_LIMIT_STEP"),
+    (reduced, "_UNLIKE_SHARE"),
+    (reduced, "_BUSY"),
+    (reduced, "_FAR"),
+    (reduced, "_OCCUPIED"),
     (exposure, "_MATCHING"),
     (ghosts, "_RATIO"),
     (ghosts, "_EDGE"),

@@ -26,8 +26,9 @@ from bgsub.detectors.adaptive.final_mask import (
 from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.model import FULL, TAU, AdaptiveModel
+from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
 from bgsub.detectors.adaptive.shadows import count_colours, mark_shadows
-from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT, MAJORITY, STAGES
+from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT, MAJORITY, SQUARES, STAGES
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH
 from bgsub.detectors.learning import Learning
 from bgsub.detectors.parameters import param
@@ -44,7 +45,8 @@ _SHARE_RATE = 0.02  # of the running mean of the share of foreground
 _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise, light and camera,
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background;
 _FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, and the square of all before over this
-_STATIC_INTERVAL = 8  # between two searches for static background
+_STATIC_INTERVAL = 8  # between two searches for static and for moving background
+_MOVING_SQUARES = 3  # side of the square of squares in which the background moves on average
 _GHOST_S, _GHOST_FRAMES = 0.16, 8  # at most so long, and so many frames, between two searches for ghosts,
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240,
 _OLD = 0.2  # and the share of `memory_s` after which a background is not easily given up for one,
@@ -178,7 +180,9 @@ class Adaptive(AdaptiveModel):
         if mask is None and learning is None:
             return
         self._keep_stage(RAW, raw)
-        final, outlines = self._final_mask(raw)
+        found = self._add_unlike_squares(frame, raw, learning)
+        self._keep_stage(SQUARES, found)
+        final, outlines = self._final_mask(found)
         if learning is not None:
             # Ghosts and regions under another light are background, in this mask and for learning.
             for forgotten, factor, stage in self._find_forgotten(final, outlines):
@@ -213,6 +217,7 @@ class Adaptive(AdaptiveModel):
             if shift is not None:
                 self._unseen = move(arrays, self._size, shift)
                 arrays["previous_mask"][:], arrays["dominant"][:], self._converged[:] = 0, 0, 0
+                arrays["square_ages"][:] = 0
 
     def _follow_exposure(self, frame: Frame, where: Mask | None) -> None:
         """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise."""
@@ -224,6 +229,7 @@ class Adaptive(AdaptiveModel):
         if exposure.gains is not None:
             allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
             change_light(self._arrays["colours"], exposure.gains, white, self._dither, allowed)
+            self._arrays["square_ages"][:] = 0
         if exposure.sigma is not None:
             scalars = self._scalars
             scalars["sigma"] = follow_noise(scalars["sigma"], exposure.sigma)
@@ -246,6 +252,25 @@ class Adaptive(AdaptiveModel):
         if found is not None:
             np.subtract(np.float32(1), as_image(seen.density, self._size) / threshold, out=found)
         return raw
+
+    def _add_unlike_squares(self, frame: Frame, raw: Mask, learning: Learning | None) -> Mask:
+        """Return the raw mask with what only squares of pixels show, where the background moves.
+
+        The raw mask itself remains what is learned from: what blinks in it is dynamic background.
+        """
+        moving = self._arrays["moving_squares"]
+        if not cv2.hasNonZero(moving):
+            return raw
+        allowed = np.zeros_like(moving) if learning is None else moving
+        if learning is not None and learning.where is not None:
+            allowed = cv2.bitwise_and(moving, reduce_mask(learning.where, square_side(self._size)))
+        previous, white = as_image(self._arrays["previous_mask"], self._size), self._white(frame.dtype)
+        unlike = follow_squares(frame, white, self._squares(), previous, allowed)
+        if not cv2.hasNonZero(unlike):
+            return raw
+        found = add_unlike(raw, unlike, *self._planes(), self._half_box() * white, self._parameters["threads"])
+        self._confine(found, None)
+        return found
 
     def _final_mask(self, raw: Mask) -> tuple[Mask, Outlines]:
         """Return the final mask of a raw one, within the region, and its outlines."""
@@ -343,6 +368,10 @@ class Adaptive(AdaptiveModel):
             side = scaled_side(parameters["smoothing"], self._size)
             dynamics = Dynamics(factors, rates, arrays["onset_rates"])
             find_static(dynamics, int(frames), side, parameters["threads"], arrays["static"])
+            find_moving(
+                factors, scalars["base"] * FULL, square_side(self._size), _MOVING_SQUARES, arrays["moving_squares"]
+            )
+            arrays["square_ages"][arrays["moving_squares"] == 0] = 0
 
     def _in_frames(self, seconds: float) -> np.int32:
         return np.int32(min(_OLDEST, math.ceil(seconds * self._parameters["rate_hz"])))

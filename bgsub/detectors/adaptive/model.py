@@ -24,13 +24,16 @@ from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blo
 from bgsub.detectors.adaptive.exposure import LEAST_BASE
 from bgsub.detectors.adaptive.final_mask import make_static, reduced_side, scaled_side
 from bgsub.detectors.adaptive.reduced import (
+    Squares,
     enlarge,
     enlarge_mask,
     find_moving,
     find_scales,
+    make_squares,
     reduce_frame,
     reduce_mask,
     reduced_shape,
+    square_side,
     take_where_moving,
 )
 from bgsub.detectors.adaptive.shadows import Colours
@@ -51,6 +54,7 @@ _INNER = "reduced_"  # begins the names of the inner detector's arrays and numbe
 _MOVING_INTERVAL = 8  # frames between two searches for where the background moves
 FULL = int(FACTOR_ONE)
 """The width factor 1, in units of 1 / FACTOR_ONE."""
+_FARTHEST = 1.01 * 255e4  # grey levels: float frames are cut to 10,000 times white
 _SPANS = {
     "frames": Span(0, 2**53, 1),
     "flooded": Span(0, 2**53, 1),
@@ -65,6 +69,11 @@ _SPANS = {
     "width_factors": Span(LEAST_BASE * float(FACTOR_ONE), float(WIDEST) * float(FACTOR_ONE)),
     "onset_rates": Span(0, 1),
     "vote_cells": Span(0, 255, 1),
+    "square_means": Span(-_FARTHEST, _FARTHEST),
+    "square_variances": Span(0, 4 * _FARTHEST**2),
+    "square_limits": Span(0, 2.0**53),
+    "square_ages": Span(0, 65535, 1),
+    "moving_squares": MASK,
     "blink_rates": Span(int(LOWEST_BLINK_RATE), 65535),
     "previous_raw": MASK,
     "previous_mask": MASK,
@@ -93,6 +102,8 @@ def make_arrays(size: tuple[int, int], channels: int, slots: int, dtype: np.dtyp
         "onset_rates": np.zeros(static.shape, np.float32),
         "vote_cells": np.zeros_like(static),
     }
+    arrays |= {f"square_{name}": array for name, array in make_squares(size, channels)._asdict().items()}
+    arrays["moving_squares"] = np.zeros(arrays["square_ages"].shape, np.uint8)
     arrays["width_factors"][:], arrays["blink_rates"][:] = FULL, LOWEST_BLINK_RATE
     return arrays
 
@@ -327,7 +338,11 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         if where is not None:
             chosen = np.bitwise_and(chosen, where)
         final[chosen != 0] = 0
+        self._arrays["square_ages"][reduce_frame(chosen, square_side(self._size)) != 0] = 0
         _forget_chosen(self._kernel_state(), self._seen, as_blocks(chosen), factor, self._gain(self._seen.planes.dtype))
+
+    def _squares(self) -> Squares:
+        return Squares(*(self._arrays[f"square_{name}"] for name in Squares._fields))
 
     def _run_blocks(self, function: Any, *arguments: Any) -> None:
         size = (len(self._seen.raw), BLOCK)

@@ -1,28 +1,50 @@
-"""Frames with fewer pixels: what `quality` leaves of a frame, and how masks get their size back."""
+"""Frames with fewer pixels: what `quality` leaves of a frame, how masks get their size back, and squares of pixels.
 
+Where the background moves, the mean colour of a square moves less than that of a pixel.
+"""
+
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bgsub._numba import run_bands
 from bgsub._opencv import cv2
+from bgsub.detectors.adaptive._jit.squares import SquareRule, Squares, judge_squares, learn_squares, mark_unlike
 from bgsub.frames import Frame, Mask
 
 __all__ = [
     "Scales",
+    "Squares",
+    "add_unlike",
     "enlarge",
     "enlarge_mask",
     "find_moving",
     "find_scales",
+    "follow_squares",
+    "make_squares",
     "reduce_frame",
     "reduce_mask",
     "reduced_shape",
+    "square_side",
     "take_where_moving",
 ]
 
 _BALANCED_PX = 640 * 480  # pixels that frames keep at least
 _BOTH_PX = 320 * 240  # frames with fewer show too little when they are reduced
+_LIGHT = 12  # comparing a pixel costs so many times less than most compiled functions do
 _WIDE = 1.5  # mean width factor, in units of the least one, above which the background moves
+_SQUARE_PX, _REFERENCE_PX, _GROWTH = 8, 320 * 240, 0.35  # side of squares for this area, and the power of its growth
+_YOUNG = 20  # frames before a square is judged
+_SQUARE_RATE = 0.01  # of the mean and variance of its colour, in the long run
+_SQUARE_NOISE = 2.0  # standard deviation of rounding and noise of this mean, in grey levels
+_LEAST_LIMIT, _LIMIT_STEP = 3.0, 0.5  # of the distance that is unlike, in standard deviations,
+_UNLIKE_SHARE = 0.005  # and share of frames that it lets be beyond it,
+_BUSY = 0.02  # where one with foreground already counts so much
+_FIRST_LIMIT = 4.0  # of a square, in standard deviations
+_FAR = 3.0  # halves of a kernel's box from the heaviest colour that make a pixel of an unlike square foreground
+_OCCUPIED = 32  # mean of a square of the mask, 0 to 255, from which it is foreground
 
 
 class Scales(NamedTuple):
@@ -140,3 +162,91 @@ def take_where_moving(mask: Mask, coarse: Mask, moving: Mask, side: int) -> None
         where = np.empty_like(mask)
         enlarge(moving, where, side, smooth=False)
         cv2.copyTo(coarse, where, mask)
+
+
+def square_side(size: tuple[int, int]) -> int:
+    """Return the side of the squares for frames of (height, width), a power of two.
+
+    Examples
+    --------
+    >>> [square_side(size) for size in [(120, 160), (240, 320), (480, 640), (1080, 1920)]]
+    [4, 8, 16, 16]
+    """
+    side = _SQUARE_PX * (size[0] * size[1] / _REFERENCE_PX) ** _GROWTH
+    return int(2 ** max(1, round(math.log2(side))))
+
+
+def make_squares(size: tuple[int, int], channels: int) -> Squares:
+    """Return squares of frames of (height, width) that have learned nothing."""
+    grid = reduced_shape(size, square_side(size))
+    colours = np.zeros((*grid, channels), np.float32)
+    return Squares(colours, np.zeros_like(colours), np.full(grid, _FIRST_LIMIT, np.float32), np.zeros(grid, np.uint16))
+
+
+def follow_squares(frame: Frame, white: float, squares: Squares, previous_mask: Mask, allowed: Mask) -> Mask:
+    """Find squares of pixels that as a whole look unlike the moving background, and learn the others.
+
+    A dark person in front of glittering water has colours that each pixel of the water has, too, but seldom all of a
+    square at once.
+
+    Parameters
+    ----------
+    frame : (H, W, D) or (H, W) array
+    white : float
+        Value of white.
+    squares : Squares
+        Updated.
+    previous_mask : (H, W) uint8 array
+        Final mask of the frame before.
+    allowed : (h, w) uint8 array
+        0 for squares that must not learn.
+
+    Returns
+    -------
+    (h, w) uint8 array
+        255 for unlike squares, else 0.
+    """
+    side = square_side((frame.shape[0], frame.shape[1]))
+    colours = reduce_frame(frame, side).astype(np.float32).reshape(squares.means.shape)
+    colours *= np.float32(255.0 / white)
+    unlike = np.empty(squares.limits.shape, np.uint8)
+    rule = SquareRule(
+        young=np.uint16(_YOUNG),
+        rate=np.float32(_SQUARE_RATE),
+        noise=np.float32(_SQUARE_NOISE**2),
+        least=np.float32(_LEAST_LIMIT),
+        step=np.float32(_LIMIT_STEP),
+        share=np.float32(_UNLIKE_SHARE),
+        stays=np.float32(_BUSY),
+    )
+    judge: Any = judge_squares
+    judge(colours, squares, rule, unlike)
+    if cv2.hasNonZero(allowed):
+        foreground = cv2.threshold(reduce_frame(previous_mask, side), _OCCUPIED - 1, 255, cv2.THRESH_BINARY)[1]
+        learn: Any = learn_squares
+        learn(colours, unlike, foreground, allowed, squares, rule)
+    return unlike
+
+
+def add_unlike(
+    raw: Mask, unlike: Mask, frame: NDArray[Any], background: NDArray[Any], half_box: float, threads: int
+) -> Mask:
+    """Return a raw mask with the pixels of unlike squares that are far from the heaviest colour of the background.
+
+    Parameters
+    ----------
+    raw : (H, W) uint8 array
+    unlike : (h, w) uint8 array
+        From `follow_squares`.
+    frame, background : (D, at least H * W) array
+        Planes of the frame and of the learned background.
+    half_box : float
+        Half a side of the box of a kernel of the least width, in the frame's units.
+    threads : int
+        Threads to use, 0 for one per CPU.
+    """
+    found: Mask = raw.copy()
+    size = (raw.shape[0], raw.shape[1])
+    most = np.float32(_FAR * half_box)
+    run_bands(mark_unlike, size, threads, frame, background, unlike, square_side(size), most, found, light=_LIGHT)
+    return found

@@ -185,7 +185,7 @@ def _take_border(few: Mask, found: Mask, box: tuple[slice, slice]) -> Mask:
     found_all: Mask = np.zeros_like(few)
     found_all[box] = found
     around = np.ones((3, 3), np.uint8)
-    shadows = cv2.compare(found_all, 255, cv2.CMP_EQ)
+    shadows = cv2.threshold(found_all, 254, 255, cv2.THRESH_BINARY)[1]
     near_others = cv2.dilate(cv2.subtract(few, shadows), around)
     border = cv2.subtract(cv2.dilate(shadows, around), cv2.bitwise_or(few, near_others))
     return np.asarray(cv2.bitwise_or(found_all, border), np.uint8)

@@ -2,8 +2,11 @@
 
 from bgsub.stages import FILL_HOLES, RAW, SHADOWS, Stage
 
-__all__ = ["GHOSTS", "LIGHT", "MAJORITY", "MOVING", "STAGES"]
+__all__ = ["GHOSTS", "LIGHT", "MAJORITY", "MOVING", "SQUARES", "STAGES"]
 
+SQUARES = Stage(
+    "squares", "Squares", adds="the square of pixels around it never looked so, though each pixel of it may"
+)
 MAJORITY = Stage(
     "majority", "Majority", "too few pixels around it are foreground", "most pixels around it are foreground"
 )
@@ -16,5 +19,5 @@ MOVING = Stage(
     "the background moves here, and the reduced frame shows something else",
 )
 
-STAGES = (RAW, MAJORITY, FILL_HOLES, GHOSTS, LIGHT, SHADOWS, MOVING)
+STAGES = (RAW, SQUARES, MAJORITY, FILL_HOLES, GHOSTS, LIGHT, SHADOWS, MOVING)
 """In their order."""

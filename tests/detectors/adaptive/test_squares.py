@@ -1,0 +1,95 @@
+"""Squares of pixels that tell things from moving background: the kernels against plain numpy, and what they find."""
+
+import numpy as np
+import pytest
+
+from bgsub._numba import JIT_ENABLED
+from bgsub._opencv import cv2
+from bgsub.detectors import create
+from bgsub.detectors.adaptive._jit.squares import SquareRule, Squares, judge_squares, learn_squares, mark_unlike
+from bgsub.detectors.adaptive.stages import SQUARES
+from bgsub.stages import RAW, StageTrace
+from tests.detectors.reference import SMALL
+
+RULE = SquareRule(np.uint16(3), *(np.float32(value) for value in (0.125, 4.0, 3.0, 0.5, 0.0625, 0.25)))
+GRID = (5, 7)
+
+
+def make_squares(random, channels):
+    return Squares(
+        random.normal(100, 20, (*GRID, channels)).astype(np.float32),
+        random.uniform(0, 80, (*GRID, channels)).astype(np.float32),
+        random.uniform(3, 5, GRID).astype(np.float32),
+        random.choice([0, 2, 3, 65535], GRID).astype(np.uint16),
+    )
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_squares_are_judged_and_learned_as_plain_numpy_does(channels):
+    random = np.random.default_rng(channels)
+    squares = make_squares(random, channels)
+    colours = (squares.means + random.normal(0, 30, squares.means.shape)).astype(np.float32)
+    foreground, allowed = (random.choice([0, 255], GRID).astype(np.uint8) for _ in range(2))
+    means, variances, limits = (array.astype(np.float64) for array in squares[:3])
+    ages = squares.ages.astype(int)
+    away = colours - means
+
+    unlike = np.full(GRID, 7, np.uint8)
+    judge_squares(colours, squares, RULE, unlike)
+    distance = np.abs(away / np.sqrt(variances + 4)).max(-1)
+    expected = (distance > limits) & (ages >= 3)
+    np.testing.assert_array_equal(unlike, np.where(expected, 255, 0))
+    assert 0 < expected.sum() < expected.size / 2
+
+    learn_squares(colours, unlike, foreground, allowed, squares, RULE)
+    learning = allowed != 0
+    moved = np.maximum(limits + 0.5 * (expected * np.where(foreground, 0.25, 1) - 0.0625), 3)
+    np.testing.assert_allclose(squares.limits, np.where(learning & (ages >= 3), moved, limits), rtol=1e-5)
+    taught = learning & (foreground == 0)
+    np.testing.assert_array_equal(squares.ages, np.where(taught, np.minimum(ages + 1, 65535), ages))
+    rate = np.where(taught, np.maximum(0.125, 1 / (ages + 1)), 0)[..., None]
+    spread = np.where(ages[..., None] > 0, away**2, 0)
+    np.testing.assert_allclose(squares.means, means + rate * away, rtol=1e-5)
+    np.testing.assert_allclose(squares.variances, variances + rate * (spread - variances), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("side", [4, 8])
+def test_pixels_of_unlike_squares_that_are_far_from_the_background_are_marked(side):
+    random, size = np.random.default_rng(side), (19, 30)
+    unlike = random.choice([0, 255], (-(-size[0] // side), -(-size[1] // side))).astype(np.uint8)
+    frame, background = (random.integers(0, 100, (3, 640), dtype=np.uint8) for _ in range(2))
+    raw = np.full(size, 9, np.uint8)
+    for first, last in ((0, 5), (5, 19)):
+        mark_unlike(first, last, frame, background, unlike, side, np.float32(60.0), raw)
+    far = np.abs(frame.astype(int) - background).max(0)[: size[0] * size[1]].reshape(size) > 60
+    inside = unlike.repeat(side, 0).repeat(side, 1)[: size[0], : size[1]] != 0
+    np.testing.assert_array_equal(raw, np.where(far & inside, 255, 9))
+    assert 0 < (raw == 255).sum() < raw.size
+
+
+def glitter(random, size):
+    """Return water: any brightness at each pixel, in spots of a few pixels, the darkest seldom."""
+    spots = cv2.GaussianBlur(random.normal(0, 1, size), (0, 0), 0.8)
+    light = 140 + 40 * spots / spots.std() + random.normal(0, 4, size)
+    return np.clip(light[..., None] * np.array([1.0, 0.95, 0.85]), 0, 255).astype(np.uint8)
+
+
+@pytest.mark.skipif(not JIT_ENABLED or SMALL, reason="too many pixels for plain Python")
+def test_a_dark_thing_in_front_of_glitter_is_found_by_squares():
+    """Its colour is one that each pixel of the water often has."""
+    size, thing = (240, 320), (slice(83, 179), slice(121, 187))
+    model, random = create("adaptive", threads=1), np.random.default_rng(0)
+    false = 0.0
+    for i in range(250):
+        mask = model.apply(glitter(random, size))
+        false = max(false, np.count_nonzero(mask) / mask.size if i > 200 else 0)
+    frame = glitter(random, size)
+    frame[thing] = frame[thing] // 8 + np.array([65, 62, 55], np.uint8)
+    model.trace = StageTrace()
+    found = model.apply(frame, learningRate=0)
+    steps = dict(model.trace.steps)
+    assert false < 0.02
+    inside = slice(91, 171), slice(129, 179)  # of squares that it covers
+    assert (steps[RAW][inside] != 0).mean() < 0.2
+    assert (steps[SQUARES][inside] != 0).mean() > 0.7
+    assert (found[inside] != 0).mean() > 0.9
