@@ -78,10 +78,12 @@ class Adaptive(AdaptiveModel):
        by 0.01 / v. The 1 is for what passes once. R grows up to twenty times faster in the first ten seconds. Moving
        leaves and water become background. In foreground blinks count when it has stayed for six seconds, in frame n
        for 10 + n^2 / 160 frames if that is less. R0 = clip(6 sigma / width, 1/2, 1) follows the camera's noise sigma.
-    3. *Final mask*: the majority of the raw mask in a large square, and in a small one where small squares seldom
-       have a majority away from large ones (mean per cell of 4x4 pixels and frame below 0.002, where 1 counts that
-       begins out of nothing, and 0.02 what goes on), in that one alone where the raw mask fills what is found; enclosed
-       holes are filled. Sides grow with the frame's area to the power 0.35.
+    3. *Final mask*: where the background moves, the raw mask and what is far from the heaviest colour in squares of
+       pixels whose mean is more than rho standard deviations from the learned one; rho follows the share of such
+       frames, 0.005, as NORMA's threshold does. Then the majority in a large square, and in a small one where small
+       squares seldom have a majority away from large ones (mean per cell of 4x4 pixels and frame below 0.002, where 1
+       counts that begins out of nothing, and 0.02 what goes on), in that one alone where the raw mask fills what is
+       found; enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
@@ -94,7 +96,8 @@ class Adaptive(AdaptiveModel):
     8. *Shadows*: foreground with the colour and texture of the background under less light is reported as background;
        the colour suffices where what is brighter than the background, and no shadow, seldom has it.
 
-    The state takes slots * (channels + 4) + 10.4 bytes per pixel for uint8 frames: 31 for three slots in colour.
+    The state takes slots * (channels + 4) + 10.4 bytes per pixel for uint8 frames, 31 for three slots in colour, and
+    8 * channels + 7 for each square of pixels: half a byte per pixel at 320x240.
 
     Raises
     ------
