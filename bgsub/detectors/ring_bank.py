@@ -7,10 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
+from bgsub._threads import exclusive
 from bgsub.detectors.kernel_bank import RATE, WIDTH, KernelBank, aligned_zeros
 from bgsub.detectors.learning import Learning
-from bgsub.detectors.model_file import Span
+from bgsub.detectors.model_file import FINITE, Span
 from bgsub.detectors.parameters import param, template
+from bgsub.detectors.pixel_state import PixelState
+from bgsub.detectors.steady_light import find_gains, follow_light, sample_light, steady
 from bgsub.frames import Frame, Mask, Score
 
 __all__ = ["LEARN_EVERY", "RingBank"]
@@ -34,6 +37,13 @@ class RingBank(KernelBank):
     rate_hz: float = RATE(25.0)
     warmup: int = param(32, "first frames, all learned and reported as background", "[0, inf)", unit="frames")
 
+    steady_light: bool = param(
+        False,
+        "bring each frame under the light of those before, by one gain per channel",
+        note="Lamps, clouds and automatic exposure change the whole picture. The papers have no such step.",
+        shapes_state=True,
+    )
+
     @abc.abstractmethod
     def _run_ring(self, frame: Frame, learn: bool, where: Mask, mask: Mask, score: Score) -> None:
         """Run the compiled function over the frame, (H, W, D); arrays of shape (0, 0) stand for none."""
@@ -52,10 +62,12 @@ class RingBank(KernelBank):
             "heads": np.zeros((height, width), np.uint8),
             **self._initial_arrays((height, width)),
         }
+        if self._parameters["steady_light"]:
+            self._arrays["light"] = np.zeros_like(sample_light(frame))
         self._scalars |= {"scale": 1.0, **self._initial_scalars()}
 
     def _spans(self) -> dict[str, Span]:
-        return super()._spans() | {"heads": Span(0, self._parameters["slots"] - 1)}
+        return super()._spans() | {"heads": Span(0, self._parameters["slots"] - 1), "light": FINITE}
 
     def _initial_arrays(self, size: tuple[int, int]) -> dict[str, NDArray[Any]]:
         """Return the initial arrays beyond colours, coefficients and heads, for frames of (height, width)."""
@@ -89,6 +101,8 @@ class RingBank(KernelBank):
 
     def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         where = None if learning is None else learning.where
+        if self._parameters["steady_light"]:
+            frame = self._steady(frame, learn=learning is not None)
         self._run_ring(
             frame[:, :, np.newaxis] if frame.ndim == 2 else frame,
             self._is_learned(learning),
@@ -96,3 +110,23 @@ class RingBank(KernelBank):
             _NO_MASK if mask is None else mask,
             _NO_SCORE if score is None else score,
         )
+
+    def _steady(self, frame: Frame, *, learn: bool) -> Frame:
+        """Return a frame under the light of those before."""
+        now, learned, white = sample_light(frame), self._arrays["light"], self._white(frame.dtype)
+        if self.frames_seen == 0:
+            if learn:
+                learned[:] = now
+            return frame
+        gains = find_gains(now, learned, white)
+        if learn:
+            follow_light(learned, now, gains, white)
+        return steady(frame, gains, white)
+
+    @exclusive
+    def inspect(self, frame: Frame, row: int, column: int) -> PixelState:
+        """Return the expansion of one pixel and how it judges its colour under steady light; see `Detector.inspect`."""
+        self._check_pixel(frame, row, column)
+        if self._parameters["steady_light"]:
+            frame = self._steady(frame, learn=False)
+        return super().inspect(frame, row, column)

@@ -25,6 +25,7 @@ from bgsub.detectors.adaptive.exposure import LEAST_BASE
 from bgsub.detectors.adaptive.final_mask import make_static, reduced_side, scaled_side
 from bgsub.detectors.adaptive.reduced import (
     Squares,
+    add_where_moving,
     enlarge,
     enlarge_mask,
     find_moving,
@@ -34,7 +35,6 @@ from bgsub.detectors.adaptive.reduced import (
     reduce_mask,
     reduced_shape,
     square_side,
-    take_where_moving,
 )
 from bgsub.detectors.adaptive.shadows import Colours
 from bgsub.detectors.adaptive.stages import MOVING
@@ -126,7 +126,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
     """The state of the adaptive detector: how it starts, how pixels are looked into and how they are forgotten.
 
     Under a `quality` that reduces frames the state is that of an inner detector for reduced frames. The best quality
-    has both, and the inner one decides where the background moves.
+    has both, and the inner one adds what it finds where the background moves.
     """
 
     def _forget(self) -> None:
@@ -185,7 +185,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
             factors, base = as_image(self._arrays["width_factors"], self._size), self._scalars["base"] * FULL
             find_moving(factors, base, scales.side, side, self._arrays["moving"])
         if mask is not None and coarse is not None and not self._parameters["raw"]:
-            take_where_moving(mask, coarse, self._arrays["moving"], scales.side)
+            add_where_moving(mask, coarse, self._arrays["moving"], scales.side)
             self._keep_stage(MOVING, mask)
 
     def _step_inner(

@@ -18,6 +18,7 @@ __all__ = [
     "Scales",
     "Squares",
     "add_unlike",
+    "add_where_moving",
     "enlarge",
     "enlarge_mask",
     "find_moving",
@@ -28,7 +29,6 @@ __all__ = [
     "reduce_mask",
     "reduced_shape",
     "square_side",
-    "take_where_moving",
 ]
 
 _BALANCED_PX = 640 * 480  # pixels that frames keep at least
@@ -156,12 +156,12 @@ def find_moving(factors: NDArray[np.uint16], least: float, side: int, reach: int
     moving[:] = np.where(np.asarray(mean) > _WIDE * least, np.uint8(255), np.uint8(0))
 
 
-def take_where_moving(mask: Mask, coarse: Mask, moving: Mask, side: int) -> None:
-    """Write the mask of the reduced frame where the background moves."""
+def add_where_moving(mask: Mask, coarse: Mask, moving: Mask, side: int) -> None:
+    """Add the mask of the reduced frame where the background moves."""
     if cv2.hasNonZero(moving):
         where = np.empty_like(mask)
         enlarge(moving, where, side, smooth=False)
-        cv2.copyTo(coarse, where, mask)
+        cv2.max(mask, cv2.bitwise_and(coarse, where), mask)
 
 
 def square_side(size: tuple[int, int]) -> int:

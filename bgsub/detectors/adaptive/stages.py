@@ -12,12 +12,7 @@ MAJORITY = Stage(
 )
 GHOSTS = Stage("ghosts", "Ghosts", "it lies in a ghost, whose outline the background has and the frame has not")
 LIGHT = Stage("light", "Light", "its region is the background under another light, or the whole scene has changed")
-MOVING = Stage(
-    "moving",
-    "Where it moves",
-    "the background moves here, and the reduced frame shows it",
-    "the background moves here, and the reduced frame shows something else",
-)
+MOVING = Stage("moving", "Where it moves", adds="the background moves here, and the reduced frame shows it")
 
 STAGES = (RAW, SQUARES, MAJORITY, FILL_HOLES, GHOSTS, LIGHT, SHADOWS, MOVING)
 """In their order."""
