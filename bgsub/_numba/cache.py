@@ -25,21 +25,28 @@ def _make_cache_classes() -> tuple[Any, Any]:
     their bases are private.
     """
     from numba.core.caching import FunctionCache, NullCache
+    from numba.core.runtime.nrt import rtsys
 
     class ForgivingCache(FunctionCache):
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             compiling.begin()
-            _prepare_loading()
             found = self._load(sig, target_context)
             if found is None:
                 compiling.report_miss(self._py_func.__name__)
+                _prepare_compiling()
             else:
                 compiling.end()
             return found
 
         def _load(self, sig: Any, target_context: Any) -> Any:
             try:
-                return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+                # Numba would refresh the context here, which imports and registers all that its compiler knows, and
+                # takes longer than to load the functions. Machine code needs its runtime alone; where a function must
+                # be compiled, the compiler refreshes the context itself.
+                rtsys.initialize(target_context)
+                with self._guard_against_spurious_io_errors():
+                    return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+                return None
             except Exception as error:  # noqa: BLE001 - damaged pickles raise anything
                 _warn("read", self.cache_path, error)
             try:
@@ -63,8 +70,8 @@ def _make_cache_classes() -> tuple[Any, Any]:
 
         def load_overload(self, sig: Any, target_context: Any) -> None:
             compiling.begin()
-            _prepare_loading()
             compiling.report_miss(self._name)
+            _prepare_compiling()
 
         def save_overload(self, sig: Any, data: Any) -> None:
             compiling.end()
@@ -73,7 +80,7 @@ def _make_cache_classes() -> tuple[Any, Any]:
 
 
 @cache
-def _prepare_loading() -> None:
+def _prepare_compiling() -> None:
     """Import what numba's code for arrays needs, but not the linear algebra of SciPy before anything uses it.
 
     Numba imports that, which takes a quarter of a second, only to see whether it is there, and looks again for each
@@ -85,7 +92,7 @@ def _prepare_loading() -> None:
         names: Any = linalg
         check = names.ensure_blas
     except (ImportError, AttributeError) as error:
-        logger.debug("numba %s imports SciPy before it loads compiled code (%s)", numba.__version__, error)
+        logger.debug("numba %s imports SciPy before it compiles (%s)", numba.__version__, error)
         return
     if importlib.util.find_spec("scipy") is None:
         return

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from bgsub._opencv import cv2
 from bgsub.events.observation import Box
 
-__all__ = ["Surroundings"]
+__all__ = ["Surroundings", "median"]
 
 _MEMORY_S = 20.0
 """Time constant of the remembered brightness."""
@@ -60,7 +60,7 @@ class Surroundings:
         if self._change is None:
             return 0.0
         if self._sums is None:
-            self._change = self._change - np.median(self._change[::2, ::2])
+            self._change = self._change - median(self._change[::2, ::2])
             self._sums = np.asarray(cv2.integral(self._change, sdepth=cv2.CV_64F))
         rows, columns = self._change.shape
         left, right = math.floor(box[0] * columns), math.ceil((box[0] + box[2]) * columns)
@@ -94,6 +94,12 @@ class Surroundings:
         right, bottom = min(max(right, 0), columns), min(max(bottom, 0), rows)
         total = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
         return float(total), max(1, (right - left) * (bottom - top))
+
+
+def median(values: NDArray[np.float32]) -> np.float32:
+    """Return the median, as `np.median` does in five times as long: sorting uses vectors, selecting does not."""
+    ordered = np.sort(values, axis=None)
+    return np.float32((ordered[(ordered.size - 1) // 2] + ordered[ordered.size // 2]) / np.float32(2))
 
 
 def _is_smooth(change: NDArray[np.float32]) -> bool:
