@@ -90,9 +90,7 @@ class Measure:
         areas, least = (objects.areas[large] / pixels).tolist(), self._min_area
         seen = [
             # What is too small to be an object yet is only followed.
-            Seen(
-                (x, y, w, h), area, score, self._surroundings.diffuse((x, y, w, h)) if area >= least else 0.0, regions
-            )
+            Seen((x, y, w, h), area, score, self._surroundings.diffuse((x, y, w, h)) if area >= least else 0.0, regions)
             for (x, y, w, h), area, score, regions in zip(
                 boxes, areas, scores, [objects.regions[i] for i in large], strict=True
             )
