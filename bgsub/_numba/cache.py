@@ -30,10 +30,10 @@ def _make_cache_classes() -> tuple[Any, Any]:
     class ForgivingCache(FunctionCache):
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             compiling.begin()
+            _prepare_loading()
             found = self._load(sig, target_context)
             if found is None:
                 compiling.report_miss(self._py_func.__name__)
-                _prepare_compiling()
             else:
                 compiling.end()
             return found
@@ -70,8 +70,8 @@ def _make_cache_classes() -> tuple[Any, Any]:
 
         def load_overload(self, sig: Any, target_context: Any) -> None:
             compiling.begin()
+            _prepare_loading()
             compiling.report_miss(self._name)
-            _prepare_compiling()
 
         def save_overload(self, sig: Any, data: Any) -> None:
             compiling.end()
@@ -80,7 +80,7 @@ def _make_cache_classes() -> tuple[Any, Any]:
 
 
 @cache
-def _prepare_compiling() -> None:
+def _prepare_loading() -> None:
     """Import what numba's code for arrays needs, but not the linear algebra of SciPy before anything uses it.
 
     Numba imports that, which takes a quarter of a second, only to see whether it is there, and looks again for each
@@ -92,7 +92,7 @@ def _prepare_compiling() -> None:
         names: Any = linalg
         check = names.ensure_blas
     except (ImportError, AttributeError) as error:
-        logger.debug("numba %s imports SciPy before it compiles (%s)", numba.__version__, error)
+        logger.debug("numba %s imports SciPy before it loads compiled code (%s)", numba.__version__, error)
         return
     if importlib.util.find_spec("scipy") is None:
         return

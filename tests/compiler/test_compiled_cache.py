@@ -48,9 +48,9 @@ def run(folder: Path, before: str = "", after: str = "") -> tuple[str, str]:
 # Another signature of the same function is compiled beside the one that was loaded.
 ANOTHER = """
 import sys
-print("numba.np.linalg" in sys.modules)
+print("numba.typed.typeddict" in sys.modules)
 median(0, 9, np.asfortranarray(mask), 3, smoothed)
-print(int(smoothed.sum()) // 255, len(median.signatures), "numba.np.linalg" in sys.modules)
+print(int(smoothed.sum()) // 255, len(median.signatures), "numba.typed.typeddict" in sys.modules)
 """
 
 
