@@ -115,8 +115,9 @@ class FrameProcessor:
 
     def use_budget(self, budget: Budget) -> None:
         """Keep less of past frames from now on, or more."""
-        self.past.capacity_bytes, self.recent.capacity_bytes = budget.results, budget.frames
-        self.snapshots.capacity_bytes, self.snapshots.least = budget.snapshots, budget.least_snapshots
+        self.past.limit(budget.results)
+        self.recent.limit(budget.frames)
+        self.snapshots.limit(budget.snapshots, budget.least_snapshots)
 
     def use(self, settings: Settings, info: VideoInfo | None) -> None:
         """Count objects, and look for events of a live source, as other settings say."""

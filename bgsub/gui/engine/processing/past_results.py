@@ -108,8 +108,12 @@ class PastResults:
         self._remove(time_key(frame.time_s))
         self._frames[time_key(frame.time_s)] = frame
         self._nbytes += frame.nbytes
-        while self._nbytes > self.capacity_bytes and len(self._frames) > 1:
-            self._remove(next(iter(self._frames)))
+        self._make_room()
+
+    def limit(self, capacity_bytes: int) -> None:
+        """Keep no more than this from now on; the oldest give way at once."""
+        self.capacity_bytes = capacity_bytes
+        self._make_room()
 
     def find(self, time_s: float) -> PastFrame | None:
         """Return the results of the frame of this time, if they are kept."""
@@ -124,6 +128,10 @@ class PastResults:
         """Forget all."""
         self._frames.clear()
         self._nbytes = 0
+
+    def _make_room(self) -> None:
+        while self._nbytes > self.capacity_bytes and len(self._frames) > 1:
+            self._remove(next(iter(self._frames)))
 
     def _remove(self, key: int) -> None:
         frame = self._frames.pop(key, None)
