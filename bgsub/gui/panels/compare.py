@@ -199,7 +199,9 @@ def _truth_name(truth: Truth) -> str:
 
 def _statistics(run: DetectorRunView) -> dict[Statistic, str]:
     """Return the statistics of a detector as text."""
-    texts = {Statistic.MS: f"{run.ms:.2f}", Statistic.FOREGROUND: f"{100 * run.share:.2f} %"}
+    texts = {Statistic.FOREGROUND: f"{100 * run.share:.2f} %"}
+    if not math.isnan(run.ms):
+        texts[Statistic.MS] = f"{run.ms:.2f}"
     if run.counts is not None:
         scores = {
             Statistic.F_MEASURE: run.counts.f_measure,

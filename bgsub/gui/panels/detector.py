@@ -319,7 +319,8 @@ class DetectorPanel(QScrollArea):
             return
         memory = runs[0].memory_bytes
         size = "of unknown size" if memory is None else f"{memory / 2**20:.1f} MiB"
-        self.state.setText(f"{runs[0].ms:.2f} ms per frame, model {size}")
+        pace = "" if math.isnan(runs[0].ms) else f"{runs[0].ms:.2f} ms per frame, "
+        self.state.setText(f"{pace}model {size}")
 
 
 def command_line(session: Session) -> str:

@@ -86,7 +86,13 @@ def test_a_pixel_outside_the_region_says_so(drive):
 
     region = Region(include=(((0, 0), (40, 0), (40, 64), (0, 64)),))
     driver = drive(spotted(), region=region, pinned_pixels=((30, 42),))
-    assert explain(driver.view.pinned_pixels[0]).startswith("Background: it lies outside the region (")
+    never = "Background: nothing is learned here; it lies outside the region."
+    assert explain(driver.view.pinned_pixels[0]) == never
+    driver = drive(spotted(), pinned_pixels=((30, 42),))
+    driver.engine.apply(replace(FAST, region=region, config=ADAPTIVE, pinned_pixels=((30, 42),)))  # learned before
+    driver.settle()
+    found = "Found, but removed: it lies outside the region (g(x) = 0 is below threshold = 0.18)."
+    assert explain(driver.view.pinned_pixels[0]) == found
 
 
 def test_two_steps_are_told_in_their_order():

@@ -318,6 +318,25 @@ class TestPanes:
         grid.resize(1600, 400)
         assert not grid.is_stacked
 
+    @pytest.mark.parametrize("count", [1, 2, 4])
+    def test_every_pixel_of_an_image_can_be_clicked(self, window, qtbot, count):
+        played(window, qtbot)
+        window.grid.arrange(count)
+        window.grid.pop_out(panes.INPUT)
+        views = [*window.grid.views, *window.grid.popped]
+        qtbot.waitUntil(lambda: all(view.image is not None for view in views))
+        for view in views:
+            window.session.change(pinned_pixels=())
+            top = view.window()
+            inside = view.image_rect().toAlignedRect().intersected(view.rect()).adjusted(2, 2, -2, -2)
+            corners = (inside.topLeft(), inside.topRight(), inside.bottomLeft(), inside.bottomRight())
+            for corner in corners:
+                at = view.mapTo(top, corner)
+                below = top.childAt(at)
+                assert below is view, f"{below} lies over the image"
+                qtbot.mouseClick(below, Qt.MouseButton.LeftButton, pos=corner)
+            assert len(window.session.settings.pinned_pixels) == 4
+
     def test_captions_are_painted_on_the_image(self, qtbot):
         import numpy as np
 
@@ -354,7 +373,7 @@ def test_the_inspector_names_what_removed_a_pixel(make_session, qtbot):
     session.pin(5, 6)
     qtbot.waitUntil(lambda: session.view.processed == 20 and not session.view.playing)
     outside, alone = (explain(view) for view in session.view.pinned_pixels)
-    assert "Found, but removed: it lies outside the region" in outside
+    assert outside == "Background: nothing is learned here; it lies outside the region."
     assert "Found, but removed: most pixels around it are background [median]" in alone
 
 

@@ -69,8 +69,6 @@ class FrameView(QWidget):
         self._cache: tuple[tuple[object, ...], tuple[Frame, Frame], QImage] | None = None
         self._pressed: QPointF | None = None
         self._dragging = False
-        self.choice: QWidget | None = None
-        """Box in the corner that chooses the pane; legends are written beside it."""
         self.overlay: Overlay | None = None
         """Drawn above the image; receives mouse events first."""
         self.rest_cursor = Qt.CursorShape.ArrowCursor
@@ -229,8 +227,7 @@ class FrameView(QWidget):
                 self.overlay.paint(painter, self.to_pane)
             if self.hasFocus() and self._cursor is not None:
                 self._cursor.paint(painter, self.to_pane)
-            choice_px = 0 if self.choice is None or self.choice.isHidden() else self.choice.geometry().right()
-            legends = Legends(self._pane, self.viewport.zoom, self._captions, self._sides, self._effects, choice_px)
+            legends = Legends(self._pane, self.viewport.zoom, self._captions, self._sides, self._effects)
             legends.paint(painter, self.rect())
         if self._is_ringed:
             painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -24,7 +24,6 @@ from bgsub.stages import SHADOWS
 __all__ = ["Legends"]
 
 _CAPTION_MARGIN_PX = 24
-_GAP_PX = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,6 @@ class Legends:
     """Names of the detectors that are compared; empty for A and B."""
     effects: tuple[Effect, ...]
     """What the stages of the mask did."""
-    choice_px: int = 0
-    """Where the box that chooses the pane ends; legends lie beside it, or below."""
 
     def paint(self, painter: QPainter, room: QRect) -> None:
         """Paint everything into the rectangle of the pane."""
@@ -95,9 +92,7 @@ class Legends:
         if upright and entries:
             widths = [max(widths)] * len(widths)
         left = room.width() - 10 - (widths[0] if upright and widths else sum(widths) + 6 * (len(widths) - 1))
-        top = (
-            8 if left > self.choice_px + _GAP_PX else 38
-        )  # below the box that chooses the pane, where there is no room beside it
+        top = 8
         for (text, (blue, green, red)), width in zip(entries, widths, strict=True):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(0, 0, 0, 150))
