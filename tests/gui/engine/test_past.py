@@ -14,7 +14,7 @@ from bgsub.gui import panes
 from bgsub.gui.engine.engine import Engine
 from bgsub.gui.engine.player import Arrival, PlayedFrame
 from bgsub.gui.engine.processing.budget import Budget
-from bgsub.gui.engine.processing.past_results import PackedMask, PastFrame, PastResults
+from bgsub.gui.engine.processing.past_results import PackedMask, PastResults
 from bgsub.gui.engine.processing.recent_frames import RecentFrames
 from bgsub.gui.engine.processing.snapshots import Snapshot, Snapshots
 from bgsub.gui.engine.recorder import Outputs
@@ -419,7 +419,7 @@ def test_past_results_give_way_when_memory_is_full():
     frame = np.zeros((8, 8, 3), np.uint8)
     for index in range(5):
         result = Result(Packet(index, index / 25, frame, index), np.zeros((8, 8), np.uint8), None, Timings(0, 0, 0))
-        past.add(PastFrame.of([result], FAST))
+        past.add([result], FAST)
     assert len(past) == 3
     assert past.find(1 / 25) is None
     assert past.find(2 / 25) is not None

@@ -17,7 +17,7 @@ from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.engine.processing.detector_run import foreground_share
 from bgsub.gui.engine.processing.detector_runs import DetectorRuns
 from bgsub.gui.engine.processing.moments import find_moment
-from bgsub.gui.engine.processing.past_results import PastFrame, PastResults, time_key
+from bgsub.gui.engine.processing.past_results import PastResults, time_key
 from bgsub.gui.engine.processing.recent_frames import RecentFrames
 from bgsub.gui.engine.processing.snapshots import Snapshot, Snapshots
 from bgsub.gui.engine.publisher import Progress
@@ -335,7 +335,7 @@ class FrameProcessor:
         self._head, self._head_settings = results, settings
         progress.add(played, results, rate_hz)
         progress.labels = self.runs.count(results, settings.truth, known)
-        self.past.add(PastFrame.of(results, settings))
+        self.past.add(results, settings)
         self.recent.add(played)
         self.pinned_pixels.record(inspections, self.runs.main, results[0], progress.elapsed_s)
         self._record_statistics(results, scored=settings.truth is not None)

@@ -93,7 +93,7 @@ class ParameterInput(QWidget):
         if self.slider is not None:
             self.slider.setAccessibleName(words.label)
         tame_fields(self)
-        self.set_value(value)
+        self._show(value)
         self._listen()
 
     @property
@@ -112,6 +112,10 @@ class ParameterInput(QWidget):
 
     def set_value(self, value: Any) -> None:
         """Show a value, without a signal."""
+        if value != self.value:  # most stay as they are, and the image of a changed one waits for the rest
+            self._show(value)
+
+    def _show(self, value: Any) -> None:
         editor = self.editor
         with QSignalBlocker(editor):
             if self.is_set is not None:
