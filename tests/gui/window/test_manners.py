@@ -124,6 +124,18 @@ class TestWords:
         assert set(KNOWN) <= existing
         assert set(SHARED) <= {name for _, name in existing}
 
+    @pytest.mark.parametrize("detector", ["adaptive", "norma", "olk", "mog2", "knn"])
+    def test_every_parameter_has_plain_words_a_direction_and_usual_values(self, detector):
+        directions = ("Higher ", "Lower ", "On ", "More ", "Best ", "Fixed ", "Turns ", "Set it ")
+        for item in detector_class(detector).PARAMETERS:
+            words = words_of(detector, item)
+            assert (detector, item.name) in KNOWN or item.name in SHARED, item.name
+            assert words.effect.startswith(directions), words
+            if item.kind in (int, float) and item.name not in ("rate_hz", "white", "threads"):
+                low, high = words.usual
+                assert max(low, item.low) == low < high == min(high, item.high), item.name
+                assert item.default is None or low <= item.default <= high, item.name
+
     def test_directions_hold(self):
         import numpy as np
 
@@ -169,8 +181,12 @@ class TestWords:
         qtbot.addWidget(form)
         form.show_parameters(detector_class("mog2"), {})
         tip = form.labels["var_threshold"].toolTip()
-        for part in ("Tolerance of colour (var_threshold)", "Higher finds less", "above 0", "Default: 16.0"):
+        for part in ("Tolerance of colour (var_threshold)", "Higher finds less", "Usual: 10 to 50.", "Default: 16."):
             assert part in tip
+        assert "Allowed: above 0." in tip
+        form.show_parameters(detector_class("adaptive"), {})
+        tips = [label.toolTip() for label in form.labels.values()]
+        assert not [tip for tip in tips if "inf" in tip or "e+" in tip or "e-" in tip.split("Allowed")[-1]]
 
     def test_a_change_of_settings_is_undone_and_done_again(self, session):
         for kappa in (0.4, 0.6):

@@ -333,10 +333,19 @@ def describe(parameter: Parameter, words: Words) -> str:
     lines = [f"{words.label} ({parameter.name})", *textwrap.wrap(words.effect, 80)]
     if meaning != words.effect:
         lines += textwrap.wrap(meaning, 80)
-    phrase = range_in_words(parameter)
-    lines.append(f"Allowed: {parameter.range_text}{unit}{f', {phrase}' if phrase else ''}.")
-    default = "automatic" if parameter.default is None else f"{parameter.default}{unit}"
-    lines.append(f"Default: {default}.")
+    if words.usual is not None:
+        lines.append(f"Usual: {words.usual[0]:g} to {words.usual[1]:g}{unit}.")
+    if phrase := range_in_words(parameter):
+        lines.append(f"Allowed: {phrase}.")
+    lines.append(f"Default: {_value_in_words(parameter.default)}{unit if parameter.default is not None else ''}.")
     if parameter.shapes_state:
         lines.append("⟳ A change begins with a new model.")
     return "\n".join(lines)
+
+
+def _value_in_words(value: Any) -> str:
+    if value is None:
+        return "automatic"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -74,6 +74,10 @@ class FrameView(QWidget):
         self.rest_cursor = Qt.CursorShape.ArrowCursor
         """Shown while nothing is dragged."""
         viewport.changed.connect(self.update)
+        self.setWhatsThis(
+            "Click a pixel to see why it is foreground or background. The wheel zooms, dragging moves, in all panes "
+            "together. By keyboard, arrows move a cursor and Return does what a click does."
+        )
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._cursor: KeyboardCursor | None = None

@@ -68,15 +68,16 @@ class Legends:
         bottom = room.height() - 8
         for text in reversed(self.captions):
             most = room.width() - 2 * _CAPTION_MARGIN_PX
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, most)
-            width = painter.fontMetrics().horizontalAdvance(shown) + 18
-            box = QRect((room.width() - width) // 2, bottom - 22, width, 22)
+            how = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
+            needed = painter.fontMetrics().boundingRect(QRect(0, 0, most, room.height()), how, text)
+            width, height = needed.width() + 18, needed.height() + 8
+            box = QRect((room.width() - width) // 2, bottom - height, width, height)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(0, 0, 0, 190))
             painter.drawRoundedRect(box, 4, 4)
             painter.setPen(QColor("white"))
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
-            bottom -= 26
+            painter.drawText(box, how, text)
+            bottom -= height + 4
 
     def _paint_colours(
         self,
