@@ -115,7 +115,8 @@ class CurvePlot(QWidget):
         import pyqtgraph
 
         self._plot = pyqtgraph.PlotWidget()
-        self._plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # keys do nothing in it
+        for part in (self._plot, self._plot.viewport()):
+            part.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # keys do nothing in it
         self._plot.plotItem.setContentsMargins(0, _TOP_PX, 0, 0)  # else the number at the upper end is cut
         for side in ("left", "bottom"):
             self._plot.getAxis(side).enableAutoSIPrefix(False)  # before any value could make it choose one

@@ -160,7 +160,6 @@ class FrameProcessor:
         self._end_repeating(packet, settings, rate_hz)
         if not was_repeated:
             self.counter.see(self.progress.results[0])
-            self.live.see(self.progress.results[0], self.progress.elapsed_s)
         return Outcome(is_new=not was_repeated)
 
     def show_moment(self, elapsed_s: float, settings: Settings) -> bool:
