@@ -89,14 +89,14 @@ def by_dvr_scan(program: str, video: Path, first_s: float) -> list[Span]:
     return [(start, max(start, end)) for start, end in spans]  # at the end of a file it adds less
 
 
-def quiet_scene(kind: str, frames: int, size: tuple[int, int]) -> str:
+def quiet_scene(kind: str, frames: int, size: tuple[int, int], seed: int) -> str:
     """Return what is found in a scene in which nothing happens, of a size that scans leave as it is."""
     config = Config()
     _, step = ScanSettings().sampling(VideoInfo(kind, size, RATE_HZ))
     pipeline = config.make_pipeline(config.make_detector(rate_hz=RATE_HZ / step, threads=1), want_score=True)
     machine, measure = EventMachine(), Measure(min_area=EventMachine().rules.min_area)
     found = []
-    for packet in make_quiet(kind, size=size, frames=frames).frames(step):
+    for packet in make_quiet(kind, seed=seed, size=size, frames=frames).frames(step):
         found += machine.see(measure(pipeline.step(packet)))
     found += machine.finish()
     events = [one for one in found if isinstance(one, Event)]
@@ -124,6 +124,7 @@ def main() -> None:
     parser.add_argument("--dvr-scan", help="program to compare with, such as venv/bin/dvr-scan")
     parser.add_argument("--quiet-minutes", type=float, default=0.0, help="length of each scene without events")
     parser.add_argument("--quiet-size", default="320x180", help="WIDTHxHEIGHT of these scenes")
+    parser.add_argument("--quiet-seed", type=int, default=0, help="other scenes of the same kinds")
     parser.add_argument("--quiet", choices=SCENES, nargs="+", default=SCENES, help="which of them")
     options = parser.parse_args()
     truth = json.loads((Path(__file__).parent / "truth.json").read_text())
@@ -148,10 +149,8 @@ def main() -> None:
     width, height = (int(side) for side in options.quiet_size.split("x"))
     for kind in options.quiet if frames else ():
         begin = time.process_time()
-        print(
-            f"{kind}: {quiet_scene(kind, frames, (height, width))} ({time.process_time() - begin:.0f} s of CPU time)",
-            flush=True,
-        )
+        found = quiet_scene(kind, frames, (height, width), options.quiet_seed)
+        print(f"{kind}: {found} ({time.process_time() - begin:.0f} s of CPU time)", flush=True)
 
 
 if __name__ == "__main__":

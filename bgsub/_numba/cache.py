@@ -25,6 +25,7 @@ def _make_cache_classes() -> tuple[Any, Any]:
     their bases are private.
     """
     from numba.core.caching import FunctionCache, NullCache
+    from numba.core.runtime.nrt import rtsys
 
     class ForgivingCache(FunctionCache):
         def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -39,7 +40,13 @@ def _make_cache_classes() -> tuple[Any, Any]:
 
         def _load(self, sig: Any, target_context: Any) -> Any:
             try:
-                return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+                # Numba would refresh the context here, which imports and registers all that its compiler knows, and
+                # takes longer than to load the functions. Machine code needs its runtime alone; where a function must
+                # be compiled, the compiler refreshes the context itself.
+                rtsys.initialize(target_context)
+                with self._guard_against_spurious_io_errors():
+                    return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+                return None
             except Exception as error:  # noqa: BLE001 - damaged pickles raise anything
                 _warn("read", self.cache_path, error)
             try:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bgsub._opencv import cv2
 from bgsub.events.observation import Observation, Seen
 from bgsub.events.rules import FAINT
-from bgsub.events.surroundings import Surroundings
+from bgsub.events.surroundings import Surroundings, median
 from bgsub.frames import Frame, Mask, Result
 from bgsub.objects import find_objects
 from bgsub.roi import Region
@@ -87,10 +87,12 @@ class Measure:
         self._surroundings.see(small, result.packet.time_s if time_s is None else time_s)
         boxes = (objects.boxes[large] / (width, height, width, height)).tolist()
         scores = [1.0] * len(large) if objects.mean_scores is None else objects.mean_scores[large].tolist()
+        areas, least = (objects.areas[large] / pixels).tolist(), self._min_area
         seen = [
-            Seen((x, y, w, h), area / pixels, score, self._surroundings.diffuse((x, y, w, h)), objects.regions[i])
-            for i, (x, y, w, h), area, score in zip(
-                large.tolist(), boxes, objects.areas[large].tolist(), scores, strict=True
+            # What is too small to be an object yet is only followed.
+            Seen((x, y, w, h), area, score, self._surroundings.diffuse((x, y, w, h)) if area >= least else 0.0, regions)
+            for (x, y, w, h), area, score, regions in zip(
+                boxes, areas, scores, [objects.regions[i] for i in large], strict=True
             )
         ]
         return Observation(
@@ -99,7 +101,7 @@ class Measure:
             objects=seen,
             foreground=cv2.countNonZero(mask) / pixels,
             spread=_spread(mask),
-            light=float(np.median(small[::2, ::2])),
+            light=float(median(small[::2, ::2])),
             shift=0.0 if before is None or not many else _shift(before, small, width / height),
             aspect=width / height,
             file=file,

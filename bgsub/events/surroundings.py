@@ -1,4 +1,4 @@
-"""Whether brightness has changed around an object as it has in it, as under the shadow of a cloud."""
+"""Whether an object is but light, such as the shadow of a cloud, by how brightness has changed in it and around it."""
 
 import math
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from bgsub._opencv import cv2
 from bgsub.events.observation import Box
 
-__all__ = ["Surroundings"]
+__all__ = ["Surroundings", "median"]
 
 _MEMORY_S = 20.0
 """Time constant of the remembered brightness."""
@@ -18,6 +18,10 @@ _LEAST_CHANGE = 0.015
 
 _DARK = 8.0
 """Grey levels added to all brightness, so that noise in the dark is no change."""
+
+_LEAST_EDGE = 0.2
+"""Least step between two cells, as a share of the whole change: generated clouds, with penumbras of 8 cells and more,
+have up to 0.19 and on average at most 0.12, 80 people and vehicles of eight recordings 0.27 and 0.37."""
 
 _LEAST_RING = 2
 """Width of the ring around a box, in cells; half of the box where that is more."""
@@ -49,15 +53,24 @@ class Surroundings:
         self.time_s = time_s
 
     def diffuse(self, box: Box) -> float:
-        """Return how far the surroundings of a box have changed as it has, from 0 to 1."""
+        """Return how far the surroundings of a box have changed as it has, from 0 to 1; 1 if nothing there has an edge.
+
+        An object ends somewhere within a cell or two, also where it is in front of its own shadow or beside another.
+        """
         if self._change is None:
             return 0.0
         if self._sums is None:
-            change = self._change - np.median(self._change[::2, ::2])
-            self._sums = np.asarray(cv2.integral(change, sdepth=cv2.CV_64F))
+            self._change = self._change - median(self._change[::2, ::2])
+            self._sums = np.asarray(cv2.integral(self._change, sdepth=cv2.CV_64F))
         rows, columns = self._change.shape
         left, right = math.floor(box[0] * columns), math.ceil((box[0] + box[2]) * columns)
         top, bottom = math.floor(box[1] * rows), math.ceil((box[1] + box[3]) * rows)
+        if _is_smooth(self._change[max(0, top - 1) : bottom + 1, max(0, left - 1) : right + 1]):
+            return 1.0
+        return self._shared(left, top, right, bottom)
+
+    def _shared(self, left: int, top: int, right: int, bottom: int) -> float:
+        """Return the ratio of the changes around and inside, from 0 to 1."""
         x, y = max(_LEAST_RING, (right - left) // 2), max(_LEAST_RING, (bottom - top) // 2)
         inner = self._sum(left, top, right, bottom)
         # The cells at the outline belong to both.
@@ -67,9 +80,7 @@ class Surroundings:
         if outer[1] <= gap[1]:
             return 0.0
         around = (outer[0] - gap[0]) / (outer[1] - gap[1])
-        if abs(around) < _LEAST_CHANGE:
-            return 0.0
-        if abs(inside) < _LEAST_CHANGE:
+        if min(abs(around), abs(inside)) < _LEAST_CHANGE:
             return 0.0
         return min(max(around / inside, 0.0), 1.0)
 
@@ -83,3 +94,21 @@ class Surroundings:
         right, bottom = min(max(right, 0), columns), min(max(bottom, 0), rows)
         total = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
         return float(total), max(1, (right - left) * (bottom - top))
+
+
+def median(values: NDArray[np.float32]) -> np.float32:
+    """Return the median, as `np.median` does in five times as long: sorting uses vectors, selecting does not."""
+    ordered = np.sort(values, axis=None)
+    return np.float32((ordered[(ordered.size - 1) // 2] + ordered[ordered.size // 2]) / np.float32(2))
+
+
+def _is_smooth(change: NDArray[np.float32]) -> bool:
+    """Return whether brightness changed without a step anywhere.
+
+    Both the steps and the changes are means weighted by themselves, so that what has not changed makes no difference.
+    """
+    steps = np.abs(np.concatenate((np.diff(change, axis=0), np.diff(change, axis=1)), axis=None))
+    size = np.abs(change)
+    if not steps.any() or np.vdot(size, size) < _LEAST_CHANGE * size.sum():
+        return False
+    return bool(np.vdot(steps, steps) * size.sum() < _LEAST_EDGE * np.vdot(size, size) * steps.sum())

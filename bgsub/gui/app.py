@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from bgsub.config import Config
 from bgsub.errors import DependencyError
-from bgsub.gui.qt_process import DisplayProbe, release_cv2_qt
+from bgsub.gui.qt_process import DisplayProbe, release_cv2_qt, short_turns
 from bgsub.roi import open_region
 from bgsub.video.sources import Position
 
@@ -114,7 +114,7 @@ def run_viewer(
     window = TabWindow(session, lambda: Session(opener, Settings(config=settings.config)), Theme(application), kept)
     try:
         hook = ExceptionHook(lambda: window.session)
-        with _handled_errors(hook), _handled_signals(application, window.end) as received:
+        with short_turns(), _handled_errors(hook), _handled_signals(application, window.end) as received:
             window.show()
             if model is not None:
                 session.load_model(model)

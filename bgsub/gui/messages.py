@@ -172,6 +172,8 @@ class DetectorRunView:
     """Right and wrong pixels of this frame; None if it has no labels."""
     effects: tuple[Effect, ...] = ()
     """What the stages of the mask did, if they were followed."""
+    region: Mask | None = None
+    """Where detection takes place, (H, W) uint8 of 0 and 255; None for the whole frame."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +16,14 @@ from bgsub.errors import DependencyError
 if TYPE_CHECKING:
     from PyQt6.QtCore import QObject
 
-__all__ = ["DisplayProbe", "GarbageCollector", "MemoryReturner", "release_cv2_qt"]
+__all__ = ["DisplayProbe", "GarbageCollector", "MemoryReturner", "release_cv2_qt", "short_turns"]
 
 _OPENCV_SETS = ("QT_QPA_PLATFORM_PLUGIN_PATH", "QT_QPA_FONTDIR")
 _PROBE = "from PyQt6.QtGui import QGuiApplication; QGuiApplication([])"
 _XCB = "libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxkbcommon-x11-0"
 _TIMEOUT_S = 30
 _REMEDY = "use `bgsub run` without a screen, or connect with ssh -X"
+_TURN_S = 5e-4
 _COLLECT_INTERVAL_MS = 1000
 _RETURN_INTERVAL_MS = 10_000
 _MOST_FREE_BYTES = 64 * 2**20
@@ -40,6 +43,21 @@ def release_cv2_qt() -> None:
         value = os.environ.get(name)
         if value is not None and (before[name] is None or value.startswith(home)):
             del os.environ[name]
+
+
+@contextmanager
+def short_turns() -> Iterator[None]:
+    """Let a thread that waits for Python's lock have it after half a millisecond, instead of five.
+
+    Window and worker need it for moments only, but each moment may come while the other one has it: with five
+    milliseconds a changed setting showed on a held frame 1 to 3 ms later, and 5 ms later in one of twenty cases.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 class DisplayProbe:

@@ -30,7 +30,7 @@ from bgsub.gui.messages import (
     Settings,
     View,
 )
-from bgsub.gui.painted_truth import PaintedTruth
+from bgsub.gui.painted_truth import PaintedTruth, Truth
 from bgsub.gui.session_commands import SessionCommands
 from bgsub.gui.workspace import Workspace, public_source
 from bgsub.roi import Region
@@ -259,7 +259,9 @@ class Session(SessionCommands):
 
     # Commands
 
-    def open(self, text: str, part: tuple[Position | None, Position | None] = (None, None)) -> None:
+    def open(
+        self, text: str, part: tuple[Position | None, Position | None] = (None, None), truth: Truth | None = None
+    ) -> None:
         """Open a source and play it; ground truth, region and part of another one before it are put away.
 
         Parameters
@@ -268,6 +270,8 @@ class Session(SessionCommands):
             Name of the source.
         part : (Position, Position)
             First and last frame of the part to play; None for the ends of the source.
+        truth : Truth, optional
+            Its own ground truth, by which its first frame is scored, too.
         """
         before, self._source, self._info = self._source, text, None
         self._part_wanted = part
@@ -278,6 +282,8 @@ class Session(SessionCommands):
             self.change(truth=None, region=None)
             names = " and ".join({"truth": "ground truth", "region": "region"}[name] for name in gone)
             self.notify(Level.INFO, f"The {names} of the source before {'were' if gone[1:] else 'was'} put away.")
+        if truth is not None:
+            self.change(truth=truth)
         self._post(lambda engine: engine.open(text))
 
     @property

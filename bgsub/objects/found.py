@@ -11,17 +11,14 @@ from bgsub._opencv import cv2
 from bgsub.errors import DependencyError
 from bgsub.frames import Mask
 
-__all__ = ["FoundObject", "Objects", "Patch"]
+__all__ = ["FoundObject", "Objects", "Runs"]
 
 
-class Patch(NamedTuple):
-    """A part of a mask in which objects were labelled; it cuts none of them."""
+class Runs(NamedTuple):
+    """The pixels of all objects of a mask."""
 
-    labels: NDArray[np.int32]
-    """(h, w) number of the object at each pixel, 0 for none."""
-    x: int
-    y: int
-    """Where its first pixel lies in the mask."""
+    table: NDArray[np.int32]
+    """(m, 4): row, first column, end of columns, and label of each run, from top to bottom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +81,9 @@ class Objects:
     """(n,): numbers of the tracks, set by a `Tracker`; else None."""
     ages: NDArray[np.int64] | None = None
     """(n,): number of frames in which each track was seen, set by a `Tracker`; else None."""
-    _patches: tuple[Patch, ...] = ()
+    _runs: Runs = None  # type: ignore[assignment]
     _labels: NDArray[np.intp] = None  # type: ignore[assignment]
-    """(n, 2): patch, and label in it."""
+    """(n,): labels in the runs."""
 
     def __len__(self) -> int:
         return len(self.boxes)
@@ -133,10 +130,12 @@ class Objects:
             255 on the object, of the size of its box.
         """
         x, y, width, height = self.boxes[i].tolist()
-        number, label = self._labels[i].tolist()
-        patch = self._patches[number]
-        part = patch.labels[y - patch.y : y - patch.y + height, x - patch.x : x - patch.x + width]
-        return np.asarray(np.where(part == label, np.uint8(255), np.uint8(0)))
+        first, end = np.searchsorted(self._runs.table[:, 0], (y, y + height))
+        runs = self._runs.table[first:end]
+        pixels = np.zeros((height, width), np.uint8)
+        for row, start, stop, _ in runs[runs[:, 3] == self._labels[i]].tolist():
+            pixels[row - y, start - x : stop - x] = 255
+        return pixels
 
     def contour(self, i: int) -> NDArray[np.int32]:
         """Return the outline of object `i`, without those of its holes.

@@ -85,6 +85,8 @@ def _find(place: str | PathLike[str]) -> Sequence[str]:
     if _MADE.match(text):
         return [text]
     path = Path(text)
+    if "://" in text and not path.exists():
+        raise SourceError(f"cannot scan {public_name(text)}: it is an address; record it, or watch it by `bgsub watch`")
     if path.is_dir():
         files = [file for file in path.rglob("*") if file.suffix.lower() in VIDEO_SUFFIXES and not _hidden(file, path)]
         names = [str(file) for file in files if file.is_file()]

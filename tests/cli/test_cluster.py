@@ -87,6 +87,14 @@ def test_a_cluster_that_does_not_answer_is_one_line(command, folder, capsys):
     assert "no Dask scheduler answers at nonsense://127.0.0.1:1" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1", "nonsense", "tcp://admin:secret@127.0.0.1:8786", ""])
+def test_what_is_no_address_of_a_cluster_is_refused_without_repeating_it(address, folder, capsys):
+    assert bgsub("scan", "clip.mkv", "-o", "out", "-q", "--dask", address) == 2
+    error = capsys.readouterr().err
+    assert "such as tcp://10.0.0.5:8786" in error
+    assert "secret" not in error
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_processes_of_this_machine_beside_a_cluster_are_refused(command, folder, capsys):
     assert bgsub(*command, "--dask", "tcp://127.0.0.1:1", "-j", "2") == 2

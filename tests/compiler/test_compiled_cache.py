@@ -31,10 +31,10 @@ print(int(smoothed.sum()) // 255, sum(median.stats.cache_hits.values()))
 COMPILED, CACHED = "21 0\n", "21 1\n"
 
 
-def run(folder: Path, before: str = "") -> tuple[str, str]:
+def run(folder: Path, before: str = "", after: str = "") -> tuple[str, str]:
     """Run the function in another process with its cache in a folder; return what it printed and logged."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", before + PROGRAM],
+        [sys.executable, "-W", "error", "-c", before + PROGRAM + after],
         capture_output=True,
         text=True,
         check=False,
@@ -43,6 +43,15 @@ def run(folder: Path, before: str = "") -> tuple[str, str]:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
+
+
+# Another signature of the same function is compiled beside the one that was loaded.
+ANOTHER = """
+import sys
+print("numba.typed.typeddict" in sys.modules)
+median(0, 9, np.asfortranarray(mask), 3, smoothed)
+print(int(smoothed.sum()) // 255, len(median.signatures), "numba.typed.typeddict" in sys.modules)
+"""
 
 
 def truncate(path: Path) -> None:
@@ -64,6 +73,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert run(folder) == (COMPILED, "")
     assert run(folder) == (CACHED, "")
     return folder
+
+
+def test_loading_needs_no_compiler_and_leaves_it_working(filled: Path, tmp_path: Path) -> None:
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
+    assert run(tmp_path, after=ANOTHER) == (CACHED + "False\n21 2 True\n", "")
 
 
 @pytest.mark.parametrize(("damage", "suffix"), [(truncate, ".nbi"), (empty, ".nbc"), (scramble, ".nbc")])

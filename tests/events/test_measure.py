@@ -104,6 +104,35 @@ def test_a_change_around_an_object_as_in_it_is_diffuse():
     assert other.diffuse((35 / 128, 30 / 72, 20 / 128, 20 / 72)) < 0.1
 
 
+def _ramp(width):
+    """A picture of textured ground, and the same under a shadow whose edge is so many cells wide."""
+    random = np.random.default_rng(2)
+    ground = random.uniform(60, 180, (72, 128)).astype(np.float32)
+    shade = np.clip((np.arange(128) - 70) / width, 0, 1)
+    noise = random.normal(0, 0.5, (72, 128))
+    return ground, (ground * (1 - 0.35 * shade) + noise).astype(np.float32)
+
+
+@pytest.mark.parametrize(("width", "light"), [(30, True), (12, True), (1, False)])
+def test_a_change_without_an_edge_is_light(width, light):
+    ground, shaded = _ramp(width)
+    surroundings = Surroundings()
+    surroundings.see(ground, 0.0)
+    surroundings.see(shaded, 0.04)
+    # The box begins where the shadow does, so that nothing has changed on its side away from the border.
+    assert (surroundings.diffuse((70 / 128, 0.2, 58 / 128, 0.8)) == 1.0) == light
+
+
+def test_a_thing_without_texture_of_its_own_has_an_edge():
+    ground, _ = _ramp(12)
+    surroundings = Surroundings()
+    surroundings.see(ground, 0.0)
+    darker = ground.copy()
+    darker[20:60, 50:80] *= 0.8  # the texture of the ground, as through smoke or under a hard shadow
+    surroundings.see(darker, 0.04)
+    assert surroundings.diffuse((50 / 128, 20 / 72, 30 / 128, 40 / 72)) < 0.3
+
+
 def test_what_is_remembered_goes_on():
     random = np.random.default_rng(1)
     frames = [random.integers(0, 255, (120, 160, 3)).astype(np.uint8) for _ in range(6)]

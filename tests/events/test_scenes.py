@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bench.events.__main__ import compare
 from bench.events.quiet import make_quiet
 from bgsub.config import Config
 from bgsub.events import Event, EventMachine, Measure, SceneChange
+from bgsub.frames import Packet, Result
 from bgsub.scanning import scan
 from tests.data import shared_data
 
@@ -37,6 +39,22 @@ def test_nothing_happens_where_nothing_happens(kind, changes):
     found += machine.finish()
     assert [one for one in found if isinstance(one, Event)] == []
     assert len([one for one in found if isinstance(one, SceneChange)]) == changes
+
+
+@pytest.mark.parametrize(("penumbra_px", "events"), [(40, 0), (1, 1)])
+def test_a_shadow_that_comes_in_with_a_wide_penumbra_is_no_event(penumbra_px, events):
+    """The mask is the darkest part alone, as where the detector has learned the rest of the penumbra."""
+    ground = np.random.default_rng(3).uniform(60, 180, (180, 320, 1)).astype(np.float32).repeat(3, 2)
+    y, x = np.mgrid[:180, :320]
+    machine, measure, found = EventMachine(), Measure(min_area=0.0005), []
+    for i in range(60):
+        depth = np.clip((2.5 * i - np.hypot(320 - x, 180 - y)) / penumbra_px, 0, 1)  # from the corner
+        frame = np.rint(ground * (1 - 0.35 * depth[..., None])).astype(np.uint8)
+        mask = np.where(depth > 0.6, 255, 0).astype(np.uint8)
+        result = Result(Packet(i, 0.16 * i, frame, i + 1), mask, np.full(mask.shape, 0.5, np.float32))
+        found += machine.see(measure(result))
+    found += machine.finish()
+    assert len([one for one in found if isinstance(one, Event)]) == events
 
 
 @pytest.mark.slow

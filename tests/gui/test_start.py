@@ -10,7 +10,7 @@ from PyQt6.QtCore import QObject
 
 from bgsub.errors import DependencyError
 from bgsub.gui import app, qt_process
-from bgsub.gui.qt_process import MemoryReturner
+from bgsub.gui.qt_process import MemoryReturner, short_turns
 from tests.gui.conftest import EASY
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="displays are named so on Linux only")
@@ -102,7 +102,7 @@ def look():
             QTimer.singleShot(0, lambda: 1 / 0)
             QTimer.singleShot(200, lambda: print(window.notices.label.text()) or window.window().close())
         else:
-            print(window.session.view.runs[0].name, window.session.view.processed)
+            print(window.session.view.runs[0].name, window.session.view.processed, f"{{sys.getswitchinterval():g}}")
             window.window().close()
         timer.stop()
 
@@ -135,8 +135,15 @@ def test_the_viewer_starts_shows_and_ends_even_with_a_slot_that_raises(tmp_path,
         assert "Unexpected ZeroDivisionError" in done.stdout
         assert "Traceback" in done.stderr
     else:
-        assert done.stdout.startswith("norma 40")
+        assert done.stdout.startswith("norma 40 0.0005\n")  # worker and window wait for each other for moments only
         assert done.stderr.replace("This plugin does not support propagateSizeHints()\n", "") == ""
+
+
+def test_turns_of_threads_are_short_for_a_while_only():
+    before = sys.getswitchinterval()
+    with short_turns():
+        assert sys.getswitchinterval() == pytest.approx(5e-4)
+    assert sys.getswitchinterval() == before
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc keeps what was freed")

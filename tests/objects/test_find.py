@@ -7,7 +7,6 @@ import pytest
 import bgsub
 from bgsub._opencv import cv2
 from bgsub.objects import ObjectLimits, find_objects
-from bgsub.objects.find import _runs
 from bgsub.roi import Region
 
 pytestmark = pytest.mark.compiled
@@ -191,7 +190,7 @@ def test_wrong_scores_are_refused():
 
 
 def nested_angles(side, pitch):
-    """Return a mask from which each cut takes off one line only."""
+    """Return a mask of angles, one within the other."""
     mask = np.zeros((side, side), np.uint8)
     for i in range(0, side // 2 - 2 * pitch, 2 * pitch):
         mask[i, i : side - i] = 255
@@ -200,15 +199,24 @@ def nested_angles(side, pitch):
 
 
 @pytest.mark.parametrize("pitch", [2, 16])
-def test_a_mask_made_to_be_divided_for_ever_is_not(pitch, monkeypatch):
+def test_regions_that_meet_late_are_one(pitch):
     mask = nested_angles(1600 if pitch == 16 else 200, pitch)
-    calls = []
-    monkeypatch.setattr("bgsub.objects.find._runs", lambda filled: calls.append(len(filled)) or _runs(filled))
     objects = find_objects(mask)
     _, _, statistics, centroids = by_opencv(mask)
     assert sorted(objects.boxes.tolist()) == sorted(statistics[:, :4].tolist())
     assert sorted(objects.centroids.tolist()) == sorted(centroids.tolist())
-    assert len(calls) < 40
+
+
+def test_regions_at_the_borders_of_eight_pixels_are_whole():
+    for gap in (1, 2):
+        mask = np.zeros((9, 64), np.uint8)
+        mask[::2, 3:61] = 255  # rows, joined at alternating ends, and left out for a gap
+        mask[1::4, 60] = mask[3::4, 3] = 255
+        mask[4, 24 : 24 + gap] = 0
+        objects = find_objects(mask)
+        _, _, statistics, centroids = by_opencv(mask)
+        assert objects.boxes.tolist() == statistics[:, :4].tolist()
+        assert objects.centroids.tolist() == centroids.tolist()
 
 
 def test_the_shape_of_the_mask_may_be_anything():

@@ -37,6 +37,7 @@ def test_an_address_is_refused_without_its_password(place):
     with pytest.raises(SourceError) as caught:
         find_files([place])
     assert "10.0.0.7" in str(caught.value) or "..." in str(caught.value)
+    assert "bgsub watch" in str(caught.value)
     assert "sec" not in str(caught.value)
 
 

@@ -1,5 +1,6 @@
 """A Dask cluster that runs a command's jobs."""
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -9,6 +10,9 @@ import click
 from bgsub.errors import DependencyError, SinkError
 
 __all__ = ["check_jobs", "dask_executor"]
+
+_ADDRESS = re.compile(r"([a-z]+://)?[^@/\s]+:[0-9]+/?")
+"""With a port, without which Dask fails late and at length, and without a password, which it does not know."""
 
 
 def check_jobs(jobs: int, address: str | None) -> None:
@@ -29,6 +33,8 @@ def dask_executor(address: str | None) -> Iterator[Executor | None]:
 
     Raises
     ------
+    click.UsageError
+        If it is no address of a scheduler.
     DependencyError
         If distributed is not installed.
     SinkError
@@ -37,6 +43,8 @@ def dask_executor(address: str | None) -> Iterator[Executor | None]:
     if address is None:
         yield None
         return
+    if not _ADDRESS.fullmatch(address):
+        raise click.UsageError("--dask must be the address of a scheduler with its port, such as tcp://10.0.0.5:8786")
     try:
         from distributed import Client
     except ImportError as error:

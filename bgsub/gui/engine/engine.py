@@ -326,8 +326,10 @@ class Engine:
             if not self.progress.results:
                 self._publisher.preview(polled.packet.frame)
                 self._publish(idle=True)  # the first frame may compile for seconds: show that before
-            self._process(polled)
-            self._publish(idle=False)
+            is_new, latest = self._process(polled), self.progress
+            self._publish(idle=False)  # the image does not wait for events
+            if is_new and self.work.live.see(latest.results[0], latest.elapsed_s):
+                self._publisher.mark_changed()
             return 0.0
         self._publish(idle=polled > 0 or self._player.trouble is not None)
         return min(polled, self.work.copy_ahead(self._publisher.painted_s))
@@ -350,7 +352,7 @@ class Engine:
         self._publisher.mark_changed()
         self._notices.send(Opened(player.text, info, self._sampled.scale))
 
-    def _process(self, played: PlayedFrame) -> None:
+    def _process(self, played: PlayedFrame) -> bool:
         player, settings = self._player, self._settings
         more = bool(self._queue) or player.owed > 0
         hold = not more and (not player.playing or (player.is_last and not settings.loop))
@@ -358,12 +360,13 @@ class Engine:
             outcome = self.work.process(played, settings, player.rate_hz, hold=hold)
         except Exception as error:  # noqa: BLE001 - a detector may raise anything; the window stays open
             self._lose_detector(error)
-            return
+            return False
         if not self.work.is_repeating:
             self._rerun_to = None
         if outcome.is_new:
             self.recorder.write(self.progress.results[0], self.progress.elapsed_s)
         self._publisher.mark_changed()
+        return outcome.is_new
 
     def _publish(self, *, idle: bool) -> None:
         recorded, caption = self.recorder.recorded, None if self._first_pass is None else self._first_pass.caption

@@ -73,10 +73,11 @@ class LiveEvents:
         self._finder, self._time_s = None, -1.0
         self.found = None if self._search is None else LiveFound()
 
-    def see(self, result: Result, time_s: float) -> None:
-        """Take the next result, at a time since the first frame."""
-        if self._search is None or self.found is None or time_s <= self._time_s:
-            return
+    def see(self, result: Result, time_s: float) -> bool:
+        """Take the next result, at a time since the first frame; return whether more is known now."""
+        before = self.found
+        if self._search is None or before is None or time_s <= self._time_s:
+            return False
         if self._finder is None or result.mask.shape != self._shape:
             self.finish()
             self._finder, self._shape = EventFinder(self._search), result.mask.shape
@@ -84,9 +85,10 @@ class LiveEvents:
             observation = self._finder.measure(result, time_s)
         except (BgsubError, ValueError) as error:
             self._refuse(error, self._search)
-            return
+            return False
         self._time_s = time_s
         self._note(self._finder, self._finder.see(observation, result))
+        return self.found is not before
 
     def finish(self) -> None:
         """Report what goes on as over: the source delivers nothing any more."""

@@ -3,7 +3,7 @@
 import enum
 from dataclasses import replace
 
-from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QCloseEvent, QHideEvent, QShowEvent
 from PyQt6.QtWidgets import (
     QComboBox,
@@ -26,6 +26,7 @@ from bgsub.gui.learners_page.streams import STREAMS, Kind
 from bgsub.gui.learners_page.surface_view import SurfaceView
 from bgsub.gui.mailbox import Mailbox
 from bgsub.gui.widgets.curve_plot import CurvePlot
+from bgsub.gui.widgets.fields import tame_fields
 from bgsub.gui.widgets.theme import Theme
 
 __all__ = ["LearnersWindow"]
@@ -33,6 +34,7 @@ __all__ = ["LearnersWindow"]
 _SPEEDS = (20.0, 50.0, 200.0, 500.0, 2000.0)
 _CHECKED = 6
 _PANEL_PX = 270
+_SIZE, _FRAME = QSize(1180, 820), QSize(8, 36)  # of the window, and of what a window manager adds
 _ID_ROLE = Qt.ItemDataRole.UserRole
 _COLOURS = (
     "curve_a",
@@ -79,8 +81,11 @@ class LearnersWindow(QWidget):
             self.stream.addItem(stream.label)
         self.stream.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.stream.setMinimumContentsLength(max(len(stream.label) for stream in STREAMS))
+        self.stream.setToolTip("What the methods learn; a change restarts the race")
         self.stream.currentIndexChanged.connect(self._choose_stream)
         self.methods = QListWidget()
+        self.methods.setAccessibleName("Methods")
+        self.methods.setToolTip("The methods that take part; a change restarts the race")
         self.methods.itemChanged.connect(lambda _: self.restart())
         self.sigma = QDoubleSpinBox()
         self.sigma.setRange(0.05, 10)
@@ -93,6 +98,7 @@ class LearnersWindow(QWidget):
         for rate in _SPEEDS:
             self.speed.addItem(f"{rate:.0f} samples/s", rate)
         self.speed.setCurrentIndex(_SPEEDS.index(self._setup.rate_hz))
+        self.speed.setToolTip("How many samples each method learns per second")
         self.speed.currentIndexChanged.connect(lambda _: self._thread.set_rate(self.speed.currentData()))
         self.measure = QComboBox()
         self.measure.addItem("of the last 200", ErrorCurve.RECENT)
@@ -100,9 +106,11 @@ class LearnersWindow(QWidget):
         self.measure.setToolTip("Errors shown in the curves below")
         self.measure.currentIndexChanged.connect(lambda _: self._draw())
         self.pause = QPushButton("Pause")
+        self.pause.setToolTip("Hold the race, or go on")
         self.pause.setCheckable(True)
         self.pause.toggled.connect(lambda on: self._thread.pause(on))
         self.restart_button = QPushButton("Restart")
+        self.restart_button.setToolTip("Begin with models that know nothing")
         self.restart_button.clicked.connect(self.restart)
         self.count = QLabel("Preparing the methods; the first time they are compiled, which takes a while.")
         self.count.setWordWrap(True)
@@ -118,8 +126,10 @@ class LearnersWindow(QWidget):
         self._mailbox: Mailbox[RaceView] = Mailbox(self._ready.emit)
         self._list_methods()
         self._setup = self._wanted()
+        screen = self.screen()
         self._thread = LearningThread(self._mailbox.put, self._setup)
-        self.resize(1180, 820)
+        tame_fields(self)
+        self.resize(_SIZE if screen is None else _SIZE.boundedTo(screen.availableGeometry().size() - _FRAME))
 
     def restart(self) -> None:
         """Begin another race with the present choices."""

@@ -67,10 +67,13 @@ class ComparePanel(QScrollArea):
         super().__init__()
         self._session = session
         self.enabled = QCheckBox("Compare with a second detector (B)")
+        self.enabled.setToolTip("Run a second detector, or other settings of the same one, on the same frames (C)")
         self.enabled.toggled.connect(self._enable)
         self.side_by_side_button = QPushButton("Side by side")
+        self.side_by_side_button.setToolTip("Show the overlays of both detectors")
         self.side_by_side_button.clicked.connect(self.show_side_by_side)
         self.difference_button = QPushButton("Difference")
+        self.difference_button.setToolTip("Show which detector finds which pixels, with both masks (D)")
         self.difference_button.clicked.connect(self.show_difference)
         self.editor = ConfigEditor(Config("mog2"))
         self.editor.changed.connect(self._configure)
@@ -78,6 +81,7 @@ class ComparePanel(QScrollArea):
         self.truth.setToolTip("A folder of label images numbered like the frames, as changedetection.net has them")
         self.truth.clicked.connect(self._ask_truth)
         self.no_truth = QPushButton("None")
+        self.no_truth.setToolTip("Compare with no ground truth any more")
         self.no_truth.clicked.connect(lambda: session.change(truth=None))
         self.restart = QPushButton("Count again")
         self.restart.setToolTip("Restart the statistics below from zero")
@@ -199,7 +203,9 @@ def _truth_name(truth: Truth) -> str:
 
 def _statistics(run: DetectorRunView) -> dict[Statistic, str]:
     """Return the statistics of a detector as text."""
-    texts = {Statistic.MS: f"{run.ms:.2f}", Statistic.FOREGROUND: f"{100 * run.share:.2f} %"}
+    texts = {Statistic.FOREGROUND: f"{100 * run.share:.2f} %"}
+    if not math.isnan(run.ms):
+        texts[Statistic.MS] = f"{run.ms:.2f}"
     if run.counts is not None:
         scores = {
             Statistic.F_MEASURE: run.counts.f_measure,

@@ -126,6 +126,7 @@ class CountingPanel(QWidget):
         self.follow.toggled.connect(lambda on: session.change(counting=replace(session.settings.counting, follows=on)))
         self.list = QListWidget()
         self.list.setAccessibleName("Lines and zones")
+        self.list.setToolTip("Lines and zones, with how many objects crossed or entered them")
         self.state = QLabel()
         self.state.setWordWrap(True)
         self.state.setProperty("faint", True)

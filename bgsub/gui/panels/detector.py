@@ -213,7 +213,9 @@ class DetectorPanel(QScrollArea):
         self.history.setToolTip("List the changes of settings, and return to any of them")
         self.history.setMenu(SettingsHistory(session, self))
         self.load = QPushButton("Load preset…")
+        self.load.setToolTip("Use settings from a file of bgsub run --config")
         self.save = QPushButton("Save preset…")
+        self.save.setToolTip("Write the settings to a file for bgsub run --config")
         self.copy = QPushButton("Copy as command line")
         self.copy.setToolTip("Copy the equivalent `bgsub run` command")
         self.load.clicked.connect(lambda: load_preset(session, self))
@@ -319,7 +321,8 @@ class DetectorPanel(QScrollArea):
             return
         memory = runs[0].memory_bytes
         size = "of unknown size" if memory is None else f"{memory / 2**20:.1f} MiB"
-        self.state.setText(f"{runs[0].ms:.2f} ms per frame, model {size}")
+        pace = "" if math.isnan(runs[0].ms) else f"{runs[0].ms:.2f} ms per frame, "
+        self.state.setText(f"{pace}model {size}")
 
 
 def command_line(session: Session) -> str:

@@ -41,6 +41,7 @@ def make_docks(window: QMainWindow, panels: Mapping[PanelId, QWidget]) -> dict[P
     for panel, widget in panels.items():
         dock = docks[panel] = QDockWidget(PANEL_LABELS[panel], window)
         dock.setObjectName(panel)
+        widget.setAccessibleName(PANEL_LABELS[panel])  # the area that scrolls takes the focus, too
         dock.setWidget(widget)
         window.addDockWidget(bottom if panel is PanelId.PLOTS else right, dock)
     for panel in [panel for panel in docks if panel not in (PanelId.DETECTOR, PanelId.PLOTS)]:

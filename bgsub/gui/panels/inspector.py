@@ -7,7 +7,7 @@ from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QScroll
 
 from bgsub.gui.engine.history import PIXEL_COLUMNS
 from bgsub.gui.messages import PinnedPixelView
-from bgsub.gui.panels.kernel_plot import KernelPlot, SupportTable
+from bgsub.gui.panels.kernel_plot import KernelPlot, SupportTable, digits
 from bgsub.gui.session import Session
 from bgsub.gui.widgets.curve_plot import CurvePlot
 from bgsub.gui.widgets.images.marks import PIXEL_COLOURS
@@ -33,11 +33,13 @@ def explain(view: PinnedPixelView) -> str:
     if state is None:
         return view.reason
     numbers = (
-        f"({state.symbol}(x) = {state.value:.3g} is {'below' if state.is_novel else 'not below'} "
-        f"{state.threshold_symbol} = {state.threshold:.3g})"
+        f"({state.symbol}(x) = {digits(state.value)} is {'below' if state.is_novel else 'not below'} "
+        f"{state.threshold_symbol} = {digits(state.threshold)})"
     )
     if not view.before_learning:
         return f"Inspected after the frame was learned {numbers}. The next frame shows more."
+    if not len(state.support) and not view.foreground:
+        return f"Background: nothing is learned here{f'; {view.removed_by}' if view.removed_by else ' yet'}."
     if view.steps is not None:
         return f"{_explain_steps(view, view.steps)} {numbers}.{_FLICKERS if view.flickers else ''}"
     if state.is_novel and view.foreground:
@@ -90,8 +92,10 @@ class InspectorPanel(QScrollArea):
         self.pixels.setToolTip("Pinned pixels; click in an image to pin more")
         self.pixels.currentIndexChanged.connect(self._select)
         self.remove = QPushButton("Remove")
+        self.remove.setToolTip("Stop inspecting this pixel")
         self.remove.clicked.connect(self._remove)
         self.remove_all = QPushButton("Remove all")
+        self.remove_all.setToolTip("Stop inspecting all pixels")
         self.remove_all.clicked.connect(lambda: session.change(pinned_pixels=()))
         self.verdict = QLabel()
         self.verdict.setWordWrap(True)
@@ -193,7 +197,7 @@ class InspectorPanel(QScrollArea):
             return
         views = self._session.view.pinned_pixels
         view = next((view for view in views if (view.row, view.column) == self.pixel), None)
-        state = None if view is None else view.state
+        state = None if view is None or view.state is None or not len(view.state.support) else view.state
         self.table.show_state(state)
         self.kernel.show_state(state)
         self.table.setVisible(state is not None)

@@ -11,7 +11,20 @@ from PyQt6.QtWidgets import QWidget
 from bgsub.detectors.pixel_state import PixelState
 from bgsub.gui.widgets.theme import Theme
 
-__all__ = ["KernelPlot", "SupportTable", "to_colour"]
+__all__ = ["KernelPlot", "SupportTable", "digits", "to_colour"]
+
+_NOTHING = 1e-6  # smaller values of a kernel are shown as 0
+
+
+def digits(value: float) -> str:
+    """Return a value of the model in a few digits.
+
+    Examples
+    --------
+    >>> digits(0.25381), digits(6.99e-95)
+    ('0.254', '0')
+    """
+    return f"{0.0 if abs(value) < _NOTHING else value:.3g}"
 
 
 def to_colour(values: NDArray[np.generic], white: float) -> QColor:
@@ -71,7 +84,7 @@ class SupportTable(_StatePlot):
             self._bar(painter, 0.36 * width, y, 0.16 * width, share, colours.curve_a)
             self._bar(painter, 0.70 * width, y, 0.16 * width, float(state.kernel[index]), colours.curve_b)
             painter.setPen(QColor(colours.text))
-            painter.drawText(QPointF(0.54 * width, y + 14), f"{state.coefficients[index]:.3g}")
+            painter.drawText(QPointF(0.54 * width, y + 14), digits(float(state.coefficients[index])))
             painter.drawText(QPointF(0.88 * width, y + 14), f"{state.kernel[index]:.2f}")
         painter.end()
 
@@ -165,6 +178,6 @@ class KernelPlot(_StatePlot):
         painter.setPen(QPen(QColor(colours.text), 2))
         painter.drawLine(QPointF(x, top - 4), QPointF(x, top + 14))
         painter.setPen(QColor(colours.text))
-        painter.drawText(QPointF(bar.left(), top + 28), f"{state.symbol}(x) = {state.value:.4g}")
-        text = f"{state.threshold_symbol} = {state.threshold:.4g}"
+        painter.drawText(QPointF(bar.left(), top + 28), f"{state.symbol}(x) = {digits(state.value)}")
+        text = f"{state.threshold_symbol} = {digits(state.threshold)}"
         painter.drawText(QPointF(bar.right() - painter.fontMetrics().horizontalAdvance(text), top + 28), text)

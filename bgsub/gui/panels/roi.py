@@ -172,6 +172,7 @@ class RoiPanel(QWidget):
         self.list.setToolTip("Polygons; a pixel counts if it is in a green one (or there is none) and in no red one")
         self.list.currentRowChanged.connect(self._select)
         self.excludes = QCheckBox("Selected polygon excludes")
+        self.excludes.setToolTip("Nothing is detected inside the polygon that is selected in the list")
         self.excludes.clicked.connect(self._set_exclude)
         self.delete = self._button("Delete polygon", "Delete the selected polygon", self._delete)
         self.clear = self._button("Clear", "Process the whole frame again", self._clear)

@@ -1,13 +1,18 @@
 """The line at the bottom: state, pixel under the mouse, frame, size, speed, times and dropped frames."""
 
+import math
+
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QStatusBar
 
+from bgsub.detectors.base import LOWEST_SCORE
 from bgsub.gui.messages import View
 from bgsub.gui.panels.timeline.seek_slider import clock
 from bgsub.gui.session import Session
 from bgsub.stages import RAW
 
-__all__ = ["StatusBar"]
+__all__ = ["StatusBar", "score_text"]
+
+_LEAST_SCORE = -100.0  # below it the digits tell nothing: no colour could be further from the threshold
 
 
 class StatusBar(QStatusBar):
@@ -57,7 +62,7 @@ class StatusBar(QStatusBar):
         self.frame.setText(f"frame {packet.number}   {clock(view.time_s)}")
         self.size_label.setText(f"{width}x{height}")
         self.speed.setText(f"{view.rate_hz:.0f} frames/s")
-        self.ms.setText("   ".join(f"{run.name} {run.ms:.1f} ms" for run in view.runs))
+        self.ms.setText("   ".join(f"{run.name} {run.ms:.1f} ms" for run in view.runs if not math.isnan(run.ms)))
         self.dropped.setText(f"{view.dropped} dropped")
         self._show_pixel()
 
@@ -69,13 +74,32 @@ class StatusBar(QStatusBar):
             return
         values = result.packet.frame[row, column]
         colour = " ".join(f"{float(value):.4g}" for value in reversed(values)) if values.ndim else f"{values:.4g}"
-        score = "" if result.score is None else f"   score {result.score[row, column]:.2f}"
+        region = self._session.view.runs[0].region
+        if region is not None and region.shape == result.mask.shape and not region[row, column]:
+            self.pixel.setText(f"x {column}, y {row}:  {colour}   outside the region")
+            return
+        score = "" if result.score is None else f"   {score_text(float(result.score[row, column]))}"
         kind = "foreground" if result.mask[row, column] else "background"
         changes = [] if result.stages is None else result.stages.changes(row, column)
         if changes and changes[-1][0] != RAW:
             stage, added = changes[-1]
             kind += f" ({'added' if added else 'removed'}: {stage.label.lower()})"
         self.pixel.setText(f"x {column}, y {row}:  {colour}   {kind}{score}")
+
+
+def score_text(score: float) -> str:
+    """Return a score in words, without digits that say nothing.
+
+    Examples
+    --------
+    >>> score_text(-0.254), score_text(-1e5), score_text(-1e6)
+    ('score -0.25', 'score below -100', 'no score: no colour is foreground here')
+    """
+    if math.isnan(score):
+        return "no score"
+    if score <= LOWEST_SCORE:
+        return "no score: no colour is foreground here"
+    return f"score below {_LEAST_SCORE:g}" if score < _LEAST_SCORE else f"score {score:.2f}"
 
 
 def _state(view: View, is_open: bool) -> str:

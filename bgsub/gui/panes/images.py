@@ -54,12 +54,15 @@ def heat_colours() -> NDArray[np.uint8]:
 _HEAT = heat_colours()[:, np.newaxis]
 
 
-def render_heat(score: Score) -> NDArray[np.uint8]:
-    """Colour scores, (H, W) float32, as a (H, W, 3) uint8 BGR image."""
+def render_heat(score: Score, region: Mask | None = None) -> NDArray[np.uint8]:
+    """Colour scores, (H, W) float32, as a (H, W, 3) uint8 BGR image; grey outside a region, (H, W) uint8."""
     low, high = HEAT_RANGE
     scale = 255.0 / (high - low)
     levels = cv2.convertScaleAbs(np.maximum(score, np.float32(low)), alpha=scale, beta=-low * scale)
-    return cast(NDArray[np.uint8], cv2.applyColorMap(levels, _HEAT))
+    image = cast(NDArray[np.uint8], cv2.applyColorMap(levels, _HEAT))
+    if region is not None and region.shape == score.shape:
+        image[region == 0] = _NOT_SCORED
+    return image
 
 
 def render_difference(a: Mask, b: Mask) -> NDArray[np.uint8]:

@@ -61,7 +61,7 @@ def _draw_background(processed: Processed) -> Frame:
 
 
 def _draw_score(processed: Processed) -> Frame | None:
-    return None if processed.result.score is None else render_heat(processed.result.score)
+    return None if processed.result.score is None else render_heat(processed.result.score, processed.detector.roi)
 
 
 def _draw_difference(processed: Processed) -> Frame | None:

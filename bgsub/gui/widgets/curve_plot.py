@@ -16,6 +16,7 @@ from bgsub.gui.widgets.theme import Theme
 __all__ = ["CurvePlot"]
 
 
+_TOP_PX = 7
 _STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 _SAMPLES = ("━━", "╍╍", "┅┅", "━·")
 """How they look in a legend."""
@@ -114,6 +115,9 @@ class CurvePlot(QWidget):
         import pyqtgraph
 
         self._plot = pyqtgraph.PlotWidget()
+        for part in (self._plot, self._plot.viewport()):
+            part.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # keys do nothing in it
+        self._plot.plotItem.setContentsMargins(0, _TOP_PX, 0, 0)  # else the number at the upper end is cut
         for side in ("left", "bottom"):
             self._plot.getAxis(side).enableAutoSIPrefix(False)  # before any value could make it choose one
         self._plot.setMenuEnabled(False)
@@ -149,6 +153,7 @@ class CurvePlot(QWidget):
             axis.setPen(QColor(colours.line))
             axis.setTextPen(QColor(colours.faint))
         self._cursor.setPen(QColor(colours.faint))
+        self._plot.setAccessibleName(f"Plot: {self._label}")
         self._plot.getAxis("left").setLabel(self._label, color=colours.faint)
         self._plot.getAxis("left").setWidth(56)
         for number, (curve, name) in enumerate(zip(self.curves, self._colours, strict=True)):

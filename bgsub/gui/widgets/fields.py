@@ -3,10 +3,12 @@
 from PyQt6.QtCore import QEvent, QObject, Qt
 from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import (
+    QAbstractButton,
     QAbstractSlider,
     QAbstractSpinBox,
     QComboBox,
     QDoubleSpinBox,
+    QLabel,
     QScrollBar,
     QSpinBox,
     QWidget,
@@ -49,9 +51,12 @@ _manners = _Manners()
 
 
 def tame_fields(parent: QWidget) -> None:
-    """Give all fields in a widget their manners, and those with a tool tip its first line as accessible name."""
+    """Give all fields in a widget their manners; screen readers get tool tips, as names where there is no text."""
     for field in parent.findChildren(QWidget):
-        if not field.accessibleName() and field.toolTip():
+        has_text = isinstance(field, QAbstractButton | QLabel) and bool(field.text())
+        if field.toolTip() and has_text and not field.accessibleDescription():
+            field.setAccessibleDescription(field.toolTip())
+        elif field.toolTip() and not has_text and not field.accessibleName():
             field.setAccessibleName(field.toolTip().partition("\n")[0])
         if not field.whatsThis() and field.toolTip():
             field.setWhatsThis(field.toolTip())

@@ -37,6 +37,7 @@ class NoticeBar(QFrame):
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.again = QPushButton("Try again")
+        self.again.setToolTip("Open the source again (F5)")
         self.again.clicked.connect(self._retry)
         self.close_button = QToolButton()
         self.close_button.setText("✕")

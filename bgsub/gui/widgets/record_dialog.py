@@ -17,6 +17,7 @@ from PyQt6.QtWidgets import (
 
 from bgsub.gui.engine.recorder import Outputs
 from bgsub.gui.widgets.dialogs import ask_folder
+from bgsub.gui.widgets.fields import tame_fields
 from bgsub.video.sinks import Sink, recordable_sinks
 
 __all__ = ["RecordDialog"]
@@ -48,12 +49,16 @@ class RecordDialog(QDialog):
         self.setWindowTitle("Record")
         self.folder = QLineEdit(str(folder))
         self.name = QLineEdit(name)
+        self.folder.setToolTip("Folder of the files")
+        self.name.setToolTip("Beginning of the names of the files")
         choose = QPushButton("Choose…")
+        choose.setToolTip("Choose the folder of the files")
         choose.clicked.connect(self._choose)
         self.boxes: dict[str, QCheckBox] = {}
         for sink, kind in recordable_sinks().items():
             self.boxes[sink] = box = QCheckBox(_label(kind))
             box.setChecked(sink in _USUAL)
+            box.setToolTip("Whether this is recorded")
         self.names = QLabel()
         self.names.setProperty("faint", True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
@@ -75,6 +80,7 @@ class RecordDialog(QDialog):
         layout.addWidget(self.buttons)
         self.name.textChanged.connect(self._update)
         self.setMinimumWidth(460)
+        tame_fields(self)
         self._update()
 
     @property

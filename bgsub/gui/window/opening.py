@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QMimeData
 from PyQt6.QtWidgets import QWidget
 
+from bgsub.evaluation import GroundTruth
 from bgsub.gui.engine.cameras import is_watch_file
 from bgsub.gui.messages import Level
 from bgsub.gui.widgets.dialogs import ask_open
@@ -48,8 +49,11 @@ class Opening:
         is_sequence = (folder / "input").is_dir() and (folder / "groundtruth").is_dir()
         source = str(folder / "input") if is_sequence else text
         self.name(source)
-        window.session.open(source, part)
-        if is_sequence and window.compare.set_truth(str(folder)):
+        truths: list[GroundTruth] = []
+        if is_sequence:
+            window.session.attempt(lambda: truths.append(GroundTruth(folder)))
+        window.session.open(source, part, *truths)
+        if truths:
             text = (
                 "The folder is a sequence of changedetection.net: its input is shown, and scored by its ground truth."
             )

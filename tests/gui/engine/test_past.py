@@ -14,7 +14,7 @@ from bgsub.gui import panes
 from bgsub.gui.engine.engine import Engine
 from bgsub.gui.engine.player import Arrival, PlayedFrame
 from bgsub.gui.engine.processing.budget import Budget
-from bgsub.gui.engine.processing.past_results import PackedMask, PastFrame, PastResults
+from bgsub.gui.engine.processing.past_results import PackedMask, PastResults
 from bgsub.gui.engine.processing.recent_frames import RecentFrames
 from bgsub.gui.engine.processing.snapshots import Snapshot, Snapshots
 from bgsub.gui.engine.recorder import Outputs
@@ -392,6 +392,21 @@ def test_what_is_kept_stays_within_its_memory(drive):
         assert recent <= budget.frames
 
 
+def test_what_is_too_much_goes_as_soon_as_the_memory_is_shared(drive):
+    whole = Budget(results=20_000, snapshots=300_000, frames=100_000, snapshot_interval_s=0.2)
+    driver = drive(budget=whole)
+    play_to(driver, 200)
+    work, part = driver.engine.work, whole.shared(5)
+    assert all(kept > most for kept, most in zip(work.kept_bytes, (4_000, 60_000, 20_000), strict=True))
+    work.use_budget(part)  # the tab is paused: no frame comes that could push out older ones
+    assert (part.results, part.snapshots, part.frames) == (4_000, 60_000, 20_000)
+    assert all(kept <= most for kept, most in zip(work.kept_bytes, (4_000, 60_000, 20_000), strict=True))
+    assert min(len(work.past), len(work.recent)) > 1
+    driver.engine.step(-1)
+    driver.settle()
+    assert driver.view.looking_back
+
+
 def test_masks_are_packed_without_loss():
     random = np.random.default_rng(2)
     for shape in ((1, 1), (7, 13), (48, 64)):
@@ -404,7 +419,7 @@ def test_past_results_give_way_when_memory_is_full():
     frame = np.zeros((8, 8, 3), np.uint8)
     for index in range(5):
         result = Result(Packet(index, index / 25, frame, index), np.zeros((8, 8), np.uint8), None, Timings(0, 0, 0))
-        past.add(PastFrame.of([result], FAST))
+        past.add([result], FAST)
     assert len(past) == 3
     assert past.find(1 / 25) is None
     assert past.find(2 / 25) is not None

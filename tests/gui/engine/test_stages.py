@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bgsub.config import Config
-from bgsub.detectors import create, detector_class
+from bgsub.detectors import DETECTORS, create, detector_class
 from bgsub.frames import Packet
 from bgsub.gui import panes
 from bgsub.gui.engine.notices import Notices
@@ -14,6 +14,7 @@ from bgsub.gui.engine.processing.captions import describe_models
 from bgsub.gui.engine.processing.detector_runs import DetectorRuns
 from bgsub.gui.messages import PinnedPixelView, Settings
 from bgsub.gui.panels.inspector import explain
+from bgsub.gui.panes import stages_of
 from bgsub.gui.window.main_window import MainWindow
 from bgsub.stages import RAW, Stage, StageTrace
 from tests.gui.conftest import EASY, FAST
@@ -86,7 +87,31 @@ def test_a_pixel_outside_the_region_says_so(drive):
 
     region = Region(include=(((0, 0), (40, 0), (40, 64), (0, 64)),))
     driver = drive(spotted(), region=region, pinned_pixels=((30, 42),))
-    assert explain(driver.view.pinned_pixels[0]).startswith("Background: it lies outside the region (")
+    never = "Background: nothing is learned here; it lies outside the region."
+    assert explain(driver.view.pinned_pixels[0]) == never
+    driver = drive(spotted(), pinned_pixels=((30, 42),))
+    driver.engine.apply(replace(FAST, region=region, config=ADAPTIVE, pinned_pixels=((30, 42),)))  # learned before
+    driver.settle()
+    found = "Found, but removed: it lies outside the region (g(x) = 0 is below threshold = 0.18)."
+    assert explain(driver.view.pinned_pixels[0]) == found
+
+
+@pytest.mark.parametrize("detector", list(DETECTORS))
+def test_there_is_a_sentence_for_every_step_of_every_detector(detector):
+    def sentence(*steps) -> str:
+        found = steps[-1][1]
+        view = PinnedPixelView(1, 2, detector_state(), "", foreground=found, before_learning=True, steps=steps)
+        return explain(view)
+
+    stages = [stage for stage in stages_of(detector_class(detector)) if stage != RAW]
+    assert len(stages) >= 5
+    for stage in stages:
+        assert stage.removes or stage.adds, stage
+        if stage.removes:
+            text = sentence((RAW, True), (stage, False))
+            assert text.startswith(f"Found, but removed: {stage.removes} [{stage.label.lower()}] (")
+        if stage.adds:
+            assert sentence((stage, True)).startswith(f"Not found, but added: {stage.adds} [{stage.label.lower()}] (")
 
 
 def test_two_steps_are_told_in_their_order():

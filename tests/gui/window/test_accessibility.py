@@ -9,8 +9,8 @@ from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
-    QApplication,
     QComboBox,
+    QDialogButtonBox,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -25,9 +25,14 @@ from PyQt6.QtWidgets import (
 from bgsub.config import Config
 from bgsub.gui import panes
 from bgsub.gui.commands import CommandId
+from bgsub.gui.engine.cameras import read_cameras
+from bgsub.gui.help.dialogs import GuideDialog
 from bgsub.gui.messages import Level
+from bgsub.gui.tabs.camera_grid import CameraGrid
+from bgsub.gui.tabs.camera_sessions import CameraSessions
 from bgsub.gui.widgets.images.frame_view import FrameView
 from bgsub.gui.widgets.images.keyboard import KeyboardCursor
+from bgsub.gui.widgets.record_dialog import RecordDialog
 from bgsub.gui.widgets.theme import DARK, LIGHT, Colours
 from bgsub.gui.window.main_window import PanelId
 from tests.gui.conftest import EASY
@@ -135,19 +140,79 @@ _FIELDS = (
 )
 
 
-def test_everything_that_takes_the_focus_has_a_name(window, qapp):
-    buddies = {label.buddy() for label in window.findChildren(QLabel)}
-    nameless = []
-    for widget in window.findChildren(QWidget):
+def lacking(top: QWidget, has) -> list[str]:
+    """The controls in a window that lack something."""
+    found = []
+    for widget in top.findChildren(QWidget):
         if not isinstance(widget, _FIELDS) or widget.focusPolicy() == Qt.FocusPolicy.NoFocus:
             continue
         if isinstance(widget.parent(), QLineEdit | QComboBox | QAbstractSpinBox):
             continue  # a part of a field that has a name
-        text = widget.text() if isinstance(widget, QAbstractButton) else ""
-        if not (widget.accessibleName() or text or widget in buddies):
-            nameless.append(f"{type(widget).__name__} {widget.objectName()} in {type(widget.parent()).__name__}")
-    assert not nameless, "; ".join(nameless)
-    assert QApplication.instance() is qapp
+        if not has(widget):
+            found.append(f"{type(widget).__name__} {widget.objectName()} in {type(widget.parent()).__name__}")
+    return found
+
+
+def is_named(widget: QWidget) -> bool:
+    """Whether a screen reader has a name for a control."""
+    text = widget.text() if isinstance(widget, QAbstractButton) else ""
+    return bool(widget.accessibleName() or text) or widget in {
+        label.buddy() for label in widget.window().findChildren(QLabel)
+    }
+
+
+def is_explained(widget: QWidget) -> bool:
+    """Whether What's this says something about a control, or about what it is a part of."""
+    own = {"ScrollLeftButton", "ScrollRightButton", "qt_toolbar_ext_button"}  # Qt's, with texts of the system
+    within: QWidget | None = widget
+    while within is not None and not within.isWindow():
+        if within.whatsThis() or within.toolTip():
+            return True
+        within = within.parentWidget()
+    return widget.objectName() in own or isinstance(widget.parent(), QDialogButtonBox)
+
+
+@pytest.fixture(params=["window", "record", "guide", "learners", "grid"])
+def top(request, window, theme, tmp_path):
+    """Each window and dialog with controls."""
+    if request.param == "window":
+        yield window
+        return
+    if request.param == "learners":
+        pytest.importorskip("sklearn", reason="the page of the learners needs scikit-learn")
+        window.show_learners()
+        yield window.learners
+        return
+    if request.param == "grid":
+        path = tmp_path / "cameras.toml"
+        path.write_text(f'output = "{tmp_path.as_posix()}/out"\n[cameras.yard]\nsource = "{EASY}"\n')
+        made = CameraGrid(path, CameraSessions(read_cameras(path)), theme)
+        yield made
+        made.cameras.close()
+    else:
+        made = RecordDialog(window, tmp_path, "street") if request.param == "record" else GuideDialog(window)
+        yield made
+    made.deleteLater()
+
+
+def test_every_control_has_a_name_and_an_explanation(top):
+    assert lacking(top, is_named) == []
+    assert lacking(top, is_explained) == []
+
+
+def test_texts_of_buttons_are_their_names_and_tips_describe_them(window):
+    freeze, truth = window.detector.freeze, window.compare.truth
+    assert (freeze.accessibleName(), freeze.text()) == ("", "Freeze")
+    assert truth.accessibleDescription() == truth.toolTip() != ""
+    assert all(dock.widget().accessibleName() == dock.windowTitle() for dock in window.docks.values())
+
+
+def test_the_page_of_the_learners_fits_the_screen(window):
+    pytest.importorskip("sklearn", reason="the page of the learners needs scikit-learn")
+    window.show_learners()
+    room = window.screen().availableGeometry().size()
+    assert window.learners.width() <= room.width()
+    assert window.learners.height() <= room.height()
 
 
 def test_every_panel_and_every_action_has_a_name(window):

@@ -124,6 +124,18 @@ class TestWords:
         assert set(KNOWN) <= existing
         assert set(SHARED) <= {name for _, name in existing}
 
+    @pytest.mark.parametrize("detector", ["adaptive", "norma", "olk", "mog2", "knn"])
+    def test_every_parameter_has_plain_words_a_direction_and_usual_values(self, detector):
+        directions = ("Higher ", "Lower ", "On ", "More ", "Best ", "Fixed ", "Turns ", "Set it ")
+        for item in detector_class(detector).PARAMETERS:
+            words = words_of(detector, item)
+            assert (detector, item.name) in KNOWN or item.name in SHARED, item.name
+            assert words.effect.startswith(directions), words
+            if item.kind in (int, float) and item.name not in ("rate_hz", "white", "threads"):
+                low, high = words.usual
+                assert max(low, item.low) == low < high == min(high, item.high), item.name
+                assert item.default is None or low <= item.default <= high, item.name
+
     def test_directions_hold(self):
         import numpy as np
 
@@ -169,8 +181,12 @@ class TestWords:
         qtbot.addWidget(form)
         form.show_parameters(detector_class("mog2"), {})
         tip = form.labels["var_threshold"].toolTip()
-        for part in ("Tolerance of colour (var_threshold)", "Higher finds less", "above 0", "Default: 16.0"):
+        for part in ("Tolerance of colour (var_threshold)", "Higher finds less", "Usual: 10 to 50.", "Default: 16."):
             assert part in tip
+        assert "Allowed: above 0." in tip
+        form.show_parameters(detector_class("adaptive"), {})
+        tips = [label.toolTip() for label in form.labels.values()]
+        assert not [tip for tip in tips if "inf" in tip or "e+" in tip or "e-" in tip.split("Allowed")[-1]]
 
     def test_a_change_of_settings_is_undone_and_done_again(self, session):
         for kappa in (0.4, 0.6):
@@ -318,6 +334,25 @@ class TestPanes:
         grid.resize(1600, 400)
         assert not grid.is_stacked
 
+    @pytest.mark.parametrize("count", [1, 2, 4])
+    def test_every_pixel_of_an_image_can_be_clicked(self, window, qtbot, count):
+        played(window, qtbot)
+        window.grid.arrange(count)
+        window.grid.pop_out(panes.INPUT)
+        views = [*window.grid.views, *window.grid.popped]
+        qtbot.waitUntil(lambda: all(view.image is not None for view in views))
+        for view in views:
+            window.session.change(pinned_pixels=())
+            top = view.window()
+            inside = view.image_rect().toAlignedRect().intersected(view.rect()).adjusted(2, 2, -2, -2)
+            corners = (inside.topLeft(), inside.topRight(), inside.bottomLeft(), inside.bottomRight())
+            for corner in corners:
+                at = view.mapTo(top, corner)
+                below = top.childAt(at)
+                assert below is view, f"{below} lies over the image"
+                qtbot.mouseClick(below, Qt.MouseButton.LeftButton, pos=corner)
+            assert len(window.session.settings.pinned_pixels) == 4
+
     def test_captions_are_painted_on_the_image(self, qtbot):
         import numpy as np
 
@@ -354,7 +389,7 @@ def test_the_inspector_names_what_removed_a_pixel(make_session, qtbot):
     session.pin(5, 6)
     qtbot.waitUntil(lambda: session.view.processed == 20 and not session.view.playing)
     outside, alone = (explain(view) for view in session.view.pinned_pixels)
-    assert "Found, but removed: it lies outside the region" in outside
+    assert outside == "Background: nothing is learned here; it lies outside the region."
     assert "Found, but removed: most pixels around it are background [median]" in alone
 
 

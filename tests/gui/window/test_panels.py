@@ -24,6 +24,7 @@ from bgsub.gui.panels.detector import DetectorPanel, command_line
 from bgsub.gui.panels.inspector import InspectorPanel, explain
 from bgsub.gui.panels.parameters.form import ParameterForm
 from bgsub.gui.panels.parameters.presets import read_preset, write_preset
+from bgsub.gui.panels.parameters.words import range_in_words
 from bgsub.gui.panels.roi import RoiPanel
 from bgsub.gui.panels.timeline.plots import PlotsPanel, _with_gaps
 from bgsub.gui.panels.timeline.transport import TransportBar
@@ -63,8 +64,8 @@ class TestForm:
         for parameter in kind.PARAMETERS:
             entry = form.inputs[parameter.name]
             assert entry.value == defaults(kind)[parameter.name]
-            assert parameter.range_text in entry.toolTip()
-            assert parameter.unit in entry.toolTip()
+            assert range_in_words(parameter) in entry.toolTip()
+            assert parameter.unit in entry.toolTip() or parameter.default is None
             assert ("new model" in entry.toolTip()) == parameter.shapes_state
 
     def test_a_typed_value_has_the_type_of_the_parameter(self, qtbot):

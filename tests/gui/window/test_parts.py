@@ -83,6 +83,12 @@ class TestRendering:
         assert (image[3:, 0] < image[3:, 2]).all()
         assert image[0].tolist() == heat_colours()[0].tolist()
 
+    def test_the_heat_map_is_grey_outside_the_region(self):
+        score, region = np.array([[-1e6, 0.5]], np.float32), np.array([[0, 255]], np.uint8)
+        image = render_heat(score, region)[0]
+        assert image[0].tolist() == [70, 70, 70]
+        assert image[1].tolist() == render_heat(score)[0, 1].tolist() != [70, 70, 70]
+
     def test_a_difference_shows_who_finds_what(self):
         a, b = np.array([[255, 255, 0, 0]], np.uint8), np.array([[255, 0, 255, 0]], np.uint8)
         assert render_difference(a, b)[0].tolist() == [list(BOTH), list(ONLY_A), list(ONLY_B), [0, 0, 0]]

@@ -2,6 +2,7 @@
 
 import csv
 import gc
+import re
 import sys
 import weakref
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QEvent, QMimeData, QPoint, QPointF, QSizeF, Qt, QUrl
 from PyQt6.QtGui import QDropEvent
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtWidgets import QApplication, QLabel
 
 import bgsub
 from bgsub._opencv import cv2
@@ -21,11 +22,12 @@ from bgsub.gui.app import ExceptionHook
 from bgsub.gui.commands import CommandId, all_commands, theme_command_id
 from bgsub.gui.engine.recorder import Outputs
 from bgsub.gui.panels.parameters import presets
+from bgsub.gui.panels.status_bar import score_text
 from bgsub.gui.widgets.theme import ThemeChoice
 from bgsub.gui.window import file_commands
 from bgsub.gui.window.main_window import MainWindow, PanelId
 from bgsub.gui.window.menus import HelpDialog
-from bgsub.roi import open_region
+from bgsub.roi import Region, open_region
 from tests.gui.conftest import CLIP, EASY
 from tests.gui.driving import frames
 from tests.gui.probe import engine_of
@@ -234,6 +236,38 @@ def test_the_status_bar_shows_the_numbers(window, session, qtbot):
     status.hover(10, 20)
     blue, green, red = session.view.result.packet.frame[10, 20]
     assert status.pixel.text().startswith(f"x 20, y 10:  {red} {green} {blue}")
+
+
+def test_the_status_bar_says_what_has_no_number(window, session, qtbot):
+    window.grid.choose((panes.INPUT, panes.SCORE))
+    session.change(region=Region(include=(((0, 0), (30, 0), (30, 47), (0, 47)),)))
+    window.open(EASY)
+    qtbot.waitUntil(lambda: session.view.processed == 40 and not session.view.playing)
+    window.status.hover(10, 20)
+    assert re.search(r" (foreground|background).*   score -?\d+\.\d\d$", window.status.pixel.text())
+    window.status.hover(10, 40)
+    assert window.status.pixel.text().endswith("   outside the region")
+    session.reset()
+    session.rerun(0.0)
+    session.configure(Config("mog2"), saved=False)
+    qtbot.waitUntil(lambda: session.view.runs[0].name == "mog2")
+    shown = [label.text() for label in window.findChildren(QLabel)]
+    assert not [text for text in shown if re.search(r"\b(nan|inf)\b|-1e\+?06|-1000000", text)]
+
+
+@pytest.mark.parametrize(
+    ("score", "text"),
+    [
+        (0.5, "score 0.50"),
+        (-99.0, "score -99.00"),
+        (-1_090_060.0, "no score: no colour is foreground here"),
+        (-5_000.0, "score below -100"),
+        (float("nan"), "no score"),
+        (float("-inf"), "no score: no colour is foreground here"),
+    ],
+)
+def test_scores_are_given_in_words_where_digits_say_nothing(score, text):
+    assert score_text(score) == text
 
 
 def test_panes_are_zoomed_and_moved_together(window, session, qtbot):

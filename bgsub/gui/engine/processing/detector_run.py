@@ -259,7 +259,16 @@ class DetectorRun:
         stages = stages_of(type(self.detector))
         effects = () if result.stages is None else find_effects(result.stages, stages)
         return DetectorRunView(
-            self.detector.name, result, self.ms, share, memory, counts, self._scored, self.frame_counts, effects
+            self.detector.name,
+            result,
+            self.ms,
+            share,
+            memory,
+            counts,
+            self._scored,
+            self.frame_counts,
+            effects,
+            self.detector.roi,
         )
 
     def _make(self) -> None:

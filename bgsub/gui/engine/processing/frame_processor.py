@@ -17,7 +17,7 @@ from bgsub.gui.engine.processing.budget import Budget
 from bgsub.gui.engine.processing.detector_run import foreground_share
 from bgsub.gui.engine.processing.detector_runs import DetectorRuns
 from bgsub.gui.engine.processing.moments import find_moment
-from bgsub.gui.engine.processing.past_results import PastFrame, PastResults, time_key
+from bgsub.gui.engine.processing.past_results import PastResults, time_key
 from bgsub.gui.engine.processing.recent_frames import RecentFrames
 from bgsub.gui.engine.processing.snapshots import Snapshot, Snapshots
 from bgsub.gui.engine.publisher import Progress
@@ -115,8 +115,9 @@ class FrameProcessor:
 
     def use_budget(self, budget: Budget) -> None:
         """Keep less of past frames from now on, or more."""
-        self.past.capacity_bytes, self.recent.capacity_bytes = budget.results, budget.frames
-        self.snapshots.capacity_bytes, self.snapshots.least = budget.snapshots, budget.least_snapshots
+        self.past.limit(budget.results)
+        self.recent.limit(budget.frames)
+        self.snapshots.limit(budget.snapshots, budget.least_snapshots)
 
     def use(self, settings: Settings, info: VideoInfo | None) -> None:
         """Count objects, and look for events of a live source, as other settings say."""
@@ -159,7 +160,6 @@ class FrameProcessor:
         self._end_repeating(packet, settings, rate_hz)
         if not was_repeated:
             self.counter.see(self.progress.results[0])
-            self.live.see(self.progress.results[0], self.progress.elapsed_s)
         return Outcome(is_new=not was_repeated)
 
     def show_moment(self, elapsed_s: float, settings: Settings) -> bool:
@@ -334,7 +334,7 @@ class FrameProcessor:
         self._head, self._head_settings = results, settings
         progress.add(played, results, rate_hz)
         progress.labels = self.runs.count(results, settings.truth, known)
-        self.past.add(PastFrame.of(results, settings))
+        self.past.add(results, settings)
         self.recent.add(played)
         self.pinned_pixels.record(inspections, self.runs.main, results[0], progress.elapsed_s)
         self._record_statistics(results, scored=settings.truth is not None)

@@ -81,6 +81,9 @@ class PastFrame:
 class PastResults:
     """The results of the last frames, by their time in the source.
 
+    Those of the newest frame are packed only when they are asked for or the next one comes: while settings are tried on
+    a frame that is held, its image does not wait for that.
+
     Parameters
     ----------
     capacity_bytes : int
@@ -91,39 +94,66 @@ class PastResults:
         self.capacity_bytes = capacity_bytes
         self._frames: dict[int, PastFrame] = {}
         self._nbytes = 0
+        self._newest: tuple[Sequence[Result], Settings] | None = None
 
     def __len__(self) -> int:
-        return len(self._frames)
+        return len(self._packed)
 
     def __iter__(self) -> Iterator[PastFrame]:
-        return iter(self._frames.values())
+        return iter(self._packed.values())
 
     @property
     def nbytes(self) -> int:
         """Memory in use, about."""
+        self._pack()
         return self._nbytes
 
-    def add(self, frame: PastFrame) -> None:
+    def add(self, results: Sequence[Result], settings: Settings) -> None:
         """Keep the results of a frame, as the newest."""
-        self._remove(time_key(frame.time_s))
-        self._frames[time_key(frame.time_s)] = frame
-        self._nbytes += frame.nbytes
-        while self._nbytes > self.capacity_bytes and len(self._frames) > 1:
-            self._remove(next(iter(self._frames)))
+        self._pack()
+        self._remove(time_key(results[0].packet.time_s))
+        self._newest = results, settings
+
+    def limit(self, capacity_bytes: int) -> None:
+        """Keep no more than this from now on; the oldest give way at once."""
+        self.capacity_bytes = capacity_bytes
+        self._pack()
+        self._make_room()
 
     def find(self, time_s: float) -> PastFrame | None:
         """Return the results of the frame of this time, if they are kept."""
-        return self._frames.get(time_key(time_s))
+        return self._packed.get(time_key(time_s))
 
     def drop_from(self, time_s: float) -> None:
         """Forget the frame of this time and all later ones."""
+        if self._newest is not None and time_key(self._newest[0][0].packet.time_s) >= time_key(time_s):
+            self._newest = None
         for key in [key for key in self._frames if key >= time_key(time_s)]:
             self._remove(key)
 
     def clear(self) -> None:
         """Forget all."""
         self._frames.clear()
+        self._newest = None
         self._nbytes = 0
+
+    @property
+    def _packed(self) -> dict[int, PastFrame]:
+        self._pack()
+        return self._frames
+
+    def _pack(self) -> None:
+        """Pack the results of the newest frame."""
+        newest, self._newest = self._newest, None
+        if newest is not None:
+            frame = PastFrame.of(*newest)
+            self._frames[time_key(frame.time_s)] = frame
+            self._nbytes += frame.nbytes
+            self._make_room()
+
+    def _make_room(self) -> None:
+        while self._nbytes > self.capacity_bytes and len(self._frames) > 1:
+            self._remove(next(iter(self._frames)))
 
     def _remove(self, key: int) -> None:
         frame = self._frames.pop(key, None)

@@ -42,8 +42,12 @@ class RecentFrames:
         """Keep a frame, as the newest."""
         self._frames.append(played)
         self._nbytes += played.packet.frame.nbytes
-        while self._nbytes > self.capacity_bytes and len(self._frames) > 1:
-            self._nbytes -= self._frames.popleft().packet.frame.nbytes
+        self._make_room()
+
+    def limit(self, capacity_bytes: int) -> None:
+        """Keep no more than this from now on; the oldest give way at once."""
+        self.capacity_bytes = capacity_bytes
+        self._make_room()
 
     def until(self, time_s: float) -> list[PlayedFrame]:
         """Return the kept frames up to the one of this time, which is included."""
@@ -58,3 +62,7 @@ class RecentFrames:
         """Forget all."""
         self._frames.clear()
         self._nbytes = 0
+
+    def _make_room(self) -> None:
+        while self._nbytes > self.capacity_bytes and len(self._frames) > 1:
+            self._nbytes -= self._frames.popleft().packet.frame.nbytes

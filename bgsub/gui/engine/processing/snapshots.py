@@ -75,12 +75,12 @@ class Snapshots:
         """Keep a snapshot, as the newest."""
         self._kept.append(snapshot)
         self._refused_s = -math.inf
-        while self.nbytes > self.capacity_bytes and len(self._kept) > self.least:
-            if len(self._kept) > 2:
-                gaps = [after.time_s - before.time_s for before, after in zip(self._kept, self._kept[2:], strict=False)]
-                del self._kept[1 + gaps.index(min(gaps))]
-            else:
-                self._refused_s = self._kept.pop(0).time_s
+        self._make_room()
+
+    def limit(self, capacity_bytes: int, least: int) -> None:
+        """Keep no more than this, but at least so many, from now on; those that are too many go at once."""
+        self.capacity_bytes, self.least = capacity_bytes, least
+        self._make_room()
 
     def before(self, time_s: float) -> Snapshot | None:
         """Return the newest snapshot of a frame that is not later than this time."""
@@ -95,3 +95,11 @@ class Snapshots:
         """Forget all."""
         self._kept.clear()
         self._refused_s = -math.inf
+
+    def _make_room(self) -> None:
+        while self.nbytes > self.capacity_bytes and len(self._kept) > self.least:
+            if len(self._kept) > 2:
+                gaps = [after.time_s - before.time_s for before, after in zip(self._kept, self._kept[2:], strict=False)]
+                del self._kept[1 + gaps.index(min(gaps))]
+            else:
+                self._refused_s = self._kept.pop(0).time_s

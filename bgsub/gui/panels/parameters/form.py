@@ -93,7 +93,7 @@ class ParameterInput(QWidget):
         if self.slider is not None:
             self.slider.setAccessibleName(words.label)
         tame_fields(self)
-        self.set_value(value)
+        self._show(value)
         self._listen()
 
     @property
@@ -112,6 +112,10 @@ class ParameterInput(QWidget):
 
     def set_value(self, value: Any) -> None:
         """Show a value, without a signal."""
+        if value != self.value:  # most stay as they are, and the image of a changed one waits for the rest
+            self._show(value)
+
+    def _show(self, value: Any) -> None:
         editor = self.editor
         with QSignalBlocker(editor):
             if self.is_set is not None:
@@ -329,10 +333,19 @@ def describe(parameter: Parameter, words: Words) -> str:
     lines = [f"{words.label} ({parameter.name})", *textwrap.wrap(words.effect, 80)]
     if meaning != words.effect:
         lines += textwrap.wrap(meaning, 80)
-    phrase = range_in_words(parameter)
-    lines.append(f"Allowed: {parameter.range_text}{unit}{f', {phrase}' if phrase else ''}.")
-    default = "automatic" if parameter.default is None else f"{parameter.default}{unit}"
-    lines.append(f"Default: {default}.")
+    if words.usual is not None:
+        lines.append(f"Usual: {words.usual[0]:g} to {words.usual[1]:g}{unit}.")
+    if phrase := range_in_words(parameter):
+        lines.append(f"Allowed: {phrase}.")
+    lines.append(f"Default: {_value_in_words(parameter.default)}{unit if parameter.default is not None else ''}.")
     if parameter.shapes_state:
         lines.append("⟳ A change begins with a new model.")
     return "\n".join(lines)
+
+
+def _value_in_words(value: Any) -> str:
+    if value is None:
+        return "automatic"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:g}" if isinstance(value, int | float) else str(value)

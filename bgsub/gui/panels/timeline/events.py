@@ -77,6 +77,7 @@ class EventsPanel(QWidget):
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.list.setIconSize(ICON_SIZE)
         self.list.setAccessibleName("Events")
+        self.list.setToolTip("What happened; click an event, or press Return on it, to go to its peak")
         header = self.list.header()
         if header is not None:
             header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

@@ -69,13 +69,15 @@ class FrameView(QWidget):
         self._cache: tuple[tuple[object, ...], tuple[Frame, Frame], QImage] | None = None
         self._pressed: QPointF | None = None
         self._dragging = False
-        self.choice: QWidget | None = None
-        """Box in the corner that chooses the pane; legends are written beside it."""
         self.overlay: Overlay | None = None
         """Drawn above the image; receives mouse events first."""
         self.rest_cursor = Qt.CursorShape.ArrowCursor
         """Shown while nothing is dragged."""
         viewport.changed.connect(self.update)
+        self.setWhatsThis(
+            "Click a pixel to see why it is foreground or background. The wheel zooms, dragging moves, in all panes "
+            "together. By keyboard, arrows move a cursor and Return does what a click does."
+        )
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._cursor: KeyboardCursor | None = None
@@ -229,8 +231,7 @@ class FrameView(QWidget):
                 self.overlay.paint(painter, self.to_pane)
             if self.hasFocus() and self._cursor is not None:
                 self._cursor.paint(painter, self.to_pane)
-            choice_px = 0 if self.choice is None or self.choice.isHidden() else self.choice.geometry().right()
-            legends = Legends(self._pane, self.viewport.zoom, self._captions, self._sides, self._effects, choice_px)
+            legends = Legends(self._pane, self.viewport.zoom, self._captions, self._sides, self._effects)
             legends.paint(painter, self.rect())
         if self._is_ringed:
             painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -24,7 +24,6 @@ from bgsub.stages import SHADOWS
 __all__ = ["Legends"]
 
 _CAPTION_MARGIN_PX = 24
-_GAP_PX = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,6 @@ class Legends:
     """Names of the detectors that are compared; empty for A and B."""
     effects: tuple[Effect, ...]
     """What the stages of the mask did."""
-    choice_px: int = 0
-    """Where the box that chooses the pane ends; legends lie beside it, or below."""
 
     def paint(self, painter: QPainter, room: QRect) -> None:
         """Paint everything into the rectangle of the pane."""
@@ -71,15 +68,16 @@ class Legends:
         bottom = room.height() - 8
         for text in reversed(self.captions):
             most = room.width() - 2 * _CAPTION_MARGIN_PX
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, most)
-            width = painter.fontMetrics().horizontalAdvance(shown) + 18
-            box = QRect((room.width() - width) // 2, bottom - 22, width, 22)
+            how = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
+            needed = painter.fontMetrics().boundingRect(QRect(0, 0, most, room.height()), how, text)
+            width, height = needed.width() + 18, needed.height() + 8
+            box = QRect((room.width() - width) // 2, bottom - height, width, height)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(0, 0, 0, 190))
             painter.drawRoundedRect(box, 4, 4)
             painter.setPen(QColor("white"))
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
-            bottom -= 26
+            painter.drawText(box, how, text)
+            bottom -= height + 4
 
     def _paint_colours(
         self,
@@ -95,9 +93,7 @@ class Legends:
         if upright and entries:
             widths = [max(widths)] * len(widths)
         left = room.width() - 10 - (widths[0] if upright and widths else sum(widths) + 6 * (len(widths) - 1))
-        top = (
-            8 if left > self.choice_px + _GAP_PX else 38
-        )  # below the box that chooses the pane, where there is no room beside it
+        top = 8
         for (text, (blue, green, red)), width in zip(entries, widths, strict=True):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(0, 0, 0, 150))

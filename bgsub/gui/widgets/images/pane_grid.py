@@ -1,4 +1,4 @@
-"""One, two or four panes, with a box in each that chooses what it shows."""
+"""One, two or four panes, with a box above each that chooses what it shows."""
 
 from collections.abc import Sequence
 
@@ -37,13 +37,14 @@ LAYOUTS = (1, 2, 4)
 """Possible numbers of panes."""
 
 _CLEARLY = 1.1
+_HEAD_GAP_PX = 2
 _MARKED = (INPUT, OVERLAY, OVERLAY_B, OBJECTS, OBJECTS_B)  # panes that show the scene itself
 _POPPED = QSize(800, 600)
 _DEFAULT_PANES = (OVERLAY, MASK, SCORE, BACKGROUND)
 
 
 class _Slot(QWidget):
-    """A pane, with the box that chooses what it shows in its corner."""
+    """A pane under the box that chooses what it shows, which would take clicks meant for pixels if it lay over them."""
 
     closed = pyqtSignal()
     """The window of its own, if it has one, was closed."""
@@ -61,12 +62,15 @@ class _Slot(QWidget):
         self.view.show_pane(pane)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(_HEAD_GAP_PX)
+        layout.addWidget(self.box, 0, Qt.AlignmentFlag.AlignLeft)
         layout.addWidget(self.view, 1)
         self.box.activated.connect(lambda: self.view.setFocus())  # else keys such as Space go to the box
-        self.box.setParent(self.view)
-        self.view.choice = self.box
-        self.box.move(6, 6)
-        self.box.setCursor(Qt.CursorShape.ArrowCursor)
+
+    @property
+    def head_px(self) -> int:
+        """Height that is not the image's."""
+        return self.box.sizeHint().height() + _HEAD_GAP_PX
 
     def closeEvent(self, a0: QCloseEvent | None) -> None:
         self.closed.emit()
@@ -235,9 +239,9 @@ class PaneGrid(QWidget):
         """Stack two panes where that gives clearly larger images than side by side."""
         if not self._aspect:
             return
-        width, height = self.width(), self.height()
-        beside = min(width / 2 / self._aspect, height)
-        above = min(width / self._aspect, height / 2)
+        width, height, head = self.width(), self.height(), self._slots[0].head_px
+        beside = min(width / 2 / self._aspect, height - head)
+        above = min(width / self._aspect, height / 2 - head)
         stacked = above > beside * (1 / _CLEARLY if self._stacked else _CLEARLY)
         if stacked != self._stacked:
             self._stacked = stacked
