@@ -281,6 +281,18 @@ def test_objects_are_boxed_and_noise_is_not(shape):
     assert not changed[3:8, 3:8].any()
 
 
+def test_areas_of_objects_can_be_read_on_small_images_and_at_their_edges():
+    mask = np.zeros((120, 160), np.uint8)
+    mask[0:30, 140:160] = 255
+    mask[80:110, 4:30] = 255
+    image = panes.render_objects(np.full((120, 160, 3), 90, np.uint8), mask)
+    letters = (image[..., 2] > 150) & (image[..., 0] < 100)
+    assert letters[66:78, 4:50].any(axis=1).sum() >= 8  # rows: smaller digits run together
+    corner = letters[3:22, 110:139]
+    assert corner.any()  # below the upper edge, and moved to the left of the object
+    assert not corner[:, 0].any()
+
+
 def test_outlines_of_large_images_are_thicker():
     for height in (240, 2160):
         mask = np.zeros((height, height), np.uint8)
