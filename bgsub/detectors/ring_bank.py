@@ -67,7 +67,8 @@ class RingBank(KernelBank):
         self._scalars |= {"scale": 1.0, **self._initial_scalars()}
 
     def _spans(self) -> dict[str, Span]:
-        return super()._spans() | {"heads": Span(0, self._parameters["slots"] - 1), "light": FINITE}
+        light = {"light": FINITE} if "light" in self._arrays else {}
+        return super()._spans() | {"heads": Span(0, self._parameters["slots"] - 1), **light}
 
     def _initial_arrays(self, size: tuple[int, int]) -> dict[str, NDArray[Any]]:
         """Return the initial arrays beyond colours, coefficients and heads, for frames of (height, width)."""
