@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
+from bgsub._opencv import cv2
 from bgsub._threads import exclusive
 from bgsub.detectors.kernel_bank import RATE, WIDTH, KernelBank, aligned_zeros
 from bgsub.detectors.learning import Learning
@@ -67,7 +68,8 @@ class RingBank(KernelBank):
         self._scalars |= {"scale": 1.0, **self._initial_scalars()}
 
     def _spans(self) -> dict[str, Span]:
-        return super()._spans() | {"heads": Span(0, self._parameters["slots"] - 1), "light": FINITE}
+        light = {"light": FINITE} if "light" in self._arrays else {}
+        return super()._spans() | {"heads": Span(0, self._parameters["slots"] - 1), **light}
 
     def _initial_arrays(self, size: tuple[int, int]) -> dict[str, NDArray[Any]]:
         """Return the initial arrays beyond colours, coefficients and heads, for frames of (height, width)."""
@@ -102,7 +104,9 @@ class RingBank(KernelBank):
     def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         where = None if learning is None else learning.where
         if self._parameters["steady_light"]:
-            frame = self._steady(frame, learn=learning is not None)
+            # One light is that of all pixels, also of those that must not learn.
+            everywhere = where is None or cv2.countNonZero(where) == where.size
+            frame = self._steady(frame, learn=learning is not None and everywhere)
         self._run_ring(
             frame[:, :, np.newaxis] if frame.ndim == 2 else frame,
             self._is_learned(learning),
@@ -114,7 +118,7 @@ class RingBank(KernelBank):
     def _steady(self, frame: Frame, *, learn: bool) -> Frame:
         """Return a frame under the light of those before."""
         now, learned, white = sample_light(frame), self._arrays["light"], self._white(frame.dtype)
-        if self.frames_seen == 0:
+        if not learned.any():  # nor may a black frame be compared with
             if learn:
                 learned[:] = now
             return frame

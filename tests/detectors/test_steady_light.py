@@ -5,7 +5,10 @@ import pytest
 
 from bgsub._numba import JIT_ENABLED
 from bgsub.detectors import create, load
+from bgsub.detectors.norma import Norma
+from bgsub.detectors.olk import Olk
 from bgsub.detectors.steady_light import find_gains, follow_light, sample_light, steady
+from bgsub.testing import check_detector
 
 needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
 
@@ -53,6 +56,12 @@ def test_a_learned_sample_moves_slowly():
 def test_a_white_frame_has_no_gain():
     white = np.full((20, 20, 3), 255, np.float32)
     assert find_gains(white, white / 2, 255.0).tolist() == [1, 1, 1]
+
+
+@needs_compiler
+@pytest.mark.parametrize("kind", [Norma, Olk])
+def test_the_contract_is_kept(kind):
+    check_detector(kind, learn_every=2, warmup=4, steady_light=True)
 
 
 @needs_compiler
