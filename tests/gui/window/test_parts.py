@@ -50,6 +50,21 @@ class TestMailbox:
 
 
 class TestHistory:
+    def test_rows_since_a_mark_survive_that_others_are_dropped(self):
+        history = History(("a",), 4)
+        for number in range(3):
+            history.append(number)
+        history.mark()
+        assert not history.rows_since_mark().size
+        history.append(3)
+        assert history.rows_since_mark().ravel().tolist() == [3]
+        history.drop_after(1)
+        history.append(2)
+        assert history.rows_since_mark().ravel().tolist() == [2]
+        for number in range(3, 9):
+            history.append(number)
+        assert history.rows_since_mark().ravel().tolist() == [5, 6, 7, 8]
+
     def test_it_keeps_the_last_rows_and_a_wanted_number_of_them(self):
         history = History(("a", "b"), 5)
         for number in range(12):
