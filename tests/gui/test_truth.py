@@ -268,7 +268,7 @@ def test_two_scribbles_are_painted_with_the_mouse(window, qtbot):
     labels = session.settings.truth.labels(60, SIZE)
     assert labels[40, 50] == BACKGROUND_LABEL
     qtbot.waitUntil(lambda: session.view.labels is not None and session.view.runs[0].scored == 1)
-    assert "Labels for 1 frames, not saved" in panel.state.text()
+    assert "Labels for 1 frame, not saved" in panel.state.text()
     assert session.has_unsaved_tuning
     panel.undo()
     assert session.settings.truth.labels(60, SIZE)[40, 50] == UNKNOWN_LABEL
@@ -327,6 +327,33 @@ def test_the_worst_frame_is_shown_by_a_click(window, qtbot):
     panel.worst.itemClicked.emit(panel.worst.topLevelItem(0), 0)
     number = int(panel.worst.topLevelItem(0).text(0))
     qtbot.waitUntil(lambda: session.view.position == number - 1)
+
+
+def test_frames_judged_by_other_labels_are_no_longer_among_the_worst(window, qtbot, tmp_path):
+    session, panel = window.session, window.truth
+    labelled(45, 50).save(tmp_path)
+
+    def listed() -> int:
+        panel.draw()
+        return panel.worst.topLevelItemCount()
+
+    session.change(truth=GroundTruth(tmp_path))
+    session.rerun(1.0)
+    qtbot.waitUntil(lambda: session.view.runs[0].scored == 2)
+    assert listed() == 2
+    assert "F is" in panel.state.text()
+    assert "2 scored frames." in panel.state.text()
+    session.change(truth=PaintedTruth(session.settings.truth).with_frame(45, labelled(45).labels(45, SIZE)))
+    assert listed() == 2  # a stroke above them leaves the other frames as they were judged
+    session.change(truth=None)
+    assert listed() == 0
+    session.change(truth=labelled(45, 50, 55))
+    assert listed() == 0
+    session.rerun(1.0)
+    qtbot.waitUntil(lambda: session.view.runs[0].scored == 3)
+    assert listed() == 3
+    session.change(truth=labelled(50))
+    assert listed() == 1
 
 
 @pytest.mark.slow

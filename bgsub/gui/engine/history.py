@@ -49,6 +49,7 @@ class History:
         self._rows = np.full((capacity, len(columns)), np.nan)
         self._written = 0
         self._first = 0  # of the rows not overwritten
+        self._mark = 0
         self._lock = threading.Lock()
 
     @property
@@ -68,19 +69,31 @@ class History:
         with self._lock:
             while self._written > self._first and self._rows[(self._written - 1) % len(self._rows), 0] > value:
                 self._written -= 1
+            self._mark = min(self._mark, self._written)
 
     def clear(self) -> None:
         """Forget all rows."""
         with self._lock:
-            self._written = self._first = 0
+            self._written = self._first = self._mark = 0
+
+    def mark(self) -> None:
+        """Begin what `rows_since_mark` returns with the next row."""
+        with self._lock:
+            self._mark = self._written
 
     def rows(self, last: int | None = None) -> NDArray[np.float64]:
         """Return a copy of the last rows, (n, columns), oldest first; all by default."""
         with self._lock:
-            capacity = len(self._rows)
-            count = min(self._written - self._first, capacity if last is None else last)
-            indices = np.arange(self._written - count, self._written) % capacity
-            return self._rows[indices]
+            return self._last(self._written if last is None else last)
+
+    def rows_since_mark(self) -> NDArray[np.float64]:
+        """Return a copy of the rows that were appended after the mark, (n, columns), oldest first."""
+        with self._lock:
+            return self._last(self._written - self._mark)
+
+    def _last(self, rows: int) -> NDArray[np.float64]:
+        count = min(self._written - self._first, rows)
+        return self._rows[np.arange(self._written - count, self._written) % len(self._rows)]
 
     def to_csv(self, path: str | Path) -> int:
         """Write all rows to a file and return their number; unknown numbers are left empty.

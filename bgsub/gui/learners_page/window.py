@@ -35,6 +35,7 @@ _SPEEDS = (20.0, 50.0, 200.0, 500.0, 2000.0)
 _CHECKED = 6
 _PANEL_PX = 270
 _SIZE, _FRAME = QSize(1180, 820), QSize(8, 36)  # of the window, and of what a window manager adds
+_PREPARING = "Preparing the methods; the first time they are compiled, which takes a while."
 _ID_ROLE = Qt.ItemDataRole.UserRole
 _COLOURS = (
     "curve_a",
@@ -112,7 +113,7 @@ class LearnersWindow(QWidget):
         self.restart_button = QPushButton("Restart")
         self.restart_button.setToolTip("Begin with models that know nothing")
         self.restart_button.clicked.connect(self.restart)
-        self.count = QLabel("Preparing the methods; the first time they are compiled, which takes a while.")
+        self.count = QLabel(_PREPARING)
         self.count.setWordWrap(True)
         self.count.setProperty("faint", True)
         self.surfaces: list[SurfaceView] = []
@@ -133,8 +134,17 @@ class LearnersWindow(QWidget):
 
     def restart(self) -> None:
         """Begin another race with the present choices."""
-        self._setup = self._wanted()
+        before, self._setup = self._setup, self._wanted()
+        self.count.setText(_PREPARING)
+        if (before.stream, before.methods) != (self._setup.stream, self._setup.methods):
+            self._clear()  # what was learned from another stream must not be taken for this one
         self._thread.start(self._setup)
+
+    def _clear(self) -> None:
+        self.view = None
+        self._arranged = (0, self._setup.stream.kind)
+        self._arrange(0)
+        self.curves.set_names([], [])
 
     def _wanted(self) -> Setup:
         chosen = []

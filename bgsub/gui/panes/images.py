@@ -38,6 +38,7 @@ HIT, MISSED, FALSE = (235, 235, 235), (255, 144, 30), (0, 140, 255)
 _NOT_SCORED = (70, 70, 70)
 _BOX = (0, 225, 255)
 _LEAST_OBJECT_PX, _LEAST_OBJECT = 9, 1e-4  # smaller ones, also as a share of the image, are noise
+_LEAST_TEXT = 0.35  # of OpenCV's font: smaller letters run together
 
 
 def heat_colours() -> NDArray[np.uint8]:
@@ -97,13 +98,22 @@ def render_objects(frame: Frame, mask: Mask) -> NDArray[np.uint8]:
     shown = to_display(frame)
     image = np.ascontiguousarray(np.dstack([shown] * 3) if shown.ndim == 2 else shown).copy()
     limits = ObjectLimits(min_area=max(_LEAST_OBJECT_PX, round(_LEAST_OBJECT * mask.size)))
-    scale = max(mask.shape[0] / 480, 0.5)
-    thickness = max(1, round(scale))
+    thickness = max(1, round(mask.shape[0] / 480))
     for item in find_objects(mask, limits=limits):
         x, y, width, height = (int(value) for value in item.box)
-        cv2.rectangle(image, (x, y), (x + width - 1, y + height - 1), (0, 0, 0), thickness + 2)
-        cv2.rectangle(image, (x, y), (x + width - 1, y + height - 1), _BOX, thickness)
-        at = x, max(y - 3, round(10 * scale))
         for colour, width_px in (((0, 0, 0), thickness + 2), (_BOX, thickness)):
-            cv2.putText(image, f"{item.area} px", at, cv2.FONT_HERSHEY_SIMPLEX, 0.4 * scale, colour, width_px)
+            cv2.rectangle(image, (x, y), (x + width - 1, y + height - 1), colour, width_px)
+        _write_above(image, f"{item.area} px", x, y, thickness)
     return image
+
+
+def _write_above(image: NDArray[np.uint8], text: str, x: int, y: int, thickness: int) -> None:
+    """Write a text on black above a point, or below it at the upper edge, and inside the image if there is room."""
+    size, margin = max(_LEAST_TEXT, 0.4 * image.shape[0] / 480), thickness + 2
+    (width, height), below = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, size, thickness)
+    left = max(0, min(x, image.shape[1] - width - 1))
+    line = y - margin - below
+    if line < height:
+        line = y + margin + height
+    cv2.rectangle(image, (left, line - height), (left + width, line + below), (0, 0, 0), cv2.FILLED)
+    cv2.putText(image, text, (left, line), cv2.FONT_HERSHEY_SIMPLEX, size, _BOX, thickness, cv2.LINE_AA)

@@ -50,6 +50,21 @@ class TestMailbox:
 
 
 class TestHistory:
+    def test_rows_since_a_mark_survive_that_others_are_dropped(self):
+        history = History(("a",), 4)
+        for number in range(3):
+            history.append(number)
+        history.mark()
+        assert not history.rows_since_mark().size
+        history.append(3)
+        assert history.rows_since_mark().ravel().tolist() == [3]
+        history.drop_after(1)
+        history.append(2)
+        assert history.rows_since_mark().ravel().tolist() == [2]
+        for number in range(3, 9):
+            history.append(number)
+        assert history.rows_since_mark().ravel().tolist() == [5, 6, 7, 8]
+
     def test_it_keeps_the_last_rows_and_a_wanted_number_of_them(self):
         history = History(("a", "b"), 5)
         for number in range(12):
@@ -279,6 +294,18 @@ def test_objects_are_boxed_and_noise_is_not(shape):
     assert changed[44, 20:50].all()
     assert not changed[33:42, 23:47].any()
     assert not changed[3:8, 3:8].any()
+
+
+def test_areas_of_objects_can_be_read_on_small_images_and_at_their_edges():
+    mask = np.zeros((120, 160), np.uint8)
+    mask[0:30, 140:160] = 255
+    mask[80:110, 4:30] = 255
+    image = panes.render_objects(np.full((120, 160, 3), 90, np.uint8), mask)
+    letters = (image[..., 2] > 150) & (image[..., 0] < 100)
+    assert letters[66:78, 4:50].any(axis=1).sum() >= 8  # rows: smaller digits run together
+    corner = letters[3:22, 110:139]
+    assert corner.any()  # below the upper edge, and moved to the left of the object
+    assert not corner[:, 0].any()
 
 
 def test_outlines_of_large_images_are_thicker():

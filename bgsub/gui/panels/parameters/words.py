@@ -32,6 +32,10 @@ SHARED = {
     "learn_every": Words(
         "Learn one frame in", "Higher is faster and remembers longer; changes are learned later.", (8, 64)
     ),
+    "steady_light": Words(
+        "Steady the light",
+        "On ignores changes of light of the whole picture, and takes what covers more than half of it for light.",
+    ),
     "detect_shadows": Words("Recognise shadows", "On removes shadows from the mask, and now and then dark objects."),
     "shadow_threshold": Words("Darkest shadow", "Lower lets darker pixels count as shadow.", (0.4, 0.7)),
 }

@@ -19,6 +19,7 @@ from PyQt6.QtWidgets import (
 )
 
 from bgsub.evaluation import GroundTruth
+from bgsub.gui.engine.history import FRAME_COLUMNS
 from bgsub.gui.messages import DEFAULT_RATE_HZ, Level
 from bgsub.gui.painted_truth import BACKGROUND_LABEL, FOREGROUND_LABEL, UNKNOWN_LABEL, PaintedTruth, Truth
 from bgsub.gui.panels.truth.brush import Points, TruthBrush, stroke
@@ -87,6 +88,7 @@ class TruthPanel(QScrollArea):
         self.state.setWordWrap(True)
         self.worst = WorstFrames()
         self.worst.chosen.connect(self._go_to)
+        self._judged_by: GroundTruth | None = None
         self.suggestions = SuggestionBox(session)
         self._lay_out()
         self._timer = QTimer(self)
@@ -137,8 +139,19 @@ class TruthPanel(QScrollArea):
         super().hideEvent(a0)
 
     def draw(self) -> None:
-        """Show the worst frames."""
-        self.worst.show_rows(self._session.history.rows(), self._begin_s)
+        """Show the worst frames by the present labels."""
+        self._note_truth()
+        rows, truth = self._session.history.rows_since_mark(), self._session.settings.truth
+        labelled = np.isin(rows[:, FRAME_COLUMNS.index("number")], [] if truth is None else truth.numbers)
+        self.worst.show_rows(rows[labelled], self._begin_s)
+
+    def _note_truth(self) -> None:
+        """Mark since when the present ground truth judges; what is painted above it changes single frames."""
+        truth = self._session.settings.truth
+        base = truth.base if isinstance(truth, PaintedTruth) else truth
+        if base is not self._judged_by:
+            self._judged_by = base
+            self._session.history.mark()
 
     @property
     def _begin_s(self) -> float:
@@ -240,6 +253,7 @@ class TruthPanel(QScrollArea):
             self._show()
 
     def _show(self) -> None:
+        self._note_truth()
         view, truth = self._session.view, self._session.settings.truth
         result = view.result
         labels = None
@@ -259,14 +273,18 @@ class TruthPanel(QScrollArea):
             return "No labels yet: paint some, or choose their folder in the Compare panel."
         view = self._session.view
         names = "" if isinstance(truth, GroundTruth) or truth.is_saved else ", not saved"
-        lines = [f"Labels for {len(truth.numbers)} frames{names}."]
+        lines = [f"Labels for {_frames(len(truth.numbers))}{names}."]
         if view.runs:
             run = view.runs[0]
             if run.frame_counts is not None:
                 lines.append(f"In this frame {run.name} {describe_counts(run.frame_counts)}.")
             if run.counts is not None and run.scored:
-                lines.append(f"F is {run.counts.f_measure:.3f} over {run.scored} scored frames.")
+                lines.append(f"F is {run.counts.f_measure:.3f} over {_frames(run.scored, 'scored ')}.")
         return "\n".join(lines)
+
+
+def _frames(count: int, kind: str = "") -> str:
+    return f"{count} {kind}frame" + "s" * (count != 1)
 
 
 def _button(text: str, tip: str, action: object) -> QPushButton:
