@@ -169,7 +169,7 @@ def square_side(size: tuple[int, int]) -> int:
 
     Examples
     --------
-    >>> [square_side(size) for size in [(120, 160), (240, 320), (480, 640), (1080, 1920)]]
+    >>> [square_side(size) for size in [(120, 160), (240, 320), (480, 640), (720, 1280)]]
     [4, 8, 16, 16]
     """
     side = _SQUARE_PX * (size[0] * size[1] / _REFERENCE_PX) ** _GROWTH
