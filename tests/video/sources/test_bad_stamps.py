@@ -138,8 +138,8 @@ def test_a_tag_that_is_not_utf8_keeps_no_video_from_being_read(tmp_path: Path, n
             container.mux(stream.encode(frame.reformat(format="yuv420p")))
         container.mux(stream.encode(None))
     data = path.read_bytes()
-    assert data.count(b"QQ") == 1
-    path.write_bytes(data.replace(b"QQ", letters))
+    assert data.count(b"street QQ") == 1  # two letters alone may also be in a random identifier of the file
+    path.write_bytes(data.replace(b"street QQ", b"street " + letters))
     if ANY_TAGS:  # else this version of PyAV accepts them by itself
         with pytest.raises(UnicodeDecodeError):
             av.open(str(path))
