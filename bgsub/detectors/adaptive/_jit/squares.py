@@ -107,7 +107,7 @@ def learn_squares(colours, unlike, foreground, allowed, squares, rule):
                 spread = away * away if age > 0 else np.float32(0.0)
                 squares.means[y, x, c] += rate * away
                 squares.variances[y, x, c] += rate * (spread - squares.variances[y, x, c])
-            squares.ages[y, x] = np.uint16(min(age + 1, 65535))
+            squares.ages[y, x] = min(age + 1, 65535)
 
 
 @compiled
