@@ -11,7 +11,7 @@ from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, average, count_onsets
-from bgsub.detectors.adaptive._jit.trimming import COUNTS, Insides, Trust, count_inside, trim
+from bgsub.detectors.adaptive._jit.trimming import COUNTS, Trust, count_inside, trim
 from bgsub.frames import Mask
 
 __all__ = [
@@ -44,8 +44,9 @@ _STATIC = 1.1  # largest mean factor of the width where small squares count then
 _BLINK_WEIGHT = 0.3  # plus so much of the mean of v - 0.1, which shows at once what factors follow slowly
 _YOUNG = 300  # frames that a model is young: widths still grow, and few onsets were counted
 _REACH = 6  # side of the neighbourhood of these means, in sides of the majority
-_INSIDE_PX = 5  # side of the square that lies in an object as a whole around a pixel inside it
-_HOLES = 0.2  # share of such pixels that may be raw background where the raw mask is trusted with outlines,
+_HOLES = (
+    0.2  # share of the pixels inside objects that may be raw background where the raw mask is trusted with outlines,
+)
 _FINE_HOLES = 0.02  # of those in what small squares found,
 _AROUND = 2.5  # in a square of so many sides of the majority
 _LIGHT = 12  # votes and means cost so many times less per pixel than most compiled functions
@@ -102,17 +103,11 @@ def _trim(raw: Mask, static: Mask, side: int, threads: int, small: Mask, votes: 
     Large squares round corners off and fill the space between legs. They are needed where the raw mask has holes: many
     small ones, or large ones, which what small squares found has, too.
     """
-    rows = np.flatnonzero(votes.filled)
-    if rows.size == 0:
+    if not votes.filled.any():
         return
-    # With empty rows around, if there are any, for what is beyond the image counts as inside.
-    part = slice(max(int(rows[0]) - _INSIDE_PX, 0), int(rows[-1]) + _INSIDE_PX + 1)
-    insides = Insides(np.empty_like(raw), np.empty_like(raw))
-    for found, inside in ((votes.mask, insides.votes), (small, insides.small)):
-        inside[part] = cv2.erode(found[part], np.ones((_INSIDE_PX, _INSIDE_PX), np.uint8))
     counts = np.empty((*static.shape, COUNTS), np.float32)
     size, reach = (static.shape[0], raw.shape[1] * CELL), int(_AROUND * side / CELL) | 1
-    run_bands(count_inside, size, threads, raw, insides, votes.cells, counts, light=_LIGHT)
+    run_bands(count_inside, size, threads, raw, votes.mask, small, votes.cells, counts, light=_LIGHT)
     means, trust = cv2.boxFilter(counts, -1, (reach, reach)), Trust(np.float32(1 - _HOLES), np.float32(1 - _FINE_HOLES))
     run_bands(trim, size, threads, votes.mask, small, votes.cells, static, means, trust, light=_LIGHT)
 
@@ -172,5 +167,6 @@ def find_static(dynamics: Dynamics, age: int, side: int, threads: int, static: M
         size = (static.shape[0], static.shape[1] * CELL**2)
         run_bands(average, size, threads, dynamics.factors, dynamics.blink_rates, weight, widths, light=_LIGHT)
         levels = mean(widths) - np.float32(weight * int(LOWEST_BLINK_RATE))
-        found &= levels < np.float32(_STATIC * max(one, float(np.quantile(levels, _CALM))))
+        calm = int(_CALM * (levels.size - 1))  # a third of all are less; a quantile between two takes longer
+        found &= levels < np.float32(_STATIC * max(one, float(np.partition(levels, calm, None)[calm])))
     np.multiply(found, np.uint8(255), out=static)

@@ -215,12 +215,12 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         if inner.trace is not None:
             for stage, found in inner.trace.steps:
                 large = np.empty(frame.shape[:2], np.uint8)
-                enlarge_mask(found, large, side)
+                enlarge_mask(found, large, side, inner._parameters["threads"])
                 self._keep_stage(stage, large)
         if score is not None and small_score is not None:
             enlarge(small_score, score, side, smooth=False)
         if mask is not None and small_mask is not None:
-            enlarge_mask(small_mask, mask, side)
+            enlarge_mask(small_mask, mask, side, inner._parameters["threads"])
 
     @abc.abstractmethod
     def _step_pixels(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
+from bgsub.detectors.adaptive._jit.enlarging import enlarge_rows
 from bgsub.detectors.adaptive._jit.squares import SquareRule, Squares, judge_squares, learn_squares, mark_unlike
 from bgsub.frames import Frame, Mask
 
@@ -126,14 +127,15 @@ def enlarge(image: NDArray[Any], out: NDArray[Any], side: int, *, smooth: bool) 
         out[:] = large[: out.shape[0], : out.shape[1]]
 
 
-def enlarge_mask(mask: Mask, out: Mask, side: int) -> None:
+def enlarge_mask(mask: Mask, out: Mask, side: int, threads: int) -> None:
     """Write a mask to a larger array, with outlines between the pixels; 127 remains where nothing is 255."""
-    enlarge(np.where(mask == 255, np.uint8(255), np.uint8(0)), out, side, smooth=True)
-    out[:] = cv2.threshold(out, 127, 255, cv2.THRESH_BINARY)[1]
-    if np.any((mask != 0) & (mask != 255)):
-        marks = np.empty_like(out)
-        enlarge(mask, marks, side, smooth=False)
-        np.copyto(out, marks, where=(out == 0) & (marks != 255))
+    if side == 2 and out.shape == (2 * mask.shape[0], 2 * mask.shape[1]) and out.flags.c_contiguous:
+        # Each pixel weighs more than the three others together. Copies of rows are a quarter of the time.
+        doubled = np.asarray(cv2.merge([mask, mask])).reshape(mask.shape[0], 1, out.shape[1])
+        out.reshape(mask.shape[0], 2, out.shape[1])[:] = doubled
+        return
+    size = (mask.shape[0], out.shape[1] * side)
+    run_bands(enlarge_rows, size, threads, mask, side, out, light=_LIGHT)
 
 
 def find_moving(factors: NDArray[np.uint16], least: float, side: int, reach: int, moving: Mask) -> None:

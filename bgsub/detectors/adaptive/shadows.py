@@ -168,8 +168,8 @@ def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: i
     cv2.drawContours(solid, outlines, -1, 255, cv2.FILLED)
     outside = cv2.bitwise_not(solid)
     opened = cv2.bitwise_and(cv2.subtract(mask, voters), outside)
-    darkened[:] = cv2.bitwise_and(voted, outside)
-    np.copyto(darkened, OPENED, where=opened != 0)
+    # `OPENED` where a hole is opened, whatever was voted there.
+    darkened[:] = cv2.max(cv2.subtract(cv2.bitwise_and(voted, outside), opened), np.minimum(opened, OPENED))
     if not cv2.hasNonZero(shadows):
         return None
     if rule.variance < np.inf:  # else colours tell that it is no object

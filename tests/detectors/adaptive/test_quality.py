@@ -149,7 +149,7 @@ def test_outlines_run_between_pixels_and_shadows_stay():
     small[1:3, 1:3] = 255
     small[3] = 127
     large = np.empty((8, 8), np.uint8)
-    enlarge_mask(small, large, 2)
+    enlarge_mask(small, large, 2, 1)
     assert set(np.unique(large)) == {0, 127, 255}
     assert (large[2:6, 3:5] == 255).all()
     assert (large[7] == 127).all()
@@ -157,3 +157,23 @@ def test_outlines_run_between_pixels_and_shadows_stay():
     repeated = np.empty((7, 8), np.float32)
     enlarge(small.astype(np.float32), repeated, 2, smooth=False)
     np.testing.assert_array_equal(repeated, np.kron(small, np.ones((2, 2)))[:7])
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("size", "side"), [((5, 9), 2), ((4, 3), 2), ((33, 70), 4), ((1, 1), 4), ((7, 5), 8)])
+@pytest.mark.parametrize("missing", [0, 1])
+def test_an_enlarged_mask_is_foreground_where_the_mean_of_pixels_around_is_a_half(size, side, missing):
+    small = np.random.default_rng(0).choice(np.array([0, 127, 255], np.uint8), size, p=[0.3, 0.2, 0.5])
+    height, width = (max(length * side - missing, 1) for length in size)
+
+    def weights(length, count):
+        # Middles of large pixels among those of small ones; between two, the nearer one weighs more.
+        places = np.clip((np.arange(length) + 0.5) / side - 0.5, 0, count - 1)
+        return np.maximum(0, 1 - np.abs(places[:, None] - np.arange(count)))
+
+    mean = weights(height, size[0]) @ (small == 255) @ weights(width, size[1]).T
+    covered = small.repeat(side, 0).repeat(side, 1)[:height, :width]
+    expected = np.where(mean >= 0.5, 255, np.where(covered == 127, 127, 0))
+    large = np.empty((height, width), np.uint8)
+    enlarge_mask(small, large, side, 2)
+    np.testing.assert_array_equal(large, expected)

@@ -6,7 +6,7 @@ import pytest
 from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import FACTOR_ONE, LOWEST_BLINK_RATE
-from bgsub.detectors.adaptive._jit.trimming import COUNTS, Insides, Trust, count_inside, trim
+from bgsub.detectors.adaptive._jit.trimming import COUNTS, Trust, count_inside, trim
 from bgsub.detectors.adaptive.final_mask import Dynamics, clean, find_static, follow_onsets, make_static
 from bgsub.postprocess import median
 
@@ -113,15 +113,15 @@ def test_compiled_functions_equal_plain_numpy(size):
         padded[: size[0], : size[1]] = image != 0
         return padded.reshape(cells[0], CELL, cells[1], CELL).sum((1, 3))
 
-    raw, votes, small = (random(size, 0.6) for _ in range(3))
-    insides = Insides(random(size, 0.5), random(size, 0.4))
+    raw, votes, small = random(size, 0.6), random(size, 0.98), random(size, 0.95)
     flags, static = rng.integers(0, 4, cells, np.uint8), random(cells, 0.7)
     large = flags & IN_LARGE != 0
     counts = np.full((*cells, COUNTS), -1, np.float32)
     middle = cells[0] // 2
     for first, last in ((0, middle), (middle, cells[0])):
-        count_inside(first, last, raw, insides, flags, counts)
-    images = insides.votes, insides.votes & raw, insides.small, insides.small & raw
+        count_inside(first, last, raw, votes, small, flags, counts)
+    inside, in_small = (cv2.erode(mask, np.ones((5, 5), np.uint8)) for mask in (votes, small))
+    images = inside, inside & raw, in_small, in_small & raw
     for counted, image in zip(np.moveaxis(counts, 2, 0), images, strict=True):
         assert (counted == np.where(large, sums(image), 0)).all()
     means, trust = cv2.blur(counts, (3, 3)).reshape(counts.shape), Trust(np.float32(0.5), np.float32(0.6))

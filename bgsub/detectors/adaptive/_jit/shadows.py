@@ -24,6 +24,7 @@ OPENED = np.uint8(1)
 """Marks a filled hole that shadows alone close."""
 SEGMENT = 64
 """Pixels of a row that are skipped or visited together."""
+_WORD = 8  # bytes of a machine word
 _ROWS = 2 * REACH + 1
 _MOMENTS = 6  # of weights, frame, background, their squares and their product
 _MARGIN = 8  # zeros before and after a row of moments, at least REACH
@@ -52,7 +53,7 @@ class Darkening(NamedTuple):
     chromaticity: Any
     """Largest change of a channel's part of the sum of all, times the number of channels."""
     variance: Any
-    """Largest mean square of what the darkened background does not explain, in squared grey levels."""
+    """Largest mean square of what the darkened background does not explain, in squared grey levels; inf for any."""
     least: Any
     """Least number of candidates in the square."""
 
@@ -75,9 +76,12 @@ class _Scratch(NamedTuple):
 @inlined
 def _has_any(values):
     """Return whether one of some bytes is not 0."""
-    bits = np.uint8(0)
-    for x in range(values.shape[0]):
-        bits |= values[x]
+    count = values.shape[0]
+    words, bits = values[: count - count % _WORD].view(np.uint64), np.uint64(0)
+    for x in range(words.shape[0]):  # LLVM vectorises the disjunction of words, not that of bytes
+        bits |= words[x]
+    for x in range(count - count % _WORD, count):
+        bits |= np.uint64(values[x])
     return bits != 0
 
 
@@ -121,6 +125,8 @@ def _fill_moments(images, rule, y, begin, end, moments, scratch):
         candidate = (row[x] != 0) & (f > rule.darkest * b) & (f < rule.lightest * b) & alike
         weights[x] = np.float32(1.0 if candidate else 0.0)
         found += 1 if candidate else 0
+    if found == 0 or rule.variance == np.inf:  # the others are 0 already, or not asked for
+        return found
     m1, m2 = moments[1, _MARGIN + begin :], moments[2, _MARGIN + begin :]
     m3, m4, m5 = moments[3, _MARGIN + begin :], moments[4, _MARGIN + begin :], moments[5, _MARGIN + begin :]
     for x in range(count):
@@ -134,10 +140,10 @@ def _fill_moments(images, rule, y, begin, end, moments, scratch):
 
 
 @inlined
-def _sum_squares(moments, begin, scratch):
-    """Sum the moments over the square around each pixel of a segment."""
+def _sum_squares(moments, begin, kept, scratch):
+    """Sum the first `kept` moments over the square around each pixel of a segment."""
     left = begin + _MARGIN - REACH
-    for m in range(_MOMENTS):
+    for m in range(kept):
         line, square = scratch.sums[m], scratch.square[m]
         a, b, c = moments[0, m, left:], moments[1, m, left:], moments[2, m, left:]
         d, e = moments[3, m, left:], moments[4, m, left:]
@@ -151,11 +157,17 @@ def _sum_squares(moments, begin, scratch):
 @part
 def _judge(moments, middle, begin, end, rule, scratch, found):
     """Write 255 for the candidates of a part of the middle row that are darkened background, else 0."""
-    _sum_squares(moments, begin, scratch)
+    colour_decides = rule.variance == np.inf
+    _sum_squares(moments, begin, 1 if colour_decides else _MOMENTS, scratch)
     square = scratch.square
     count, seen, learned = square[0], square[1], square[2]
     seen2, learned2, product = square[3], square[4], square[5]
     weights, one = moments[middle, 0, begin + _MARGIN :], np.float32(1.0)
+    if colour_decides:
+        for x in range(end - begin):
+            dark = (weights[x] != np.float32(0.0)) & (count[x] >= rule.least)
+            found[begin + x] = np.uint8(255 if dark else 0)
+        return
     for x in range(end - begin):
         n = max(count[x], one)
         f, b = seen[x], max(learned[x], np.float32(1e-6))

@@ -7,19 +7,11 @@ import numpy as np
 from bgsub._jit.majority import CELL, IN_LARGE
 from bgsub._numba import compiled, inlined
 
-__all__ = ["COUNTS", "Insides", "Trust", "count_inside", "trim"]
+__all__ = ["COUNTS", "Trust", "count_inside", "trim"]
 
 COUNTS = 4
 """Counts of a cell: pixels inside what any squares found, and of these raw foreground; the same for small squares."""
-
-
-class Insides(NamedTuple):
-    """Where all of the square around a pixel is foreground; (H, W) u1, read in cells with a vote of a large square."""
-
-    votes: Any
-    """255 inside what squares of either size found, else 0"""
-    small: Any
-    """the same of the small ones"""
+_REACH = 2  # pixels from one inside an object to the sides of a square that lies in it as a whole
 
 
 class Trust(NamedTuple):
@@ -47,6 +39,23 @@ def _any_large(flags):
 
 
 @inlined
+def _find_inside(found, y, columns, inside):
+    """Write 1 for the pixels of a row whose whole square is found, else 0; nothing is beyond the border.
+
+    columns : (W + 2 * _REACH,) u1, scratch, whose ends are 255
+    """
+    last, width = found.shape[0] - 1, found.shape[1]
+    above, near_above, here = found[max(y - 2, 0)], found[max(y - 1, 0)], found[y]
+    near_below, below = found[min(y + 1, last)], found[min(y + 2, last)]
+    middle = columns[_REACH : _REACH + width]
+    for x in range(width):
+        middle[x] = above[x] & near_above[x] & here[x] & near_below[x] & below[x]
+    c0, c1, c2, c3, c4 = columns, columns[1:], columns[2:], columns[3:], columns[4:]
+    for x in range(width):
+        inside[x] = c0[x] & c1[x] & c2[x] & c3[x] & c4[x] & np.uint8(1)
+
+
+@inlined
 def _write_counts(line, flags, row, count):
     """Write one count of a row of cells from its columns; 0 where no large square has a majority."""
     for cell in range(flags.shape[0]):
@@ -56,8 +65,10 @@ def _write_counts(line, flags, row, count):
 
 
 @compiled
-def count_inside(first, last, raw, insides, cells, counts):
+def count_inside(first, last, raw, votes, small, cells, counts):
     """Count in each cell the pixels inside objects, and how many of them are raw foreground.
+
+    A pixel is inside where all of the square of 5 pixels around it is found.
 
     Parameters
     ----------
@@ -65,31 +76,40 @@ def count_inside(first, last, raw, insides, cells, counts):
         Rows of cells.
     raw : (H, W) u1
         Raw mask, 0 and 255.
-    insides : Insides
+    votes, small : (H, W) u1
+        What squares of either size found, and what small ones did, 0 and 255.
     cells : (ceil(H / CELL), ceil(W / CELL)) u1
         Bits of the votes, from `vote_twice`.
     counts : (ceil(H / CELL), ceil(W / CELL), COUNTS) f4
         Written.
     """
     height, width = raw.shape
-    one, columns = np.uint8(1), CELL * cells.shape[1]
+    span = CELL * cells.shape[1]
     # Sums over the rows of a cell, for each column: additions of bytes, which are vectorised, unlike those in a cell.
-    solid, full = np.empty(columns, np.uint8), np.empty(columns, np.uint8)
-    fine, fine_full = np.empty(columns, np.uint8), np.empty(columns, np.uint8)
+    solid, full = np.empty(span, np.uint8), np.empty(span, np.uint8)
+    fine, fine_full = np.empty(span, np.uint8), np.empty(span, np.uint8)
+    columns, inside, in_small = (
+        np.empty(width + 2 * _REACH, np.uint8),
+        np.empty(width, np.uint8),
+        np.empty(width, np.uint8),
+    )
+    columns[:] = np.uint8(255)
     for cell_row in range(first, last):
         flags, row = cells[cell_row], counts[cell_row]
         if not _any_large(flags):
             row[:] = np.float32(0.0)
             continue
-        for x in range(columns):
+        for x in range(span):
             solid[x], full[x], fine[x], fine_full[x] = np.uint8(0), np.uint8(0), np.uint8(0), np.uint8(0)
         for y in _cell_rows(cell_row, height):
-            here, inside, in_small = raw[y], insides.votes[y], insides.small[y]
+            here = raw[y]
+            _find_inside(votes, y, columns, inside)
+            _find_inside(small, y, columns, in_small)
             for x in range(width):
-                solid[x] += inside[x] & one
-                full[x] += inside[x] & here[x] & one
-                fine[x] += in_small[x] & one
-                fine_full[x] += in_small[x] & here[x] & one
+                solid[x] += inside[x]
+                full[x] += inside[x] & here[x]
+                fine[x] += in_small[x]
+                fine_full[x] += in_small[x] & here[x]
         for count, line in enumerate((solid, full, fine, fine_full)):
             _write_counts(line, flags, row, count)
 
