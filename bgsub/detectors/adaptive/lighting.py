@@ -1,6 +1,5 @@
 """Regions on which the light has changed."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,29 +19,6 @@ _RELIT_SHARE = 0.02  # of the frame: smaller regions are never regarded as relit
 _SAMPLES = 6_000  # pixels of a region's box that are looked at
 _EXPLAINED = 0.8  # share of a relit region that the background explains,
 _CORRELATION = 0.7  # and the least correlation of its texture with the background's
-
-
-@dataclass(frozen=True, slots=True)
-class _Comparison:
-    """A box of the frame beside the learned background; arrays are (h, w) float32."""
-
-    box: tuple[slice, slice]
-    ratio: NDArray[np.float32]
-    """Brightness of the frame, as a share of the background's."""
-    chromaticity: NDArray[np.float32]
-    """Largest change of a channel's share of the brightness."""
-    variance: NDArray[np.float32]
-    """Local variance of the frame,"""
-    variance_learned: NDArray[np.float32]
-    """of the background times the ratio of local means,"""
-    covariance: NDArray[np.float32]
-    """and their covariance."""
-
-    @property
-    def explained(self) -> NDArray[np.bool_]:
-        """Where the frame's texture is that of the background under another light."""
-        unexplained = self.variance - 2 * self.covariance + self.variance_learned
-        return np.asarray(unexplained < _TEXTURE * _TEXTURE)
 
 
 def find_relit(
@@ -85,52 +61,51 @@ def find_relit(
             continue
         left, top, width, height = cv2.boundingRect(outline)
         step = max(1, round((width * height / _SAMPLES) ** 0.5))  # so large a region is judged by a part of its pixels
-        seen = _compare(mask.shape, (left, top, width, height), frame, background, white, step)
+        rows = slice(max(top - _MARGIN_PX, 0), top + height + _MARGIN_PX, step)
+        columns = slice(max(left - _MARGIN_PX, 0), left + width + _MARGIN_PX, step)
         whole = np.zeros_like(mask)
         cv2.drawContours(whole, outlines, index, 255, cv2.FILLED)
-        region = np.ascontiguousarray(whole[seen.box])
+        region = np.ascontiguousarray(whole[rows, columns])
         inside = np.asarray(cv2.erode(region, np.ones((_REACH_PX, _REACH_PX), np.uint8))) != 0
-        if not inside.any() or seen.explained[inside].mean() < _EXPLAINED:
+        if not inside.any():
             continue
-        if np.median(seen.ratio[inside]) < 1 and np.median(ages[seen.box][inside]) < lasting:
+        now, learned = (_grey(planes, mask.shape, (rows, columns), white) for planes in (frame, background))
+        # What most regions fail at comes first: it takes a fifth of the time.
+        if _holds(now < learned, inside, 0.5) and _holds(ages[rows, columns] < lasting, inside, 0.5):
             continue
-        flat = _FLAT * float(np.count_nonzero(inside))
-        spread = max(flat, float(seen.variance[inside].sum())) * max(flat, float(seen.variance_learned[inside].sum()))
-        if float(seen.covariance[inside].sum()) > _CORRELATION * spread**0.5:
+        if _has_texture(now, learned, inside):
             relit = whole if relit is None else np.bitwise_or(relit, whole)
     return relit
 
 
-def _compare(
-    shape: tuple[int, ...],
-    box: tuple[int, int, int, int],
-    frame: NDArray[Any],
-    background: NDArray[Any],
-    white: float,
-    step: int = 1,
-) -> _Comparison:
-    """Compare every step-th pixel of a box, (left, top, width, height), and its margin."""
-    left, top, width, height = box
-    rows = slice(max(top - _MARGIN_PX, 0), top + height + _MARGIN_PX, step)
-    columns = slice(max(left - _MARGIN_PX, 0), left + width + _MARGIN_PX, step)
-    now, learned = (
-        planes[:, : shape[0] * shape[1]].reshape(-1, *shape)[:, rows, columns].astype(np.float32)
-        * np.float32(255 / white)
-        + np.float32(1)  # so that nothing is black
-        for planes in (frame, background)
-    )
-    grey_now, grey_learned = now.mean(0), learned.mean(0)
+def _grey(planes: NDArray[Any], shape: tuple[int, ...], box: tuple[slice, slice], white: float) -> NDArray[np.float32]:
+    """Return the grey levels of a part of an image, plus 1, so that nothing is black."""
+    part = planes[:, : shape[0] * shape[1]].reshape(-1, *shape)[:, *box].astype(np.float32)
+    total: NDArray[np.float32] = part[0] if len(part) == 1 else np.add(part[0], part[1])
+    for plane in part[2:]:  # a sum over the first axis takes three times as long
+        total += plane
+    return total * np.float32(255 / white / len(part)) + np.float32(1)
+
+
+def _holds(condition: NDArray[np.bool_], inside: NDArray[np.bool_], share: float) -> bool:
+    """Return whether a condition holds in more than a share of the inside of a region."""
+    return bool(np.count_nonzero(condition & inside) > share * np.count_nonzero(inside))
+
+
+def _has_texture(now: NDArray[np.float32], learned: NDArray[np.float32], inside: NDArray[np.bool_]) -> bool:
+    """Return whether the texture inside a region is the learned one, times the ratio of local means."""
 
     def mean(values: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.asarray(cv2.boxFilter(values, -1, (_REACH_PX, _REACH_PX)), np.float32)
 
-    mean_now, mean_learned = mean(grey_now), mean(grey_learned)
+    mean_now, mean_learned = mean(now), mean(learned)
     light = mean_now / mean_learned
-    return _Comparison(
-        (rows, columns),
-        grey_now / grey_learned,
-        np.abs(now / grey_now - learned / grey_learned).max(0) / len(now),
-        mean(grey_now * grey_now) - mean_now * mean_now,
-        light * light * (mean(grey_learned * grey_learned) - mean_learned * mean_learned),
-        light * (mean(grey_now * grey_learned) - mean_now * mean_learned),
-    )
+    variance = mean(now * now) - mean_now * mean_now
+    variance_learned = light * light * (mean(learned * learned) - mean_learned * mean_learned)
+    covariance = light * (mean(now * learned) - mean_now * mean_learned)
+    unexplained = variance - 2 * covariance + variance_learned
+    if not _holds(unexplained < _TEXTURE * _TEXTURE, inside, _EXPLAINED):
+        return False
+    flat = _FLAT * float(np.count_nonzero(inside))
+    spread = max(flat, float(variance[inside].sum())) * max(flat, float(variance_learned[inside].sum()))
+    return bool(covariance[inside].sum() > _CORRELATION * spread**0.5)
