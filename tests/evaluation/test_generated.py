@@ -237,6 +237,25 @@ class TestSequence:
         assert first > second + 0.1
 
 
+class TestRate:
+    @pytest.mark.parametrize("family", ["noise", "small", "stop_and_go"])
+    def test_things_take_the_same_time_whatever_the_rate(self, family):
+        seconds = []
+        for rate_hz in (10, 60):
+            made = make_scene(family, 5, size=(90, 120), frames=20 * rate_hz, rate_hz=rate_hz)
+            seconds.append([sum(actor.is_on_the_way(i) for i in range(made.frames)) / rate_hz for actor in made.actors])
+        np.testing.assert_allclose(*seconds, atol=0.15)
+
+    def test_the_rate_is_that_of_the_source_and_a_part_of_the_name(self):
+        text = "generated:water?height=20&seed=0&size=64x48&frames=30&rate=60"
+        (sequence,) = open_datasets(text)
+        assert str(sequence.scene) == text
+        with open_source(text) as source:
+            assert source.info.rate_hz == 60
+            assert next(iter(source)).time_s == 0
+            assert next(iter(source)).time_s == pytest.approx(1 / 60)
+
+
 class TestText:
     def test_values_seeds_and_families_are_spread(self):
         found = open_datasets("generated:noise?sigma=2,8&seed=0,1&size=64x48&frames=20")
@@ -251,7 +270,9 @@ class TestText:
         ("text", "message"),
         [
             ("beach", "no family 'beach', there are all, noise, slow_light"),
-            ("noise?sgma=1", "no setting 'sgma', there are sigma, knob, seed, size, frames"),
+            ("noise?sgma=1", "no setting 'sgma', there are sigma, knob, seed, size, frames, rate"),
+            ("noise?rate=0", r"rate must be in \[1, 240\] frames/s, got 0"),
+            ("noise?rate=nan", "rate must be in"),
             ("noise?sigma=x", "sigma=x is not understood"),
             ("noise?sigma=nan", "sigma of noise must be in"),
             ("noise?sigma=99", r"sigma of noise must be in \[0, 60\], got 99"),

@@ -86,7 +86,12 @@ class GeneratedSequence(Sequence):
 
 
 def generate(
-    family: str, knob: float, seed: int = 0, size: tuple[int, int] = (240, 320), frames: int = 400
+    family: str,
+    knob: float,
+    seed: int = 0,
+    size: tuple[int, int] = (240, 320),
+    frames: int = 400,
+    rate_hz: float = 25.0,
 ) -> GeneratedSequence:
     """Return a sequence of a generated family.
 
@@ -102,6 +107,8 @@ def generate(
         Size of the frames in pixels, each at least 32.
     frames : int
         Length of the clip.
+    rate_hz : float
+        Frames per second: how far things move from frame to frame.
 
     Returns
     -------
@@ -120,7 +127,7 @@ def generate(
     """
     if family not in FAMILIES:
         raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
-    name = SceneName(family, float(knob), seed, size, frames)
+    name = SceneName(family, float(knob), seed, size, frames, rate_hz)
     name.check()
     return GeneratedSequence(name)
 

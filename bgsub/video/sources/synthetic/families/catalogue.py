@@ -17,6 +17,7 @@ __all__ = ["FAMILIES", "Family", "make_scene"]
 
 _SMALLEST = 32
 _FEWEST = 20
+_SLOWEST_HZ, _FASTEST_HZ = 1.0, 240.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Family:
         """Return the number of frames at the start that are not scored, in a clip of so many."""
         return frames // 5 if self.starts_empty else 1
 
-    def check(self, knob: float, seed: int, size: tuple[int, int], frames: int) -> None:
+    def check(self, knob: float, seed: int, size: tuple[int, int], frames: int, rate_hz: float = RATE_HZ) -> None:
         """Check the parameters of a scene.
 
         Raises
@@ -59,9 +60,11 @@ class Family:
             raise ValueError(f"seed must not be negative, got {seed}")
         if min(size) < _SMALLEST:
             raise ValueError(f"size must be at least {_SMALLEST} in both directions, got {size}")
+        if not _SLOWEST_HZ <= rate_hz <= _FASTEST_HZ:
+            raise ValueError(f"rate must be in [{_SLOWEST_HZ:g}, {_FASTEST_HZ:g}] frames/s, got {rate_hz:g}")
         fewest = _FEWEST
         if self.knob == "standing":  # each way takes up to 1.4 s, and a fifth of the clip may be empty
-            fewest += math.ceil((knob + 2.8) * RATE_HZ / (0.8 if self.starts_empty else 1))
+            fewest += math.ceil((knob + 2.8) * rate_hz / (0.8 if self.starts_empty else 1))
         if frames < fewest:
             raise ValueError(f"frames must be at least {fewest}, got {frames}")
 
@@ -123,9 +126,9 @@ def _stopping(stage: Stage, standing: float) -> list[Actor]:
     """Make four people and cars that come, stand still and go."""
     random, actors = stage.random(22), []
     active = stage.frames - stage.empty_frames
-    stop = standing * RATE_HZ
+    stop = standing * stage.rate_hz
     for number in range(4):
-        way = float(random.uniform(0.8, 1.4)) * RATE_HZ  # frames from the border to where it stands
+        way = float(random.uniform(0.8, 1.4)) * stage.rate_hz  # frames from the border to where it stands
         spare = max(0.0, active - stop - 2 * way)
         start = stage.empty_frames + spare * (number + random.uniform(0, 1)) / 4
         times = [start, start + way, start + way + stop, start + 2 * way + stop]
@@ -139,8 +142,8 @@ def _stopping(stage: Stage, standing: float) -> list[Actor]:
 def _ghost(stage: Stage, standing: float) -> ComposedScene:
     random, actors, left = stage.random(22), [], []
     for number in range(4):
-        leave = standing * RATE_HZ + 3 * number
-        way = float(random.uniform(0.8, 1.4)) * RATE_HZ
+        leave = standing * stage.rate_hz + 3 * number
+        way = float(random.uniform(0.8, 1.4)) * stage.rate_hz
         column = (number + random.uniform(0.8, 1.2)) / 5
         foot = float(random.uniform(0.62, 0.95)) * stage.size[0]
         columns = [column, column, 1.0 if column > 0.5 else 0.0]
@@ -152,15 +155,14 @@ def _ghost(stage: Stage, standing: float) -> ComposedScene:
 
 def _small(stage: Stage, diameter: float) -> ComposedScene:
     random = stage.random(21)
-    count = max(4, round((stage.frames - stage.empty_frames) / 12))
-    shapes = [paint_spot(random, diameter) for _ in range(count)]
+    shapes = [paint_spot(random, diameter) for _ in range(max(4, stage.count(12)))]
     return stage.scene(stage.crossing(shapes, (3, 6), (0.1, 0.97)))
 
 
 def _thin(stage: Stage, width: float) -> ComposedScene:
     random = stage.random(21)
-    count = max(4, round((stage.frames - stage.empty_frames) / 16))
-    shapes = [paint_rod(random, random.uniform(0.2, 0.35) * stage.size[0], width) for _ in range(count)]
+    height, count = stage.size[0], max(4, stage.count(16))
+    shapes = [paint_rod(random, random.uniform(0.2, 0.35) * height, width) for _ in range(count)]
     return stage.scene(stage.crossing(shapes, (3, 6), (0.45, 0.97)))
 
 
@@ -197,7 +199,12 @@ FAMILIES: dict[str, Family] = {family.name: family for family in _ALL}
 
 
 def make_scene(
-    family: str, knob: float, seed: int = 0, size: tuple[int, int] = (240, 320), frames: int = 400
+    family: str,
+    knob: float,
+    seed: int = 0,
+    size: tuple[int, int] = (240, 320),
+    frames: int = 400,
+    rate_hz: float = RATE_HZ,
 ) -> ComposedScene:
     """Make a scene of a generated family; the same parameters give the same bits.
 
@@ -213,6 +220,8 @@ def make_scene(
         Size of the frames in pixels, each at least 32.
     frames : int
         Length of the clip, at least 20; with `standing`, long enough for objects to come, stand and go.
+    rate_hz : float
+        Frames per second, from 1 to 240: how far things move from frame to frame.
 
     Returns
     -------
@@ -232,5 +241,5 @@ def make_scene(
     if family not in FAMILIES:
         raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
     chosen = FAMILIES[family]
-    chosen.check(knob, seed, size, frames)
-    return chosen.build(Stage(seed, size, frames, chosen.empty_frames(frames)), float(knob))
+    chosen.check(knob, seed, size, frames, rate_hz)
+    return chosen.build(Stage(seed, size, frames, chosen.empty_frames(frames), rate_hz), float(knob))

@@ -14,7 +14,7 @@ from bgsub.video.sources.synthetic.walkers import Walker
 __all__ = ["NOISE", "RATE_HZ", "Stage"]
 
 RATE_HZ = 25.0
-"""Frames per second of generated families."""
+"""Usual frames per second of generated families."""
 NOISE = 2.0
 """Standard deviation of the sensor noise of families that do not vary it, in grey levels."""
 
@@ -37,14 +37,20 @@ class Stage:
         Length of the clip.
     empty_frames : int
         Number of frames at the start that train the model, without traffic.
+    rate_hz : float
+        Frames per second.
     """
 
-    def __init__(self, seed: int, size: tuple[int, int], frames: int, empty_frames: int) -> None:
-        self.seed, self.size, self.frames, self.empty_frames = seed, size, frames, empty_frames
+    def __init__(self, seed: int, size: tuple[int, int], frames: int, empty_frames: int, rate_hz: float) -> None:
+        self.seed, self.size, self.frames, self.empty_frames, self.rate_hz = seed, size, frames, empty_frames, rate_hz
 
     def random(self, purpose: int) -> np.random.Generator:
         """Return the stream of random numbers for a purpose."""
         return np.random.default_rng((self.seed, purpose))
+
+    def count(self, frames: int) -> int:
+        """Return how many objects come after the empty frames if one comes every so many frames at 25 per second."""
+        return round((self.frames - self.empty_frames) * (RATE_HZ / self.rate_hz) / frames)
 
     def backdrop(self) -> Frame:
         """Paint the background, (H, W, 3) uint8 BGR."""
@@ -70,17 +76,17 @@ class Stage:
         path = [ends.get(column, column * width) for column in columns]
         if car:
             return Rigid(paint_car(random, 0.65 * height, right=path[-1] > path[0]), foot, frames, path)
-        return Walker(random, look, height=height, foot=foot, frames=frames, columns=path, rate_hz=RATE_HZ)
+        return Walker(random, look, height=height, foot=foot, frames=frames, columns=path, rate_hz=self.rate_hz)
 
     def traffic(self) -> list[Actor]:
         """Make people and cars who cross the image after the empty frames, about three at a time."""
         random = self.random(21)
         active = max(1, self.frames - self.empty_frames)
-        count = int(np.clip(round(active / 28), 3, 60))
+        count = int(np.clip(self.count(28), 3, 60))
         actors = []
         for number in range(count):
             foot = random.uniform(0.6, _FRONT) * self.size[0]
-            crossing = min(0.6 * active, random.uniform(2.0, 3.6) * RATE_HZ * (0.6 if number % 3 == 2 else 1.0))
+            crossing = min(0.6 * active, random.uniform(2.0, 3.6) * self.rate_hz * (0.6 if number % 3 == 2 else 1.0))
             start = self.empty_frames + (number + random.uniform(0, 0.5)) / count * (active - 0.5 * crossing)
             columns = [0.0, 1.0] if random.random() < 0.5 else [1.0, 0.0]
             actors.append(self.walker_or_car(random, number, foot, [start, start + crossing], columns))
@@ -93,7 +99,7 @@ class Stage:
         actors: list[Actor] = []
         for number, shape in enumerate(shapes):
             foot = random.uniform(*rows) * self.size[0]
-            time = min(active, random.uniform(*seconds) * RATE_HZ)
+            time = min(active, random.uniform(*seconds) * self.rate_hz)
             start = self.empty_frames + (number + random.random()) / len(shapes) * active - 0.5 * time
             half = 0.5 * shape.shape[1] + 2
             path = [-half, self.size[1] + half]
@@ -111,7 +117,7 @@ class Stage:
         return ComposedScene(
             size=self.size,
             frames=self.frames,
-            rate_hz=RATE_HZ,
+            rate_hz=self.rate_hz,
             empty_frames=self.empty_frames,
             actors=actors,
             **parts,

@@ -7,6 +7,7 @@ from typing import Any
 
 from bgsub.video.sources.synthetic.families.catalogue import FAMILIES, make_scene
 from bgsub.video.sources.synthetic.families.scene import ComposedScene
+from bgsub.video.sources.synthetic.families.stage import RATE_HZ
 
 __all__ = ["PREFIX", "SceneName", "parse_names"]
 
@@ -22,6 +23,7 @@ class SceneName:
     seed: int = 0
     size: tuple[int, int] = (240, 320)
     frames: int = 400
+    rate_hz: float = RATE_HZ
 
     def __str__(self) -> str:
         """Return the text that names the scene."""
@@ -29,21 +31,23 @@ class SceneName:
 
     @property
     def settings(self) -> str:
-        """Knob and seed, and size and number of frames where they are not the usual ones."""
+        """Knob and seed, and size, number of frames and frame rate where they are not the usual ones."""
         parts = [f"{FAMILIES[self.family].knob}={self.knob:g}", f"seed={self.seed}"]
         if self.size != (240, 320):
             parts.append(f"size={self.size[1]}x{self.size[0]}")
         if self.frames != 400:
             parts.append(f"frames={self.frames}")
+        if self.rate_hz != RATE_HZ:
+            parts.append(f"rate={self.rate_hz:g}")
         return "&".join(parts)
 
     def check(self) -> None:
         """Raise `ValueError` if a parameter is out of range."""
-        FAMILIES[self.family].check(self.knob, self.seed, self.size, self.frames)
+        FAMILIES[self.family].check(self.knob, self.seed, self.size, self.frames, self.rate_hz)
 
     def make(self) -> ComposedScene:
         """Make the scene, see `make_scene`."""
-        return make_scene(self.family, self.knob, self.seed, self.size, self.frames)
+        return make_scene(self.family, self.knob, self.seed, self.size, self.frames, self.rate_hz)
 
 
 def _parse_size(text: str) -> tuple[int, int]:
@@ -60,6 +64,7 @@ _KEYS: dict[str, Callable[[str], Any]] = {
     "seed": _parse_list(int),
     "size": _parse_size,
     "frames": int,
+    "rate": float,
 }
 
 
@@ -70,8 +75,8 @@ def parse_names(text: str) -> list[SceneName]:
     ----------
     text : str
         ``generated:FAMILY?KEY=VALUE&...``: a name of `FAMILIES`, or "all" for each of them, and any of `knob`, or the
-        name of the family's knob, `seed`, `size` (WIDTHxHEIGHT) and `frames`. Knob and seed may be lists, such as
-        ``sigma=2,8``; without a knob there is a scene for each usual value.
+        name of the family's knob, `seed`, `size` (WIDTHxHEIGHT), `frames` and `rate` (frames/s). Knob and seed may
+        be lists, such as ``sigma=2,8``; without a knob there is a scene for each usual value.
 
     Returns
     -------
@@ -104,11 +109,11 @@ def parse_names(text: str) -> list[SceneName]:
             given[key] = _KEYS[key](value)
         except ValueError:
             raise ValueError(f"{part} is not understood") from None
-    seeds, knobs = given.pop("seed", [0]), given.pop("knob", None)
+    seeds, knobs, rate_hz = given.pop("seed", [0]), given.pop("knob", None), given.pop("rate", RATE_HZ)
     if knobs is not None and name == "all":
         raise ValueError("a knob needs one family, not all")
     names = [
-        SceneName(family, knob, seed, **given)
+        SceneName(family, knob, seed, **given, rate_hz=rate_hz)
         for family in (FAMILIES if name == "all" else (name,))
         for knob, seed in itertools.product(knobs or FAMILIES[family].values, seeds)
     ]
