@@ -271,18 +271,10 @@ class Detector(model_file.Stateful, OpenCvNames, abc.ABC):
             If no frame was seen yet.
         """
 
-    def getBackgroundImage(self) -> Frame:  # noqa: N802, as OpenCV calls it
-        """Return `background_image()`, under the name OpenCV gives it."""
-        return self.background_image()
-
     @exclusive
     def reset(self) -> None:
         """Forget everything that was learned; parameters and region stay."""
         self._forget()
-
-    def clear(self) -> None:
-        """Forget everything, under the name OpenCV gives it."""
-        self.reset()
 
     # Saving
 

@@ -15,7 +15,7 @@ __all__ = ["FoundObject", "Objects", "Runs"]
 
 
 class Runs(NamedTuple):
-    """The pixels of all objects of a mask."""
+    """The pixels of all objects of a mask; not a bare array, which choosing some of the objects would choose from."""
 
     table: NDArray[np.int32]
     """(m, 4): row, first column, end of columns, and label of each run, from top to bottom."""

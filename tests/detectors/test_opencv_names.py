@@ -167,6 +167,22 @@ def test_opencv_s_models_refuse_where(name):
         create(name).apply(np.zeros((9, 9, 3), np.uint8), where=np.ones((9, 9), bool))
 
 
+@pytest.mark.parametrize("name", MAKERS)
+def test_models_have_all_that_opencv_s_have_but_file_storage(name):
+    theirs, ours = MAKERS[name](), create(name)
+    assert {member for member in dir(theirs) if not hasattr(ours, member)} <= {"read", "write"}
+    assert ours.getDefaultName() == f"BackgroundSubtractor_{name.upper()}"  # as OpenCV 5 has it
+
+
+def test_a_model_is_empty_before_it_learns():
+    model = create()
+    assert model.empty()
+    model.apply(np.zeros((9, 9, 3), np.uint8))
+    assert not model.empty()
+    model.clear()
+    assert model.empty()
+
+
 def test_known_foreground_outside_the_region_is_not_marked():
     model = create(warmup=0) if "warmup" in create().parameters else create()
     model.roi = np.vstack([np.zeros((10, 20), np.uint8), np.full((10, 20), 255, np.uint8)])

@@ -1,7 +1,10 @@
 """OpenCV's names for what detectors have: getters and setters, and keywords of its create functions."""
 
+import abc
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from bgsub.frames import Frame
 
 __all__ = ["FixedShadowValue", "FrameMemory", "OpenCvNames", "explain_missing", "translate_keywords"]
 
@@ -13,9 +16,10 @@ _PROPERTIES = (
 """All that `cv2.BackgroundSubtractorMOG2` and `cv2.BackgroundSubtractorKNN` get and set."""
 
 
-class OpenCvNames:
-    """For classes with parameters that OpenCV has, too: getters and setters under its names."""
+class OpenCvNames(abc.ABC):
+    """OpenCV's names for what every detector does, and getters and setters for parameters that OpenCV has, too."""
 
+    name: ClassVar[str]
     OPENCV_NAMES: ClassVar[Mapping[str, str]] = {}
     """Parameters by OpenCV's names: ``{"VarThreshold": "var_threshold"}`` makes getVarThreshold, setVarThreshold."""
 
@@ -26,6 +30,35 @@ class OpenCvNames:
                 accessor.__name__ = f"{accessor.__name__}{name}"
                 accessor.__qualname__ = f"{cls.__qualname__}.{accessor.__name__}"
                 setattr(cls, accessor.__name__, accessor)
+
+    @property
+    @abc.abstractmethod
+    def frames_seen(self) -> int:
+        """Number of frames learned."""
+
+    @abc.abstractmethod
+    def background_image(self) -> Frame:
+        """Return the most likely background."""
+
+    @abc.abstractmethod
+    def reset(self) -> None:
+        """Forget everything that was learned."""
+
+    def getBackgroundImage(self) -> Frame:  # noqa: N802, as OpenCV calls it
+        """Return `background_image()`, under the name OpenCV gives it."""
+        return self.background_image()
+
+    def clear(self) -> None:
+        """Forget everything, under the name OpenCV gives it."""
+        self.reset()
+
+    def empty(self) -> bool:
+        """Return whether nothing was learned yet."""
+        return self.frames_seen == 0
+
+    def getDefaultName(self) -> str:  # noqa: N802, as OpenCV calls it
+        """Return a name like that of OpenCV's, ``BackgroundSubtractor_MOG2``."""
+        return f"BackgroundSubtractor_{self.name.upper()}"
 
     if not TYPE_CHECKING:  # else every misspelt name would pass
 
