@@ -5,6 +5,7 @@ python -m bench.detectors.occasions
 Prints the mean errors of the detectors in the four seconds after it happened.
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -70,12 +71,20 @@ def compare(mask: Mask, labels: Mask) -> Errors:
 
 
 def follow(
-    occasion: Occasion, name: str = "adaptive", *, dtype: type[np.uint8 | np.float32] = np.uint8, **parameters: object
+    occasion: Occasion,
+    name: str = "adaptive",
+    *,
+    dtype: type[np.uint8 | np.float32] = np.uint8,
+    skip: int = 0,
+    **parameters: object,
 ) -> list[Errors]:
-    """Run a detector over an occasion, with frames of a type, and return the errors of each frame."""
+    """Run a detector over an occasion, with frames of a type, and return the errors of each frame.
+
+    The first `skip` frames are left out: what happens may find the detector in any frame of its rounds.
+    """
     model, white = create(name, **parameters), 1 if dtype is np.uint8 else 255
     errors = []
-    for image, labels in occasion.frames():
+    for image, labels in itertools.islice(occasion.frames(), skip, None):
         mask = model.apply((image if white == 1 else image / white).astype(dtype))
         errors.append(compare(np.where(mask == 255, np.uint8(255), np.uint8(0)), labels))
     return errors

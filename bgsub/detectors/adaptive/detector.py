@@ -43,6 +43,7 @@ _EARLY_FRAMES = 200.0  # fading with this time constant
 _NEW_BASE = 0.02  # relative change of the least width factor that is worth going through all pixels for
 _SHARE_RATE = 0.02  # of the running mean of the share of foreground
 _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise, light and camera,
+_CHANGED = 0.4  # and share of raw foreground above which light does not wait for the next one
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background;
 _FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, and the square of all before over this
 _STATIC_INTERVAL = 8  # between two searches for static and for moving background
@@ -176,10 +177,16 @@ class Adaptive(AdaptiveModel):
         if frame.dtype == np.float32:
             frame = np.clip(frame, -_FAR, _FAR)
         frames = self._scalars["frames"]
-        if learning is not None and frames > 0 and frames % _EXPOSURE_INTERVAL == 0:
-            self._follow_camera(frame, learning.where)
-            self._follow_exposure(frame, learning.where)
+        measures, due = learning is not None and frames > 0, frames % _EXPOSURE_INTERVAL == 0
+        where = None if learning is None else learning.where
+        if measures and due:
+            self._follow_camera(frame, where)
+            self._follow_exposure(frame, where)
         raw = self._score_frame(frame, score)
+        # A lamp does not wait until it is due, and all that it lit would then be left out as foreground.
+        changed = measures and not due and cv2.countNonZero(raw) > _CHANGED * self._count_inside()
+        if changed and self._follow_exposure(frame, where):
+            raw = self._score_frame(frame, score)
         if mask is None and learning is None:
             return
         self._keep_stage(RAW, raw)
@@ -222,8 +229,11 @@ class Adaptive(AdaptiveModel):
                 arrays["previous_mask"][:], arrays["dominant"][:], self._converged[:] = 0, 0, 0
                 arrays["square_ages"][:] = 0
 
-    def _follow_exposure(self, frame: Frame, where: Mask | None) -> None:
-        """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise."""
+    def _follow_exposure(self, frame: Frame, where: Mask | None) -> bool:
+        """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise.
+
+        Return whether the light has changed.
+        """
         white, excluded = self._white(frame.dtype), self._arrays["previous_mask"].reshape(-1)
         if where is not None:
             excluded = excluded[: where.size] | (where.reshape(-1) == 0)
@@ -240,6 +250,7 @@ class Adaptive(AdaptiveModel):
             if abs(base - scalars["base"]) > _NEW_BASE * scalars["base"]:
                 scalars["base"] = base
                 self._converged[:] = 0
+        return exposure.gains is not None
 
     def _score_frame(self, frame: Frame, found: Score | None) -> Mask:
         """Compare the frame with the model; return the raw mask within the region and write the score if wanted."""
@@ -322,9 +333,13 @@ class Adaptive(AdaptiveModel):
             if relit is not None:
                 yield relit, FULL, LIGHT
 
+    def _count_inside(self) -> int:
+        """Return how many pixels the region has."""
+        return self._votes.size if self._roi is None else cv2.countNonZero(self._roi)
+
     def _is_flooded(self, final: Mask) -> bool:
         """Return whether so much has been foreground for so long that the scene must have changed."""
-        inside = final.size if self._roi is None else cv2.countNonZero(self._roi)
+        inside = self._count_inside()
         most = np.count_nonzero(self._occupied_rows) * final.shape[1]  # counting all pixels takes longer
         flooded = most > _FLOOD * inside and cv2.countNonZero(final) > _FLOOD * inside
         self._scalars["flooded"] = self._scalars["flooded"] + 1 if flooded else 0

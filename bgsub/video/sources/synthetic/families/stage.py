@@ -41,7 +41,9 @@ class Stage:
         Frames per second.
     """
 
-    def __init__(self, seed: int, size: tuple[int, int], frames: int, empty_frames: int, rate_hz: float) -> None:
+    def __init__(
+        self, seed: int, size: tuple[int, int], frames: int, empty_frames: int, rate_hz: float = RATE_HZ
+    ) -> None:
         self.seed, self.size, self.frames, self.empty_frames, self.rate_hz = seed, size, frames, empty_frames, rate_hz
 
     def random(self, purpose: int) -> np.random.Generator:
