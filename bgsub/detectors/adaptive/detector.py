@@ -43,7 +43,7 @@ _EARLY_FRAMES = 200.0  # fading with this time constant
 _NEW_BASE = 0.02  # relative change of the least width factor that is worth going through all pixels for
 _SHARE_RATE = 0.02  # of the running mean of the share of foreground
 _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise, light and camera,
-_CHANGED = 0.4  # and share of raw foreground above which light does not wait for the next one
+_CHANGED = 0.2  # and share of raw foreground above which light does not wait for the next one
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background;
 _FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, and the square of all before over this
 _STATIC_INTERVAL = 8  # between two searches for static and for moving background
@@ -238,7 +238,7 @@ class Adaptive(AdaptiveModel):
         if where is not None:
             excluded = excluded[: where.size] | (where.reshape(-1) == 0)
         sample = make_sample(frame.reshape(-1), self._planes()[1], excluded, self._size, white)
-        exposure = measure(sample, self._half_box() * 255)
+        exposure = measure(sample, self._half_box() * 255 * self._scalars["base"])
         if exposure.gains is not None:
             allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
             change_light(self._arrays["colours"], exposure.gains, white, self._dither, allowed)

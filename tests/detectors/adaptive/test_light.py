@@ -360,6 +360,17 @@ def test_a_light_switch_hides_no_object_and_raises_no_alarm(factor, frames, last
 
 
 @needs_compiler
+@pytest.mark.parametrize("period", [2, 3])
+def test_light_that_flickers_raises_no_alarm(period):
+    model, scene = create("adaptive"), smooth_street()
+    shares = []
+    for t in range(120):
+        lit = scene * (0.9 + 0.1 * np.cos(2 * np.pi * t / period))
+        shares.append((model.apply(filmed(lit, t)) != 0).mean())
+    assert max(shares[60:]) < 0.02
+
+
+@needs_compiler
 def test_strong_noise_does_not_flood_for_ever():
     model, scene = create("adaptive"), street()
     shares = [(model.apply(filmed(scene, t, sigma=20)) != 0).mean() for t in range(100)]
