@@ -50,6 +50,22 @@ def test_noise_is_measured(sigma):
     assert exposure.sigma == pytest.approx(sigma, rel=0.15, abs=0.3)  # whole numbers add noise of their own
 
 
+def test_light_that_changes_a_little_is_no_noise():
+    learned = filmed(street(), 0, sigma=0)
+    now = filmed(street() + np.array([4.0, -3.0, 4.0]), 1, sigma=1)
+    exposure = measure(sample_of(now, learned), 14.4)
+    assert exposure.gains is None
+    assert exposure.sigma == pytest.approx(1, abs=0.5)
+
+
+def test_a_gain_is_found_that_most_pixels_match_without():
+    learned, now = filmed(street(), 0, sigma=0), filmed(street() * 1.1, 1, sigma=1)
+    half_box = float(np.quantile(np.abs(now - learned.astype(float)).max(-1), 0.8))
+    exposure = measure(sample_of(now, learned), half_box)
+    assert exposure.gains is not None
+    np.testing.assert_allclose(exposure.gains, 1.1, rtol=0.02)
+
+
 @pytest.mark.parametrize("gains", [(0.5, 0.5, 0.5), (0.6, 0.7, 0.8), (1.4, 1.3, 1.2)])
 def test_a_gain_of_the_whole_scene_is_found_beside_an_object(gains):
     scene = street()
