@@ -91,8 +91,8 @@ class Adaptive(AdaptiveModel):
        are forgotten.
     6. *Light*: when one gain per channel explains a frame that the model does not, or whose difference from it exceeds
        the noise, all support vectors are multiplied by it. Regions of more than 2 % of the frame whose texture is that
-       of the background under another light, for a second if it is less, are learned again from scratch; after half a
-       second with more than 60 % foreground everything is.
+       of the background under another light, for a second if it is less, for half a second if it is more and did not
+       come at once, are learned again from scratch; after half a second with more than 60 % foreground everything is.
     7. *Camera*: when the background as a whole lies elsewhere at once, the model moves there.
     8. *Shadows*: foreground with the colour and texture of the background under less light is reported as background;
        the colour suffices where what is brighter than the background, and no shadow, seldom has it.

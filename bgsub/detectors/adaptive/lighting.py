@@ -18,6 +18,8 @@ _FLAT = 1 / 12  # variance of what is rounded to whole grey levels: with less th
 _MARGIN_PX = 8
 _RELIT_SHARE = 0.02  # of the frame: smaller regions are never regarded as relit
 _SAMPLES = 6_000  # pixels of a region's box that are looked at
+_AT_ONCE = 0.5  # share of its pixels that came in the same frame, or one off, if a light was switched on
+_BRIGHTER = 0.5  # else how long it must last, as a share of what darker ones must, which are shadows more often
 _EXPLAINED = 0.8  # share of a relit region that the background explains,
 _CORRELATION = 0.7  # and the least correlation of its texture with the background's
 
@@ -58,7 +60,9 @@ def find_relit(
 
     A region of more than 2 % of the frame is relit if its texture is explained, as in a shadow, on 80 % of its
     area, and correlates with the background's: the texture of a plain object before a plain wall is explained, too.
-    A darker region also has to last: the shadow of somebody who walks by looks the same.
+    A darker region also has to last: the shadow of somebody who walks by looks the same. So has a brighter one, half
+    as long, that did not come at once, as light that is switched on does: a thing of the background's texture comes bit
+    by bit.
 
     Parameters
     ----------
@@ -92,7 +96,11 @@ def find_relit(
         inside = np.asarray(cv2.erode(region, np.ones((_REACH_PX, _REACH_PX), np.uint8))) != 0
         if not inside.any() or seen.explained[inside].mean() < _EXPLAINED:
             continue
-        if np.median(seen.ratio[inside]) < 1 and np.median(ages[seen.box][inside]) < lasting:
+        since = ages[seen.box][inside]
+        lasts = float(np.median(since))
+        brighter = np.median(seen.ratio[inside]) >= 1
+        at_once = brighter and np.mean(np.abs(since - lasts) <= 1) > _AT_ONCE
+        if lasts < lasting * (_BRIGHTER if brighter else 1.0) and not at_once:
             continue
         flat = _FLAT * float(np.count_nonzero(inside))
         spread = max(flat, float(seen.variance[inside].sum())) * max(flat, float(seen.variance_learned[inside].sum()))

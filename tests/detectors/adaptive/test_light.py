@@ -101,6 +101,29 @@ def test_a_thing_without_any_texture_is_no_light():
         assert find_relit(mask, find_outlines(mask), frame, learned, 255.0, ages, 25) is None
 
 
+@needs_compiler
+@pytest.mark.parametrize(
+    ("gain", "came", "lasting", "relit"),
+    [
+        (1.2, "at once", 25, True),
+        (1.2, "bit by bit", 40, False),
+        (1.2, "bit by bit", 20, True),
+        (0.8, "at once", 25, False),
+        (0.8, "bit by bit", 20, False),
+        (0.8, "bit by bit", 10, True),
+    ],
+)
+def test_brighter_regions_that_come_bit_by_bit_must_last(gain, came, lasting, relit):
+    learned = np.clip(smooth_street(), 0, 200).astype(np.uint8)
+    mask = np.zeros(SIZE, np.uint8)
+    mask[10:40, 10:50] = 255
+    frame = np.where(mask[..., None] != 0, (learned * gain).astype(np.uint8), learned)
+    bit_by_bit = np.broadcast_to(np.arange(SIZE[1], dtype=np.uint16) // 2, SIZE)
+    ages = np.full(SIZE, 4, np.uint16) if came == "at once" else np.ascontiguousarray(bit_by_bit)
+    found = find_relit(mask, find_outlines(mask), *planes_of(frame, learned), 255.0, ages, lasting)
+    assert (found is not None) == relit
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
 def test_light_changes_where_it_may_and_rounds_without_bias(dtype):
     white = {np.uint8: 255.0, np.uint16: 65535.0, np.float32: 1.0}[dtype]
