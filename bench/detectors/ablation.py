@@ -20,7 +20,7 @@ import numpy as np
 from bgsub._opencv import cv2
 from bgsub.bench import make_frames
 from bgsub.detectors.adaptive import detector as adaptive
-from bgsub.detectors.adaptive import exposure, final_mask, ghosts, model, reduced, shadows
+from bgsub.detectors.adaptive import exposure, final_mask, ghosts, lighting, model, reduced, shadows
 from bgsub.evaluation import evaluate, find_sequences
 
 _NEVER = 1e9
@@ -62,6 +62,7 @@ VARIANTS: list[Variant] = [
     ("widths grow no faster at the start", {(adaptive, "_EARLY"): 0.0}, {}, _PLAIN),
     ("blinking foreground is not widened", _NOT_WIDENED, {}, _PLAIN),
     ("squares tell nothing", {(reduced, "_FIRST_LIMIT"): _NEVER}, {}, _PLAIN),
+    ("and nothing of hue", {(reduced, "_with_differences"): lambda colours: colours}, {}, _PLAIN),
     ("or only after six seconds", {(adaptive, "_FLICKER_FRAMES"): _NEVER}, {}, _PLAIN),
     ("no smoothing, holes or ghosts", {}, {"smoothing": 1, "fill": False, "ghosts": False}, _PLAIN),
     ("large square only", {(adaptive, "find_static"): never_static}, {}, _PLAIN),
@@ -79,6 +80,7 @@ VARIANTS: list[Variant] = [
     ("shadows always need texture", {(shadows, "_SELDOM"): 0.0}, {}, _PLAIN),
     ("a knocked camera is not followed", {(adaptive, "is_sudden"): lambda *_: False}, {}, _PLAIN),
     ("shadows of walkers are light", {(adaptive, "_SHADE_S"): 0.0}, {}, _PLAIN),
+    ("brighter regions are light at once", {(lighting, "_AT_ONCE"): -1.0}, {}, _PLAIN),
     ("no search for changed light", {(adaptive, "find_relit"): lambda *_: None}, {}, _PLAIN),
     ("no restart after a flood", {(adaptive, "_FLOOD"): 2.0}, {}, _PLAIN),
 ]

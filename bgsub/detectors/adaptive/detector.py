@@ -80,25 +80,26 @@ class Adaptive(AdaptiveModel):
        leaves and water become background. In foreground blinks count when it has stayed for six seconds, in frame n
        for 10 + n^2 / 160 frames if that is less. R0 = clip(6 sigma / width, 1/2, 1) follows the camera's noise sigma.
     3. *Final mask*: where the background moves, the raw mask and what is far from the heaviest colour in squares of
-       pixels whose mean is more than rho standard deviations from the learned one; rho follows the share of such
-       frames, 0.005, as NORMA's threshold does. Then the majority in a large square, and in a small one where small
-       squares seldom have a majority away from large ones (mean per cell of 4x4 pixels and frame below 0.002, where 1
-       counts that begins out of nothing, and 0.02 what goes on), in that one alone where the raw mask fills what is
-       found; enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
+       pixels whose mean, in a channel or in the difference of two, is more than rho standard deviations from the
+       learned one; rho follows the share of such frames, 0.005, as NORMA's threshold does. Then the majority in a
+       large square, and in a small one where small squares seldom have a majority away from large ones (mean per cell
+       of 4x4 pixels and frame below 0.002, where 1 counts that begins out of nothing, and 0.02 what goes on), in that
+       one alone where the raw mask fills what is found; enclosed holes are filled. Sides grow with the frame's area to
+       the power 0.35.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
        are forgotten.
-    6. *Light*: when one gain per channel explains a frame that the model does not, all support vectors are multiplied
-       by it. Regions of more than 2 % of the frame whose texture is that of the background under another light, for a
-       second if it is less, are learned again from scratch; after half a second with more than 60 % foreground
-       everything is.
+    6. *Light*: when one gain per channel explains a frame that the model does not, or whose difference from it exceeds
+       the noise, all support vectors are multiplied by it. Regions of more than 2 % of the frame whose texture is that
+       of the background under another light, for a second if it is less, for half a second if it is more and did not
+       come at once, are learned again from scratch; after half a second with more than 60 % foreground everything is.
     7. *Camera*: when the background as a whole lies elsewhere at once, the model moves there.
     8. *Shadows*: foreground with the colour and texture of the background under less light is reported as background;
        the colour suffices where what is brighter than the background, and no shadow, seldom has it.
 
     The state takes slots * (channels + 4) + 10.4 bytes per pixel for uint8 frames, 31 for three slots in colour, and
-    8 * channels + 7 for each square of pixels: half a byte per pixel at 320x240.
+    55 for each square of pixels in colour, 15 in grey: less than a byte per pixel at 320x240.
 
     Raises
     ------

@@ -1,12 +1,22 @@
 """Noise of the camera, and changes of the light on the whole scene, measured on a sample of the background."""
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub.detectors.adaptive._jit.exposure import DARK, OCTAVE, Sample, compare, count_ratios, relight
+from bgsub.detectors.adaptive._jit.exposure import (
+    DARK,
+    LEVELS,
+    OCTAVE,
+    Sample,
+    compare,
+    count_ratios,
+    find_median,
+    relight,
+)
 
 __all__ = ["LEAST_BASE", "Exposure", "change_light", "follow_noise", "least_width_factor", "make_sample", "measure"]
 
@@ -15,6 +25,7 @@ _LEAST = 200  # fewer say nothing
 _MATCHING = 0.6  # a smaller share of pixels that match the background makes a change of light likely;
 _BETTER = 1.5  # it is one if under the other light so many times more match,
 _ENOUGH = 0.4  # and this share at least
+_FEWER = 0.5  # or if the share of others falls below this part of what it was
 _MOST_SIGMA = 255.0
 _MEDIAN_OF_NORMAL = 0.6745  # of the absolute value, in standard deviations
 _NOISE_RATE = 0.1  # of the running mean of the standard deviation
@@ -27,7 +38,7 @@ class Exposure(NamedTuple):
     """What one frame says about camera and light."""
 
     sigma: float | None
-    """Median difference from the background as a standard deviation, in grey levels; None after a change of light."""
+    """Of the differences from the background around their median, in grey levels; None after a change of light."""
     gains: NDArray[np.float32] | None
     """(D,): how many times brighter each channel has become at once; None if light has not changed."""
 
@@ -43,8 +54,12 @@ def make_sample(
 def measure(sample: Sample, box: float) -> Exposure:
     """Measure noise, and whether the light on the whole scene has changed at once.
 
+    Noise is how far differences between frame and background are from their median. The median itself is light that
+    changes too slowly or too little for a gain, and no reason for wider kernels.
+
     The gain of a channel is the median of the ratios of frame and background. It explains the frame, so that the
-    light must have changed, if under it far more pixels match the background than without it.
+    light must have changed, if under it far more pixels match the background than without it, or far fewer do not. It
+    is tried where many do not match, or where the median difference is more than noise.
 
     Parameters
     ----------
@@ -57,20 +72,24 @@ def measure(sample: Sample, box: float) -> Exposure:
     Exposure
     """
     channels = len(sample.background)
-    differences = np.empty(256, np.int64)
+    differences = np.empty((channels, 2 * LEVELS + 1), np.int64)
     look: Any = compare
     compared, matched = look(sample, np.ones(channels, np.float32), np.float32(box), differences)
     if compared < _LEAST:
         return Exposure(None, None)
-    sigma = min(_median(differences) / _MEDIAN_OF_NORMAL, _MOST_SIGMA)
-    if matched < _MATCHING * compared:
+    median: Callable[[NDArray[np.int64]], float] = find_median
+    medians = [median(counts) for counts in differences]
+    sigma = min(median(_fold(differences, medians)) / _MEDIAN_OF_NORMAL, _MOST_SIGMA)
+    shift = max(abs(middle - LEVELS) for middle in medians)
+    if matched < _MATCHING * compared or shift > sigma:
         histogram = np.empty((channels, 8 * OCTAVE), np.int64)
         count: Any = count_ratios
         count(sample, histogram)
-        medians = np.array([_median(counts) for counts in histogram])
-        gains = np.exp2((medians - histogram.shape[1] // 2) / OCTAVE).astype(np.float32)
+        ratios = np.array([median(counts) for counts in histogram])
+        gains = np.exp2((ratios - histogram.shape[1] // 2) / OCTAVE).astype(np.float32)
         _, explained = look(sample, gains, np.float32(box), differences)
-        if explained > _BETTER * matched and explained > _ENOUGH * compared:
+        far_more = explained > _BETTER * matched and explained > _ENOUGH * compared
+        if far_more or compared - explained < _FEWER * (compared - matched):
             return Exposure(None, gains)
     return Exposure(sigma, None)
 
@@ -112,10 +131,12 @@ def change_light(
     light(0, len(where), colours, gains, np.float32(float(DARK) * white / 255), np.float32(top), dither, where)
 
 
-def _median(counts: NDArray[np.int64]) -> float:
-    """Return the median of a histogram, interpolated within its bin, whose middle is its index."""
-    below = counts.cumsum()
-    middle = below[-1] / 2
-    index = int(np.searchsorted(below, middle))
-    inside = (middle - (below[index] - counts[index])) / counts[index]
-    return max(0.0, float(index - 0.5 + inside))
+def _fold(differences: NDArray[np.int64], medians: Sequence[float]) -> NDArray[np.int64]:
+    """Return the histogram of the distances from the median of each channel's differences, of all channels."""
+    folded = np.zeros(2 * LEVELS + 1, np.int64)
+    for counts, median in zip(differences, medians, strict=True):
+        middle = round(median)
+        above, below = counts[middle:], counts[:middle][::-1]
+        folded[: above.size] += above
+        folded[1 : below.size + 1] += below
+    return folded

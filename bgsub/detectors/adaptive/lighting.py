@@ -17,6 +17,8 @@ _FLAT = 1 / 12  # variance of what is rounded to whole grey levels: with less th
 _MARGIN_PX = 8
 _RELIT_SHARE = 0.02  # of the frame: smaller regions are never regarded as relit
 _SAMPLES = 6_000  # pixels of a region's box that are looked at
+_AT_ONCE = 0.5  # share of its pixels that came in the same frame, or one off, if a light was switched on
+_BRIGHTER = 0.5  # else how long it must last, as a share of what darker ones must, which are shadows more often
 _EXPLAINED = 0.8  # share of a relit region that the background explains,
 _CORRELATION = 0.7  # and the least correlation of its texture with the background's
 
@@ -34,7 +36,9 @@ def find_relit(
 
     A region of more than 2 % of the frame is relit if its texture is explained, as in a shadow, on 80 % of its
     area, and correlates with the background's: the texture of a plain object before a plain wall is explained, too.
-    A darker region also has to last: the shadow of somebody who walks by looks the same.
+    A darker region also has to last: the shadow of somebody who walks by looks the same. So has a brighter one, half
+    as long, that did not come at once, as light that is switched on does: a thing of the background's texture comes bit
+    by bit.
 
     Parameters
     ----------
@@ -71,7 +75,9 @@ def find_relit(
             continue
         now, learned = (_grey(planes, mask.shape, (rows, columns), white) for planes in (frame, background))
         # What most regions fail at comes first: it takes a fifth of the time.
-        if _holds(now < learned, inside, 0.5) and _holds(ages[rows, columns] < lasting, inside, 0.5):
+        brighter, since = not _holds(now < learned, inside, 0.5), ages[rows, columns]
+        is_young = _holds(since < lasting * (_BRIGHTER if brighter else 1.0), inside, 0.5)
+        if is_young and not (brighter and _came_at_once(since[inside])):
             continue
         if _has_texture(now, learned, inside):
             relit = whole if relit is None else np.bitwise_or(relit, whole)
@@ -90,6 +96,11 @@ def _grey(planes: NDArray[Any], shape: tuple[int, ...], box: tuple[slice, slice]
 def _holds(condition: NDArray[np.bool_], inside: NDArray[np.bool_], share: float) -> bool:
     """Return whether a condition holds in more than a share of the inside of a region."""
     return bool(np.count_nonzero(condition & inside) > share * np.count_nonzero(inside))
+
+
+def _came_at_once(ages: NDArray[np.uint16]) -> bool:
+    """Return whether most pixels of a region came in the same frame, or one off."""
+    return bool(np.mean(np.abs(ages - np.median(ages)) <= 1) > _AT_ONCE)
 
 
 def _has_texture(now: NDArray[np.float32], learned: NDArray[np.float32], inside: NDArray[np.bool_]) -> bool:

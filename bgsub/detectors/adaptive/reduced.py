@@ -181,8 +181,16 @@ def square_side(size: tuple[int, int]) -> int:
 def make_squares(size: tuple[int, int], channels: int) -> Squares:
     """Return squares of frames of (height, width) that have learned nothing."""
     grid = reduced_shape(size, square_side(size))
-    colours = np.zeros((*grid, channels), np.float32)
-    return Squares(colours, np.zeros_like(colours), np.full(grid, _FIRST_LIMIT, np.float32), np.zeros(grid, np.uint16))
+    features = _with_differences(np.zeros((*grid, channels), np.float32))
+    limits = np.full(grid, _FIRST_LIMIT, np.float32)
+    return Squares(features, np.zeros_like(features), limits, np.zeros(grid, np.uint16))
+
+
+def _with_differences(colours: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return colours (h, w, D) with the differences of channels: waves change how bright water is, seldom its hue."""
+    if colours.shape[2] == 1:
+        return colours
+    return np.concatenate((colours, colours - np.roll(colours, 1, axis=2)), axis=2)
 
 
 def follow_squares(frame: Frame, white: float, squares: Squares, previous_mask: Mask, allowed: Mask) -> Mask:
@@ -209,8 +217,8 @@ def follow_squares(frame: Frame, white: float, squares: Squares, previous_mask: 
         255 for unlike squares, else 0.
     """
     side = square_side((frame.shape[0], frame.shape[1]))
-    colours = reduce_frame(frame, side).astype(np.float32).reshape(squares.means.shape)
-    colours *= np.float32(255.0 / white)
+    colours = reduce_frame(frame, side).astype(np.float32).reshape(*squares.limits.shape, -1)
+    colours = _with_differences(colours * np.float32(255.0 / white))
     unlike = np.empty(squares.limits.shape, np.uint8)
     rule = SquareRule(
         young=np.uint16(_YOUNG),

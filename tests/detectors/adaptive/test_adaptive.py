@@ -594,4 +594,4 @@ def test_state_takes_the_documented_bytes():
     model = create("adaptive")
     model.apply(np.zeros((64, 100, 3), np.uint8))
     pixels = 64 * 100
-    assert model.memory_bytes == pixels * (3 * (3 + 4) + 10) + 6 * pixels // 16 + pixels // BLOCK + 31 * pixels // 16
+    assert model.memory_bytes == pixels * (3 * (3 + 4) + 10) + 6 * pixels // 16 + pixels // BLOCK + 55 * pixels // 16

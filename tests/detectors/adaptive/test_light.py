@@ -9,6 +9,7 @@ from bgsub._opencv import cv2
 from bgsub.detectors import create, load
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, count_onsets
+from bgsub.detectors.adaptive._jit.exposure import find_median
 from bgsub.detectors.adaptive._jit.shadows import (
     OPENED,
     REACH,
@@ -42,12 +43,38 @@ def sample_of(now, learned, excluded=None):
     return make_sample(now.reshape(-1), planes, none.reshape(-1), now.shape[:2], 255.0)
 
 
+def test_the_median_of_a_histogram_lies_within_its_bin():
+    counts = np.array([0, 3, 0, 1, 0, 4, 0], np.int64)
+    # Spread evenly over their bins, of which the middle is the index, half of the values are below the median.
+    for numbers in (counts, counts[::-1].copy(), counts[:2], np.array([0, 5, 0], np.int64)):
+        values = np.concatenate(
+            [i - 0.5 + (np.arange(1000 * n) + 0.5) / (1000 * max(n, 1)) for i, n in enumerate(numbers)]
+        )
+        assert find_median(numbers) == pytest.approx(max(0, values[(values.size - 1) // 2]), abs=0.002)
+
+
 @pytest.mark.parametrize("sigma", [1.0, 4.0, 12.0])
 def test_noise_is_measured(sigma):
     learned = filmed(street(), 0, sigma=0)
     exposure = measure(sample_of(filmed(street(), 1, sigma=sigma), learned), 14.4)
     assert exposure.gains is None
     assert exposure.sigma == pytest.approx(sigma, rel=0.15, abs=0.3)  # whole numbers add noise of their own
+
+
+def test_light_that_changes_a_little_is_no_noise():
+    learned = filmed(street(), 0, sigma=0)
+    now = filmed(street() + np.array([4.0, -3.0, 4.0]), 1, sigma=1)
+    exposure = measure(sample_of(now, learned), 14.4)
+    assert exposure.gains is None
+    assert exposure.sigma == pytest.approx(1, abs=0.5)
+
+
+def test_a_gain_is_found_that_most_pixels_match_without():
+    learned, now = filmed(street(), 0, sigma=0), filmed(street() * 1.1, 1, sigma=1)
+    half_box = float(np.quantile(np.abs(now - learned.astype(float)).max(-1), 0.8))
+    exposure = measure(sample_of(now, learned), half_box)
+    assert exposure.gains is not None
+    np.testing.assert_allclose(exposure.gains, 1.1, rtol=0.02)
 
 
 @pytest.mark.parametrize("gains", [(0.5, 0.5, 0.5), (0.6, 0.7, 0.8), (1.4, 1.3, 1.2)])
@@ -83,6 +110,29 @@ def test_a_thing_without_any_texture_is_no_light():
         frame = np.where(mask.reshape(-1) != 0, np.uint8(level), learned)
         ages = np.zeros(mask.shape, np.uint16)
         assert find_relit(mask, find_outlines(mask), frame, learned, 255.0, ages, 25) is None
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("gain", "came", "lasting", "relit"),
+    [
+        (1.2, "at once", 25, True),
+        (1.2, "bit by bit", 40, False),
+        (1.2, "bit by bit", 20, True),
+        (0.8, "at once", 25, False),
+        (0.8, "bit by bit", 20, False),
+        (0.8, "bit by bit", 10, True),
+    ],
+)
+def test_brighter_regions_that_come_bit_by_bit_must_last(gain, came, lasting, relit):
+    learned = np.clip(smooth_street(), 0, 200).astype(np.uint8)
+    mask = np.zeros(SIZE, np.uint8)
+    mask[10:40, 10:50] = 255
+    frame = np.where(mask[..., None] != 0, (learned * gain).astype(np.uint8), learned)
+    bit_by_bit = np.broadcast_to(np.arange(SIZE[1], dtype=np.uint16) // 2, SIZE)
+    ages = np.full(SIZE, 4, np.uint16) if came == "at once" else np.ascontiguousarray(bit_by_bit)
+    found = find_relit(mask, find_outlines(mask), *planes_of(frame, learned), 255.0, ages, lasting)
+    assert (found is not None) == relit
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])

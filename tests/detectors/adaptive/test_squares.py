@@ -7,6 +7,8 @@ from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive._jit.squares import SquareRule, Squares, judge_squares, learn_squares, mark_unlike
+from bgsub.detectors.adaptive.reduced import follow_squares, square_side
+from bgsub.detectors.adaptive.reduced import make_squares as new_squares
 from bgsub.detectors.adaptive.stages import SQUARES
 from bgsub.stages import RAW, StageTrace
 from tests.detectors.reference import SMALL
@@ -65,6 +67,30 @@ def test_pixels_of_unlike_squares_that_are_far_from_the_background_are_marked(si
     inside = unlike.repeat(side, 0).repeat(side, 1)[: size[0], : size[1]] != 0
     np.testing.assert_array_equal(raw, np.where(far & inside, 255, 9))
     assert 0 < (raw == 255).sum() < raw.size
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_a_square_of_another_hue_is_unlike_waves_that_are_often_as_dark(channels):
+    random, size = np.random.default_rng(0), (24, 32)
+    side = square_side(size)
+    water, thing = np.array([1.0, 0.95, 0.85])[:channels], np.array([0.85, 0.95, 1.0])[:channels]
+
+    def waves():
+        """Return squares of any brightness, and of one hue."""
+        light = random.uniform(60, 180, (size[0] // side, size[1] // side)).repeat(side, 0).repeat(side, 1)
+        return np.rint(light[..., None] * water).astype(np.uint8)
+
+    squares = new_squares(size, channels)
+    nothing, everywhere = np.zeros(size, np.uint8), np.full(squares.limits.shape, 255, np.uint8)
+    for _ in range(60):
+        follow_squares(waves(), 255.0, squares, nothing, everywhere)
+    frame = waves()
+    frame[8 : 8 + side, 8 : 8 + side], frame[8 : 8 + side, 20 : 20 + side] = np.rint(80 * thing), np.rint(80 * water)
+    unlike = follow_squares(frame, 255.0, squares, nothing, np.zeros_like(everywhere))
+    place = 8 // side
+    assert (unlike[place, place] != 0) == (channels == 3)
+    unlike[place, place] = 0
+    assert not unlike.any()
 
 
 def glitter(random, size):

@@ -7,10 +7,12 @@ import numpy as np
 from bgsub._numba import compiled_views, part
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 
-__all__ = ["DARK", "OCTAVE", "Sample", "compare", "count_ratios", "relight"]
+__all__ = ["DARK", "LEVELS", "OCTAVE", "Sample", "compare", "count_ratios", "find_median", "relight"]
 
 DARK = np.float32(8.0)
 """Grey levels that are added before ratios are formed, which noise would make meaningless near black."""
+LEVELS = 255
+"""Grey levels of the largest differences that are told apart, up or down."""
 OCTAVE = 64
 """Bins of the histogram of ratios that make a factor of two; it has 8 * OCTAVE of them, from 1/16 to 16."""
 
@@ -49,14 +51,13 @@ def compare(sample, gains, box, differences):
         Factors of the background's channels.
     box : f4
         Largest difference of a channel of a pixel that matches, in grey levels.
-    differences : (256,) i8
-        Written: histogram of the absolute differences of all channels, in grey levels.
+    differences : (D, 2 * LEVELS + 1) i8
+        Written: histograms of the differences of each channel, in grey levels; no difference is at LEVELS.
     """
     frame, background, unit = sample.frame, sample.background, sample.unit
     channels = background.shape[0]
     compared, matched = 0, 0
-    for i in range(differences.shape[0]):
-        differences[i] = 0
+    differences[:] = 0
     for y in range(sample.step // 2, sample.height, sample.step):
         for x in range(sample.step // 2, sample.width, sample.step):
             pixel = y * sample.width + x
@@ -67,12 +68,27 @@ def compare(sample, gains, box, differences):
             for c in range(channels):
                 seen = np.float32(frame[pixel * channels + c]) * unit
                 learned = (np.float32(background[c, pixel]) * unit + DARK) * gains[c] - DARK
-                difference = abs(seen - learned)
-                differences[_to_bin(difference, 255)] += 1
+                difference = seen - learned
+                differences[c, _to_bin(difference + np.float32(LEVELS), 2 * LEVELS)] += 1
                 # Where the sensor is saturated nothing can be learned about light.
-                inside = inside and (difference <= box or (seen >= np.float32(254.0) and learned >= np.float32(254.0)))
+                near = abs(difference) <= box
+                inside = inside and (near or (seen >= np.float32(254.0) and learned >= np.float32(254.0)))
             matched += 1 if inside else 0
     return compared, matched
+
+
+@compiled_views
+def find_median(counts):
+    """Return the median of a histogram (n,) i8, interpolated within its bin, whose middle is its index."""
+    total = np.int64(0)
+    for i in range(counts.shape[0]):
+        total += counts[i]
+    middle, below = 0.5 * np.float64(total), np.int64(0)
+    for i in range(counts.shape[0]):
+        if np.float64(below + counts[i]) >= middle and counts[i] > 0:
+            return max(0.0, i - 0.5 + (middle - np.float64(below)) / np.float64(counts[i]))
+        below += counts[i]
+    return 0.0
 
 
 @compiled_views

@@ -13,7 +13,7 @@ class Squares(NamedTuple):
     """What was learned of the mean colours of squares."""
 
     means: Any
-    """(h, w, D) f4, grey levels"""
+    """(h, w, D) f4, grey levels: of the channels and, if there are several, of their differences"""
     variances: Any
     """(h, w, D) f4"""
     limits: Any
