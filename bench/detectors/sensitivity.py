@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.detectors.ablation import changed
 from bgsub.detectors.adaptive import detector as adaptive
-from bgsub.detectors.adaptive import exposure, final_mask, ghosts, reduced, shadows
+from bgsub.detectors.adaptive import exposure, final_mask, ghosts, lighting, reduced, shadows
 from bgsub.evaluation import evaluate, find_sequences
 
 FACTORS = (0.7, 1.4)
@@ -19,6 +19,10 @@ CONSTANTS: list[tuple[Any, str]] = [
     (exposure, "_BASE_SIGMAS"),
     (exposure, "LEAST_BASE"),
     (exposure, "_NOISE_RATE"),
+    (exposure, "_FEWER"),
+    (adaptive, "_CHANGED"),
+    (lighting, "_AT_ONCE"),
+    (lighting, "_BRIGHTER"),
     (adaptive, "_FLICKER_S"),
     (adaptive, "_FLICKER_SLOW"),
     (adaptive, "_FACTOR_RATE"),

@@ -188,9 +188,14 @@ def make_squares(size: tuple[int, int], channels: int) -> Squares:
 
 def _with_differences(colours: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return colours (h, w, D) with the differences of channels: waves change how bright water is, seldom its hue."""
-    if colours.shape[2] == 1:
+    channels = colours.shape[2]
+    if channels == 1:
         return colours
-    return np.concatenate((colours, colours - np.roll(colours, 1, axis=2)), axis=2)
+    features = np.empty((*colours.shape[:2], 2 * channels), np.float32)
+    features[..., :channels] = colours
+    for channel in range(channels):
+        np.subtract(colours[..., channel], colours[..., channel - 1], out=features[..., channels + channel])
+    return features
 
 
 def follow_squares(frame: Frame, white: float, squares: Squares, previous_mask: Mask, allowed: Mask) -> Mask:
