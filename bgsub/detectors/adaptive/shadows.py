@@ -29,6 +29,7 @@ _RULE = Darkening(
     variance=np.float32(8.0**2),
     least=np.float32(6.25),  # a quarter of the square
 )
+_GREY_RULE = _RULE._replace(variance=np.float32(4.0**2))  # most smooth things are like each other up to 8 levels
 _SELDOM = 0.1  # share of what is brighter that may have the background's chromaticity if colours tell objects,
 _PRIOR = 25.0  # after as many pixels as make this share small beside
 _FADING = 0.999  # of counts, per frame
@@ -94,13 +95,14 @@ def mark_shadows(
     """Write a value where the foreground has colour and texture of the background, darkened by one factor.
 
     A pixel may be in shadow where brightness fell to between 25 and 97 % and chromaticity stayed, and where the
-    brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 8 grey
-    levels. Grey cars on grey roads look like that in places, so the majority decides: shadow is where most of the
-    foreground in a square of 15 pixels may be in shadow, except what the rest of the foreground encloses. Holes that
-    were filled do not vote, and become background where only shadows close them. A region that is shadow as a whole
-    and has less than 70 % of the brightness is an object, since nothing casts it, unless colours tell objects. Of
-    frames larger than 320x240 every second, third, ... row and column is looked at, and stands for its neighbours; so
-    does background there that touches shadow alone, since what foreground it stands for is the border of the shadow.
+    brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 8 grey levels,
+    or 4 in frames of one channel, where nothing but texture tells shadows from objects. Grey cars on grey roads look
+    like that in places, so the majority decides: shadow is where most of the foreground in a square of 15 pixels may be
+    in shadow, except what the rest of the foreground encloses. Holes that were filled do not vote, and become
+    background where only shadows close them. A region that is shadow as a whole and has less than 70 % of the
+    brightness is an object, since nothing casts it, unless colours tell objects. Of frames larger than 320x240 every
+    second, third, ... row and column is looked at, and stands for its neighbours; so does background there that touches
+    shadow alone, since what foreground it stands for is the border of the shadow.
 
     Parameters
     ----------
@@ -124,7 +126,9 @@ def mark_shadows(
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
     side = min(_SIDE_PX, scaled_side(_SIDE_PX, (final.shape[0], final.shape[1])))
     unit = np.float32(255.0 / white)
-    rule = _RULE._replace(variance=np.float32(np.inf)) if colours.tell_objects() else _RULE
+    rule = _GREY_RULE if len(frame) == 1 else _RULE
+    if colours.tell_objects():
+        rule = rule._replace(variance=np.float32(np.inf))
     if step == 1:
         found = _find(Images(final, frame, background, unit), unfilled, rule, side, threads)
     else:

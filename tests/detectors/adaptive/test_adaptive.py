@@ -395,8 +395,8 @@ def test_shadows_are_darkened_background_and_dark_objects_are_none():
 
 
 def planes_of(*pictures):
-    """Return pictures, (H, W, 3), as planes, (3, H * W) each."""
-    return [np.ascontiguousarray(picture.astype(np.uint8).transpose(2, 0, 1)).reshape(3, -1) for picture in pictures]
+    """Return pictures, (H, W, D), as planes, (D, H * W) each."""
+    return [np.ascontiguousarray(picture.astype(np.uint8).reshape(-1, picture.shape[2]).T) for picture in pictures]
 
 
 @pytest.mark.parametrize("seed", [0, 1])

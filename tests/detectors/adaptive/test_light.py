@@ -261,6 +261,20 @@ def find_shadows(mask, now, learned, colours=None):
     return np.where(left == 127, np.uint8(255), np.uint8(0))
 
 
+@pytest.mark.parametrize("channels", [1, 3])
+def test_grey_frames_ask_for_more_texture(channels):
+    """Where there is a hue, a thing of nearly the background's texture and of its very hue is rare."""
+    random = np.random.default_rng(0)
+    learned = np.full((60, 80, channels), 120.0) + random.normal(0, 6, (60, 80, 1))
+    mask = np.zeros((60, 80), np.uint8)
+    mask[10:50, 10:70] = 255
+    shadow, thing = learned.copy(), learned.copy()
+    shadow[mask != 0] *= 0.8
+    thing[mask != 0] = 96 + random.normal(0, 3, (60, 80, 1))[mask != 0]
+    assert (find_shadows(mask, shadow, learned)[mask != 0] != 0).mean() > 0.9
+    assert (find_shadows(mask, thing, learned)[mask != 0] != 0).mean() == (0 if channels == 1 else 1)
+
+
 def test_a_hole_that_a_shadow_alone_closes_is_background():
     """Between legs and their shadow on the ground nothing is foreground; a window in a car is."""
     random = np.random.default_rng(0)
