@@ -199,7 +199,8 @@ class Adaptive(AdaptiveModel):
             for forgotten, factor, stage in self._find_forgotten(final, outlines):
                 self._forget_pixels(forgotten, factor, learning.where, final)
                 self._keep_stage(stage, final)
-            counted = count_colours(final, *self._planes(), self._white(frame.dtype), self._colours())
+            white = self._white(frame.dtype)
+            counted = count_colours(final, self._cells, *self._planes(), white, self._colours())
             self._scalars["brighter"], self._scalars["brighter_alike"] = counted
             self._update(learning, final)
         if mask is not None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._jit.majority import CELL, HOLLOW, Votes, make_square, vote_twice
+from bgsub._jit.majority import CELL, HOLLOW, IN_LARGE, Votes, make_square, vote_twice
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
@@ -83,7 +83,7 @@ def clean(
     of `vote_twice`, and `unfilled` becomes the mask without what was filled.
     """
     if side == 1:
-        final[:], occupied_rows[:], cells[:] = raw, 1, 0
+        final[:], occupied_rows[:], cells[:] = raw, 1, IN_LARGE
     else:
         fine = min(fine, side)
         size, squares = (static.shape[0], raw.shape[1] * CELL), (make_square(side), make_square(fine))

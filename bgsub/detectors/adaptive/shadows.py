@@ -31,7 +31,7 @@ _RULE = Darkening(
 )
 _GREY_RULE = _RULE._replace(variance=np.float32(4.0**2))  # most smooth things are like each other up to 8 levels
 _SELDOM = 0.1  # share of what is brighter that may have the background's chromaticity if colours tell objects,
-_PRIOR = 25.0  # after as many pixels as make this share small beside
+_PRIOR = 25.0 / 4  # after as many of the quarter of all pixels that is looked at as make this share small beside
 _FADING = 0.999  # of counts, per frame
 _ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
 _DARK = 0.7  # and share of the background's brightness below which it is then an object
@@ -56,14 +56,19 @@ class Colours(NamedTuple):
 
 
 def count_colours(
-    final: Mask, frame: NDArray[Any], background: NDArray[Any], white: float, colours: Colours
+    final: Mask, cells: Mask, frame: NDArray[Any], background: NDArray[Any], white: float, colours: Colours
 ) -> Colours:
     """Count the colours of a frame, in every second row and column of a grid of about 320x240, with those before.
+
+    Only where large squares have a majority: what small ones alone find is often a leaf or a wave, which has the
+    background's colour, and counts for much while objects are few.
 
     Parameters
     ----------
     final : (H, W) uint8 array
         Final mask, 0 and 255.
+    cells : (ceil(H / 4), ceil(W / 4)) uint8 array
+        What `clean` wrote of cells of 4x4 pixels.
     frame, background : (D, at least H * W) array
         Planes of the frame and of the learned background.
     white : float
@@ -77,7 +82,7 @@ def count_colours(
     """
     count: Any = count_brighter
     step = 2 * max(1, round(math.sqrt(final.size / _GRID_PX)))
-    brighter, alike = count(Images(final, frame, background, np.float32(255.0 / white)), _RULE, step)
+    brighter, alike = count(Images(final, frame, background, np.float32(255.0 / white)), cells, _RULE, step)
     return Colours(_FADING * colours.brighter + brighter, _FADING * colours.alike + alike)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bgsub._jit.majority import HOLLOW, IN_LARGE, IN_SMALL
+from bgsub._jit.majority import CELL, HOLLOW, IN_LARGE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create, load
@@ -206,8 +206,10 @@ def test_darkened_background_equals_plain_numpy(channels):
         unexplained = ((fs - fs.mean() / bs.mean() * bs) ** 2).mean()
         expected[y, x] = unexplained < 64 and here.sum() >= 6.25
         sure[y, x] = abs(unexplained - 64) > 0.5
-    lit = ((mask != 0) & (b < 0.97 * f))[::2, ::2]
-    brighter, alike = count_brighter(images, rule, 2)
+    cells = random.choice([0, IN_SMALL, IN_LARGE, IN_LARGE], (-(-height // CELL), -(-width // CELL))).astype(np.uint8)
+    large = np.kron(cells & IN_LARGE != 0, np.ones((CELL, CELL), bool))[:height, :width]
+    lit = ((mask != 0) & large & (b < 0.97 * f))[::2, ::2]
+    brighter, alike = count_brighter(images, cells, rule, 2)
     assert abs(brighter - lit.sum()) <= 3  # rounding at the limit
     assert abs(alike - (lit & (change < 0.09)[::2, ::2]).sum()) <= 3
     assert brighter > (2 if SMALL else 20)
@@ -326,6 +328,24 @@ def test_a_dark_region_that_looks_like_shadow_as_a_whole_is_one_only_where_colou
     mask[20:40, 20:50] = 255
     assert not find_shadows(mask, now, learned).any()
     assert find_shadows(mask, now, learned, Colours(5000.0, 20.0))[22:38, 22:48].all()
+
+
+@needs_compiler
+def test_what_small_squares_alone_find_says_nothing_of_colours():
+    """Leaves and waves are small, and have the colour of the background."""
+    random = np.random.default_rng(0)
+    scene = np.full((120, 160, 3), 80, np.uint8)
+    counts = {}
+    for side in (5, 40):
+        model = create("adaptive", shadows=True)
+        for _ in range(30):
+            model.apply(np.clip(scene + random.normal(0, 2, scene.shape), 0, 255).astype(np.uint8))
+        thing = scene.copy()
+        thing[40 : 40 + side, 40 : 40 + side] = 160
+        assert model.apply(thing)[42, 42] == 255
+        counts[side] = model._scalars["brighter_alike"]
+    assert counts[5] == 0
+    assert counts[40] > 300
 
 
 @pytest.mark.skipif(SMALL, reason="larger than 320x240")

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bgsub._jit.majority import CELL, IN_LARGE
 from bgsub._numba import compiled, compiled_views, inlined, part
 
 __all__ = [
@@ -226,12 +227,14 @@ def find_darkened(first_row, last_row, images, rule, found):
 
 
 @compiled_views
-def count_brighter(images, rule, step):
+def count_brighter(images, cells, rule, step):
     """Return how much foreground is brighter than the background, and how much of that has its chromaticity.
 
     Parameters
     ----------
     images : Images
+    cells : (ceil(H / CELL), ceil(W / CELL)) u1
+        Bits of the votes, from `vote_twice`: pixels count where a large square has a majority in their cell.
     rule : Darkening
     step : i8
         Every so many rows and columns are looked at.
@@ -246,7 +249,7 @@ def count_brighter(images, rule, step):
             if not _has_any(images.mask[y, begin:end]):
                 continue
             for x in range(begin, end, step):
-                if images.mask[y, x] == 0:
+                if images.mask[y, x] == 0 or cells[y // CELL, x // CELL] & IN_LARGE == 0:
                     continue
                 pixel, seen, learned = y * width + x, one, one
                 for c in range(channels):
