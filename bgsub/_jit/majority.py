@@ -17,26 +17,15 @@ import numpy as np
 
 from bgsub._numba import compiled, inlined, part
 
-__all__ = [
-    "CELL",
-    "HOLLOW",
-    "IN_LARGE",
-    "IN_SMALL",
-    "LARGEST",
-    "Square",
-    "Votes",
-    "make_square",
-    "median",
-    "vote_twice",
-]
+__all__ = ["CELL", "IN_LARGE", "IN_SMALL", "LARGEST", "Square", "Votes", "make_square", "median", "vote_twice"]
 
 LARGEST = 15
 """Largest side of `median`, whose square a byte can count."""
 
 CELL = 4
 """Pixels of the side of a cell, in which `vote_twice` counts small squares or not and says what it found."""
-IN_SMALL, IN_LARGE, HOLLOW = np.uint8(1), np.uint8(2), np.uint8(4)
-"""Bits of a cell: a small square has a majority, a large one has, a pixel that a small one found is background."""
+IN_SMALL, IN_LARGE = np.uint8(1), np.uint8(2)
+"""Bits of a cell."""
 
 _SEGMENT = 64  # pixels of a row that `vote_twice` skips or visits together
 
@@ -53,7 +42,7 @@ class Votes(NamedTuple):
 
     mask: Any  # (H, W) u1, written: 255 where a majority is foreground, else 0
     filled: Any  # (H,) u1, written: 0 for a row of `mask` that is empty for certain, else 1
-    cells: Any  # (ceil(H / 4), ceil(W / 4)) u1, written: bits IN_SMALL, IN_LARGE, HOLLOW
+    cells: Any  # (ceil(H / 4), ceil(W / 4)) u1, written: IN_SMALL, IN_LARGE where such a square has a majority
 
 
 class Sums(NamedTuple):
@@ -234,10 +223,10 @@ def _spread_cells(cells, allowed):
 
 
 @inlined
-def _mark_row(mask_row, row, fine_row, line):
+def _mark_row(row, fine_row, line):
     """Add the bits of a row of pixels to those of the rows above it in the same cells."""
     for x in range(row.shape[0]):
-        line[x] |= (fine_row[x] & IN_SMALL) | (row[x] & IN_LARGE) | (fine_row[x] & ~mask_row[x] & HOLLOW)
+        line[x] |= (fine_row[x] & IN_SMALL) | (row[x] & IN_LARGE)
 
 
 @inlined
@@ -251,7 +240,7 @@ def _write_cells(line, cells):
 
 
 @part
-def _merge(first, last, mask, fine, where, votes, allowed, line):
+def _merge(first, last, fine, where, votes, allowed, line):
     """Add the small squares' votes where they count, and note what was found in each cell.
 
     allowed, line : (CELL * cells of a row,) u1, scratch
@@ -264,7 +253,7 @@ def _merge(first, last, mask, fine, where, votes, allowed, line):
             if fine.filled[y] == 0 and votes.filled[y] == 0:
                 continue
             fine_row, row = fine.mask[y], votes.mask[y]
-            _mark_row(mask[y], row, fine_row, line)
+            _mark_row(row, fine_row, line)
             votes.filled[y] = np.uint8(1)
             for x in range(width):
                 row[x] = row[x] | (fine_row[x] & allowed[x])
@@ -295,4 +284,4 @@ def vote_twice(
     fine = Votes(scratch, np.empty(height, np.uint8), unused)
     _vote(first_row, last_row, mask, counts[large.reach - small.reach :], small, sums, fine)
     allowed, line = np.empty(CELL * where.shape[1], np.uint8), np.empty(CELL * where.shape[1], np.uint8)
-    _merge(first, last, mask, fine, where, votes, allowed, line)
+    _merge(first, last, fine, where, votes, allowed, line)

@@ -83,9 +83,9 @@ class Adaptive(AdaptiveModel):
        pixels whose mean, in a channel or in the difference of two, is more than rho standard deviations from the
        learned one; rho follows the share of such frames, 0.005, as NORMA's threshold does. Then the majority in a
        large square, and in a small one where small squares seldom have a majority away from large ones (mean per cell
-       of 4x4 pixels and frame below 0.002, where 1 counts that begins out of nothing, and 0.02 what goes on and has
-       holes), in that one alone where the raw mask fills what is found; enclosed holes are filled. Sides grow with
-       the frame's area to the power 0.35.
+       of 4x4 pixels and frame below 0.002, where 1 counts that begins out of nothing, and 0.02 what goes on), in that
+       one alone where the raw mask fills what is found; enclosed holes are filled. Sides grow with the frame's area to
+       the power 0.35.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
@@ -382,10 +382,10 @@ class Adaptive(AdaptiveModel):
         arrays["previous_mask"], self._final = self._final, arrays["previous_mask"]
         self._occupied_rows, self._occupied_rows_before = self._occupied_rows_before, self._occupied_rows
         self._fade(1.0)
-        side = scaled_side(parameters["smoothing"], self._size)
-        follow_onsets(self._cells, arrays["vote_cells"], arrays["onset_rates"], int(frames), side)
+        follow_onsets(self._cells, arrays["vote_cells"], arrays["onset_rates"], int(frames))
         if frames % _STATIC_INTERVAL == 0:
             factors, rates = (as_image(arrays[name], self._size) for name in ("width_factors", "blink_rates"))
+            side = scaled_side(parameters["smoothing"], self._size)
             dynamics = Dynamics(factors, rates, arrays["onset_rates"])
             find_static(dynamics, int(frames), side, parameters["threads"], arrays["static"])
             find_moving(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._jit.majority import CELL, HOLLOW, IN_LARGE, Votes, make_square, vote_twice
+from bgsub._jit.majority import CELL, IN_LARGE, Votes, make_square, vote_twice
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
@@ -35,7 +35,7 @@ _REFERENCE_PX, _GROWTH = 320 * 240, 0.35
 FINE_PX = 5
 """Side of the majority where the background is static, for 320x240."""
 _ONSETS = 0.002  # least mean cost per frame and cell of small squares that vote alone, which makes them false alarms:
-_STAYS = 0.02  # of each frame with holes in what they find, in units of the first,
+_STAYS = 0.02  # of each frame, in units of the first,
 _RECENT = 4  # with none in the cells around in so many frames before
 _ONSET_RATE = 1 / 250  # of the running mean in the long run,
 _ONSET_PRIOR = 25  # after as many frames without any
@@ -48,7 +48,7 @@ _HOLES = (
     0.2  # share of the pixels inside objects that may be raw background where the raw mask is trusted with outlines,
 )
 _FINE_HOLES = 0.02  # of those in what small squares found,
-_AROUND = 2.5  # both, and those of what costs, in a square of so many sides of the majority
+_AROUND = 2.5  # in a square of so many sides of the majority
 _LIGHT = 12  # votes and means cost so many times less per pixel than most compiled functions
 
 
@@ -106,15 +106,10 @@ def _trim(raw: Mask, static: Mask, side: int, threads: int, small: Mask, votes: 
     if not votes.filled.any():
         return
     counts = np.empty((*static.shape, COUNTS), np.float32)
-    size, reach = (static.shape[0], raw.shape[1] * CELL), _reach(side)
+    size, reach = (static.shape[0], raw.shape[1] * CELL), int(_AROUND * side / CELL) | 1
     run_bands(count_inside, size, threads, raw, votes.mask, small, votes.cells, counts, light=_LIGHT)
     means, trust = cv2.boxFilter(counts, -1, (reach, reach)), Trust(np.float32(1 - _HOLES), np.float32(1 - _FINE_HOLES))
     run_bands(trim, size, threads, votes.mask, small, votes.cells, static, means, trust, light=_LIGHT)
-
-
-def _reach(side: int) -> int:
-    """Return the side, in cells, of the square in which holes are counted."""
-    return int(_AROUND * side / CELL) | 1
 
 
 def find_outlines(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) -> Outlines:
@@ -143,14 +138,9 @@ class Dynamics(NamedTuple):
 
 
 def follow_onsets(
-    cells: NDArray[np.uint8], recent: NDArray[np.uint8], onset_rates: NDArray[np.float32], age: int, side: int
+    cells: NDArray[np.uint8], recent: NDArray[np.uint8], onset_rates: NDArray[np.float32], age: int
 ) -> None:
-    """Learn from the votes of a frame what false alarms small squares raise; `age` counts the frames before.
-
-    What waves and leaves let them find has holes nearby, thin things have none.
-    """
-    around = np.ones((_reach(side), _reach(side)), np.uint8)
-    cells = cells | np.asarray(cv2.dilate(cells & HOLLOW, around), np.uint8)
+    """Learn from the votes of a frame what false alarms small squares raise; `age` counts the frames before."""
     count: Any = count_onsets
     rate = np.float32(max(_ONSET_RATE, 1 / (age + _ONSET_PRIOR)))
     count(cells, recent, onset_rates, OnsetRule(rate, np.float32(_STAYS), np.uint8(_RECENT)))
@@ -161,8 +151,8 @@ def find_static(dynamics: Dynamics, age: int, side: int, threads: int, static: M
 
     An onset is a cell where a small square begins to have a majority while no large one has one nearby and no small one
     had one a moment ago. Leaves and waves make many in the same place; people who pass begin once. Waves that travel
-    make few, too, but are always there and have holes, unlike thin things that linger. A young model has not seen
-    enough of them, and also wants widths and blink rates to be about as low as in the calmest third of the frame.
+    make few, too, but are always there. A young model has not seen enough of them, and also wants widths and blink
+    rates to be about as low as in the calmest third of the frame.
     """
     reach = (_REACH * side // CELL) | 1
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._jit.majority import CELL, HOLLOW, IN_LARGE, IN_SMALL
+from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
 from bgsub._numba import compiled
 
 __all__ = ["OnsetRule", "average", "count_onsets"]
@@ -16,7 +16,7 @@ class OnsetRule(NamedTuple):
     rate: Any
     """f4: of the running mean"""
     stays: Any
-    """f4: cost of a vote that is no onset, where there are holes"""
+    """f4: cost of a vote that is no onset"""
     lasts: Any
     """u1: frames for which a vote is remembered"""
 
@@ -26,12 +26,12 @@ def count_onsets(cells, recent, rates, rule):
     """Update what small squares cost that vote where large ones do not: false alarms, or small things that pass.
 
     Where small squares begin to vote, with none that did lately in the cells around, this costs 1: things that move
-    into a cell come from another one. Each other frame costs `rule.stays` where there are holes in what they find.
+    into a cell come from another one. Each other frame costs `rule.stays`.
 
     Parameters
     ----------
     cells : (h, w) u1
-        Bits of the votes of this frame, from `vote_twice`; HOLLOW also where it is set nearby.
+        Bits of the votes of this frame, from `vote_twice`.
     recent : (h, w) u1
         `rule.lasts` where small squares voted in the frame before, less by one for each frame since then; updated.
     rates : (h, w) f4
@@ -53,8 +53,7 @@ def count_onsets(cells, recent, rates, rule):
         for x in range(width):
             alone = ((here[x] & IN_SMALL) != 0) & ((large[x] | large[x + 1] | large[x + 2]) == 0)
             begins = (lately[x] | lately[x + 1] | lately[x + 2]) == 0
-            stays = rule.stays if (here[x] & HOLLOW) != 0 else np.float32(0.0)
-            cost = np.float32(1.0) if begins else stays
+            cost = np.float32(1.0) if begins else rule.stays
             means[x] += rule.rate * ((cost if alone else np.float32(0.0)) - means[x])
     for y in range(height):
         here, before = cells[y], recent[y]
