@@ -44,9 +44,7 @@ _STATIC = 1.1  # largest mean factor of the width where small squares count then
 _BLINK_WEIGHT = 0.3  # plus so much of the mean of v - 0.1, which shows at once what factors follow slowly
 _YOUNG = 300  # frames that a model is young: widths still grow, and few onsets were counted
 _REACH = 6  # side of the neighbourhood of these means, in sides of the majority
-_HOLES = (
-    0.2  # share of the pixels inside objects that may be raw background where the raw mask is trusted with outlines,
-)
+_HOLES = 0.2  # share of pixels inside objects that may be raw background if the raw mask is trusted with outlines,
 _FINE_HOLES = 0.02  # of those in what small squares found,
 _AROUND = 2.5  # in a square of so many sides of the majority
 _LIGHT = 12  # votes and means cost so many times less per pixel than most compiled functions

@@ -43,7 +43,7 @@ def find_relit(
     Parameters
     ----------
     mask, frame, background, white
-        As for `find_shadows`.
+        As for `mark_shadows`.
     outlines : sequence of arrays
         The mask's, from `find_outlines`.
     ages : (H, W) uint16 array

@@ -37,8 +37,9 @@ def test_the_place_of_someone_who_stood_there_from_the_start_is_background_a_sec
 
 
 @in_any_frame
-def test_a_lamp_raises_no_alarm_and_hides_nobody(skip):
-    missed, false = errors_of("lamp", skip)
+@pytest.mark.parametrize("name", ["lamp", "exposure"])
+def test_a_lamp_and_automatic_exposure_raise_no_alarm_and_hide_nobody(name, skip):
+    missed, false = errors_of(name, skip)
     assert false[WHEN:].max() < 0.01
     assert missed[WHEN:].max() < 0.3
 
@@ -56,13 +57,6 @@ def test_a_lorry_before_leaves_is_found_whole_and_leaves_nothing_behind():
     missed, false = errors_of("lorry")
     assert missed[WHEN:].max() < 0.2
     assert false[WHEN:].max() < 0.01
-
-
-@in_any_frame
-def test_automatic_exposure_raises_no_alarm_and_hides_nobody(skip):
-    missed, false = errors_of("exposure", skip)
-    assert false[WHEN:].max() < 0.01
-    assert missed[WHEN:].max() < 0.3
 
 
 @in_any_frame
