@@ -115,7 +115,8 @@ class Theme(QObject):
         self._application = application
         self._choice = choice
         self._colours = LIGHT
-        application.setStyle("Fusion")
+        if not application.styleSheet():  # else a theme before this one set both
+            application.setStyle("Fusion")
         hints = QGuiApplication.styleHints()
         if hints is not None:
             hints.colorSchemeChanged.connect(self._follow)
@@ -148,7 +149,9 @@ class Theme(QObject):
             dark = hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
         self._colours = DARK if dark else LIGHT
         self._application.setPalette(_palette(self._colours))
-        self._application.setStyleSheet(_sheet(self._colours))
+        sheet = _sheet(self._colours)
+        if sheet != self._application.styleSheet():  # which styles all widgets anew, and takes longer than making them
+            self._application.setStyleSheet(sheet)
         self.changed.emit()
 
 
