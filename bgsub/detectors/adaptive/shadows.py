@@ -13,6 +13,7 @@ from bgsub.detectors.adaptive._jit.shadows import (
     Darkening,
     Images,
     count_brighter,
+    fill_between,
     find_darkened,
     sum_regions,
     write_enlarged,
@@ -45,7 +46,7 @@ class Colours(NamedTuple):
 
     brighter: float = 0.0
     alike: float = 0.0
-    """And has its chromaticity."""
+    """And has its chromaticity, with some of what is around it: if it were darker, it might be shadow."""
 
     def tell_objects(self) -> bool:
         """Return whether objects seldom have the background's chromaticity.
@@ -81,7 +82,7 @@ def count_colours(
     Colours
     """
     count: Any = count_brighter
-    step = 2 * max(1, round(math.sqrt(final.size / _GRID_PX)))
+    step = max(1, round(math.sqrt(final.size / _GRID_PX)))
     brighter, alike = count(Images(final, frame, background, np.float32(255.0 / white)), cells, _RULE, step)
     return Colours(_FADING * colours.brighter + brighter, _FADING * colours.alike + alike)
 
@@ -103,7 +104,8 @@ def mark_shadows(
     brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 8 grey levels,
     or 4 in frames of one channel, where nothing but texture tells shadows from objects. Grey cars on grey roads look
     like that in places, so the majority decides: shadow is where most of the foreground in a square of 15 pixels may be
-    in shadow, except what the rest of the foreground encloses. Holes that were filled do not vote, and become
+    in shadow, except what the rest of the foreground encloses, or has above and below: trousers between coat and shoes.
+    Holes that were filled do not vote, and become
     background where only shadows close them. A region that is shadow as a whole and has less than 70 % of the
     brightness is an object, since nothing casts it, unless colours tell objects. Of frames larger than 320x240 every
     second, third, ... row and column is looked at, and stands for its neighbours; so does background there that touches
@@ -175,6 +177,8 @@ def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: i
     solid = np.asarray(cv2.bitwise_and(voters, cv2.bitwise_not(voted)), np.uint8)
     outlines = cv2.findContours(solid, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]
     cv2.drawContours(solid, outlines, -1, 255, cv2.FILLED)
+    fill: Any = fill_between
+    fill(np.ascontiguousarray(mask), solid, np.empty(width, np.int64))
     outside = cv2.bitwise_not(solid)
     opened = cv2.bitwise_and(cv2.subtract(mask, voters), outside)
     # `OPENED` where a hole is opened, whatever was voted there.

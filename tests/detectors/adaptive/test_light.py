@@ -16,6 +16,7 @@ from bgsub.detectors.adaptive._jit.shadows import (
     Darkening,
     Images,
     count_brighter,
+    fill_between,
     find_darkened,
     sum_regions,
     write_enlarged,
@@ -206,13 +207,31 @@ def test_darkened_background_equals_plain_numpy(channels):
         sure[y, x] = abs(unexplained - 64) > 0.5
     cells = random.choice([0, IN_SMALL, IN_LARGE, IN_LARGE], (-(-height // CELL), -(-width // CELL))).astype(np.uint8)
     large = np.kron(cells & IN_LARGE != 0, np.ones((CELL, CELL), bool))[:height, :width]
-    lit = ((mask != 0) & large & (b < 0.97 * f))[::2, ::2]
-    brighter, alike = count_brighter(images, cells, rule, 2)
-    assert abs(brighter - lit.sum()) <= 3  # rounding at the limit
-    assert abs(alike - (lit & (change < 0.09)[::2, ::2]).sum()) <= 3
+    lit = (mask != 0) & (b < 0.97 * f)
+    alike_there = lit & (change < 0.09)
+    counted = [(y, x) for y in range(0, height, 2) for x in range(0, width, 2) if large[y, x]]
+    around = {(y, x): alike_there[max(y - 2, 0) : y + 3, max(x - 2, 0) : x + 3].sum() for y, x in counted}
+    brighter, alike = count_brighter(images, cells, rule, 1)
+    assert abs(brighter - sum(lit[at] for at in counted)) <= 3  # rounding at the limit
+    assert abs(alike - sum(alike_there[at] and around[at] >= 6.25 for at in counted)) <= 3
     assert brighter > (2 if SMALL else 20)
     assert 0.05 < expected.mean() < 0.9
     assert (found[sure] == np.where(expected, 255, 0)[sure]).all()
+
+
+def test_between_is_what_has_a_part_of_the_same_run_of_the_column_above_and_below():
+    random, size = np.random.default_rng(0), (40, 70)
+    mask = np.where(random.random(size) < 0.8, np.uint8(255), np.uint8(0))
+    solid = np.where(random.random(size) < 0.2, mask, np.uint8(0))
+    expected = solid.copy()
+    for y, x in np.argwhere(mask != 0):
+        above = [solid[row, x] != 0 for row in range(y + 1) if mask[row : y + 1, x].all()]
+        below = [solid[row, x] != 0 for row in range(y, size[0]) if mask[y : row + 1, x].all()]
+        expected[y, x] = 255 if any(above) and any(below) else 0
+    filled = solid.copy()
+    fill_between(mask, filled, np.empty(size[1], np.int64))
+    assert (filled == expected).all()
+    assert (filled != 0).sum() > (solid != 0).sum() + 50
 
 
 def test_sums_of_regions_equal_plain_numpy():
@@ -344,6 +363,45 @@ def test_what_small_squares_alone_find_says_nothing_of_colours():
         counts[side] = model._scalars["brighter_alike"]
     assert counts[5] == 0
     assert counts[40] > 300
+
+
+def test_grey_trousers_between_a_coat_and_shoes_are_no_shadow():
+    """They are as grey as the street; what the shoes cast beside them is shadow."""
+    random = np.random.default_rng(0)
+    learned = np.full((100, 90, 3), 150.0) + random.normal(0, 2, (100, 90, 1))
+    now, mask = learned.copy(), np.zeros((100, 90), np.uint8)
+    coat, trousers, shoes, shadow = (
+        np.s_[10:40, 30:50],
+        np.s_[40:75, 30:50],
+        np.s_[75:85, 30:50],
+        np.s_[75:85, 50:80],
+    )
+    for thing in (coat, trousers, shoes, shadow):
+        mask[thing] = 255
+    now[coat], now[shoes] = (30, 60, 200), (10, 20, 90)
+    now[trousers] *= 0.7
+    now[shadow] *= 0.7
+    found = find_shadows(mask, now, learned)
+    assert not found[trousers].any()
+    assert (found[shadow] != 0).mean() > 0.8
+
+
+@needs_compiler
+def test_single_pixels_of_the_colour_of_the_background_say_nothing_of_colours():
+    random = np.random.default_rng(0)
+    scene = np.full((120, 160, 3), 80, np.uint8)
+    counts = {}
+    for kind in ("dots", "stripes"):
+        model = create("adaptive", shadows=True)
+        for _ in range(30):
+            model.apply(np.clip(scene + random.normal(0, 2, scene.shape), 0, 255).astype(np.uint8))
+        thing = scene.copy()
+        thing[40:80, 40:80] = (40, 160, 220)
+        thing[(np.s_[40:80:4, 40:80:4] if kind == "dots" else np.s_[40:80, 40:50])] = 160
+        model.apply(thing)
+        counts[kind] = model._scalars["brighter_alike"]
+    assert counts["dots"] == 0
+    assert counts["stripes"] > 70
 
 
 @pytest.mark.skipif(SMALL, reason="larger than 320x240")

@@ -14,6 +14,7 @@ __all__ = [
     "Darkening",
     "Images",
     "count_brighter",
+    "fill_between",
     "find_darkened",
     "sum_regions",
     "write_enlarged",
@@ -226,9 +227,31 @@ def find_darkened(first_row, last_row, images, rule, found):
                 _judge(moments, y % _ROWS, begin, end, rule, scratch, found[y])
 
 
+@inlined
+def _is_brighter_and_alike(images, rule, pixel):
+    """Return whether a pixel is brighter than the background, and whether it is that and has its chromaticity."""
+    channels, one = images.frame.shape[0], np.float32(1.0)
+    share = images.unit / np.float32(channels)
+    seen, learned = one, one
+    for c in range(channels):
+        seen += np.float32(images.frame[c, pixel]) * share
+        learned += np.float32(images.background[c, pixel]) * share
+    if learned >= rule.lightest * seen:
+        return False, False
+    change = np.float32(0.0)
+    for c in range(channels):
+        now = np.float32(images.frame[c, pixel]) * images.unit + one
+        before = np.float32(images.background[c, pixel]) * images.unit + one
+        change = max(change, abs(now * learned - before * seen))
+    return True, change < rule.chromaticity * seen * learned
+
+
 @compiled_views
 def count_brighter(images, cells, rule, step):
-    """Return how much foreground is brighter than the background, and how much of that has its chromaticity.
+    """Return how much foreground is brighter than the background, and how much of that would be shadow if darker.
+
+    That is what has the background's chromaticity, as has enough of the square around it: `find_darkened` asks for the
+    same. Single pixels of its chromaticity are frequent in any object of several colours.
 
     Parameters
     ----------
@@ -237,33 +260,56 @@ def count_brighter(images, cells, rule, step):
         Bits of the votes, from `vote_twice`: pixels count where a large square has a majority in their cell.
     rule : Darkening
     step : i8
-        Every so many rows and columns are looked at.
+        Every so many rows and columns make the grid on which shadows are looked for; a quarter of it is counted.
     """
     height, width = images.mask.shape
-    channels, one = images.frame.shape[0], np.float32(1.0)
-    share = images.unit / np.float32(channels)
     brighter, alike = 0, 0
-    for y in range(0, height, step):
+    for y in range(0, height, 2 * step):
         for begin in range(0, width, SEGMENT):
             end = min(begin + SEGMENT, width)
             if not _has_any(images.mask[y, begin:end]):
                 continue
-            for x in range(begin, end, step):
+            for x in range(begin, end, 2 * step):
                 if images.mask[y, x] == 0 or cells[y // CELL, x // CELL] & IN_LARGE == 0:
                     continue
-                pixel, seen, learned = y * width + x, one, one
-                for c in range(channels):
-                    seen += np.float32(images.frame[c, pixel]) * share
-                    learned += np.float32(images.background[c, pixel]) * share
-                if learned < rule.lightest * seen:
-                    brighter += 1
-                    change = np.float32(0.0)
-                    for c in range(channels):
-                        now = np.float32(images.frame[c, pixel]) * images.unit + one
-                        before = np.float32(images.background[c, pixel]) * images.unit + one
-                        change = max(change, abs(now * learned - before * seen))
-                    alike += 1 if change < rule.chromaticity * seen * learned else 0
+                is_brighter, is_alike = _is_brighter_and_alike(images, rule, y * width + x)
+                brighter += 1 if is_brighter else 0
+                if not is_alike:
+                    continue
+                found = np.float32(0.0)
+                for row in range(max(0, y - REACH * step), min(height, y + REACH * step + 1), step):
+                    for column in range(max(0, x - REACH * step), min(width, x + REACH * step + 1), step):
+                        if images.mask[row, column] != 0:
+                            also = _is_brighter_and_alike(images, rule, row * width + column)[1]
+                            found += np.float32(1.0 if also else 0.0)
+                alike += 1 if found >= rule.least else 0
     return brighter, alike
+
+
+@compiled_views
+def fill_between(mask, solid, last):
+    """Add to a part of the foreground what lies between two pixels of it in a column, with foreground all the way.
+
+    Parameters
+    ----------
+    mask : (h, w) u1
+        Not 0 for foreground.
+    solid : (h, w) u1
+        Read and written: 255 for the part, else 0.
+    last : (w,) i8
+        Written: working memory.
+    """
+    height, width = mask.shape
+    last[:] = -1
+    for y in range(height):
+        for x in range(width):
+            if mask[y, x] == 0:
+                last[x] = -1
+            elif solid[y, x] != 0:
+                if last[x] >= 0:
+                    for between in range(last[x] + 1, y):
+                        solid[between, x] = np.uint8(255)
+                last[x] = y
 
 
 @compiled_views
