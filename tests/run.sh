@@ -10,6 +10,8 @@ set -eu
 . "$(dirname -- "$0")/../samples/setup.sh"
 cd "$root"
 export QT_QPA_PLATFORM=offscreen
+# Many tests start processes; one in ten of their seconds would go to compiling modules that none keeps.
+unset PYTHONDONTWRITEBYTECODE
 
 case ${1:-} in
     --lowest) environment=.venv-lowest pythons="python3.11 python3.12" pip_options="-c tests/lowest.txt" ;;
