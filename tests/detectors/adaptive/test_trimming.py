@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
+from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.trimming import COUNTS, Trust, count_inside, trim
@@ -12,6 +13,7 @@ from bgsub.postprocess import median
 
 pytestmark = pytest.mark.compiled
 SIZE = (90, 92)
+needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
 
 
 def cleaned(raw, static=None):
@@ -79,11 +81,13 @@ def static_after(pictures):
     return static[20]
 
 
+@needs_compiler
 def test_small_squares_count_where_small_things_pass_again_and_again():
     passing = [[((3 * age + 60 * n) % 240, 80) for n in range(4)] for age in range(400)]
     assert (static_after(passing) == 255).all()
 
 
+@needs_compiler
 def test_small_squares_do_not_count_where_the_background_blinks():
     random = np.random.default_rng(0)
     crown = [(x, y) for x in range(100, 140, 8) for y in range(64, 96, 8)]
@@ -92,6 +96,7 @@ def test_small_squares_do_not_count_where_the_background_blinks():
     assert (static_after([[] for _ in leaves]) == 255).all()
 
 
+@needs_compiler
 def test_small_squares_do_not_count_where_waves_are_always_there():
     waves = [[((2 * age + 16 * n) % 240, y) for n in range(15) for y in (60, 80, 100)] for age in range(400)]
     assert (static_after(waves) == 0).all()
