@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.outline_edges import compare_edges
+from bgsub.detectors.adaptive._jit.regions import compare_edges
 from bgsub.detectors.adaptive.final_mask import Outlines
 from bgsub.frames import Mask
 

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
+from bgsub.detectors.adaptive._jit.regions import add_regions, find_between
 from bgsub.detectors.adaptive._jit.shadows import (
     OPENED,
     Darkening,
     Images,
     count_brighter,
-    fill_between,
     find_darkened,
     sum_regions,
     write_enlarged,
@@ -27,14 +27,16 @@ _RULE = Darkening(
     darkest=np.float32(0.25),
     lightest=np.float32(0.97),
     chromaticity=np.float32(0.09),  # 3 % of a grey pixel's channel, for three channels
-    variance=np.float32(8.0**2),
+    variance=np.float32(12.0**2),
     least=np.float32(6.25),  # a quarter of the square
 )
 _GREY_RULE = _RULE._replace(variance=np.float32(4.0**2))  # most smooth things are like each other up to 8 levels
+_COLOUR_VARIANCE = np.float32(32.0**2)  # where colours tell objects: penumbras, but no stripes
 _SELDOM = 0.1  # share of what is brighter that may have the background's chromaticity if colours tell objects,
 _PRIOR = 25.0 / 4  # after as many of the quarter of all pixels that is looked at as make this share small beside
 _FADING = 0.999  # of counts, per frame
 _ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
+_BETWEEN = 0.25  # share of a shadow that may lie between parts of the object, as no shadow on the ground does
 _DARK = 0.7  # and share of the background's brightness below which it is then an object
 _SIDE_PX = 15  # side of the square in which the majority decides, on the grid; less for frames smaller than 320x240
 _LIGHT = 12  # writing costs so many times less per pixel than most compiled functions
@@ -101,15 +103,15 @@ def mark_shadows(
     """Write a value where the foreground has colour and texture of the background, darkened by one factor.
 
     A pixel may be in shadow where brightness fell to between 25 and 97 % and chromaticity stayed, and where the
-    brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 8 grey levels,
-    or 4 in frames of one channel, where nothing but texture tells shadows from objects. Grey cars on grey roads look
-    like that in places, so the majority decides: shadow is where most of the foreground in a square of 15 pixels may be
-    in shadow, except what the rest of the foreground encloses, or has above and below: trousers between coat and shoes.
-    Holes that were filled do not vote, and become
-    background where only shadows close them. A region that is shadow as a whole and has less than 70 % of the
-    brightness is an object, since nothing casts it, unless colours tell objects. Of frames larger than 320x240 every
-    second, third, ... row and column is looked at, and stands for its neighbours; so does background there that touches
-    shadow alone, since what foreground it stands for is the border of the shadow.
+    brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 12 grey
+    levels, or 4 in frames of one channel, where nothing but texture tells shadows from objects, or 32 where colours do.
+    Grey cars on grey roads look like that in places, so the majority decides: shadow is where most of the foreground in
+    a square of 15 pixels may be in shadow, except what the rest of the foreground encloses, and regions of which more
+    than a quarter has foreground that is no shadow above and below: trousers between coat and shoes. Holes that were
+    filled do not vote, and become background where only shadows close them. A region that is shadow as a whole and has
+    less than 70 % of the brightness is an object, since nothing casts it, unless colours tell objects. Of frames larger
+    than 320x240 every second, third, ... row and column is looked at, and stands for its neighbours; so does background
+    there that touches shadow alone, since what foreground it stands for is the border of the shadow.
 
     Parameters
     ----------
@@ -128,14 +130,14 @@ def mark_shadows(
     value : int
         For shadows.
     colours : Colours
-        Of the frames so far; if they tell objects, texture is not asked for, which penumbras change.
+        Of the frames so far; if they tell objects, little texture is asked for, which penumbras change.
     """
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
     side = min(_SIDE_PX, scaled_side(_SIDE_PX, (final.shape[0], final.shape[1])))
     unit = np.float32(255.0 / white)
     rule = _GREY_RULE if len(frame) == 1 else _RULE
     if colours.tell_objects():
-        rule = rule._replace(variance=np.float32(np.inf))
+        rule = rule._replace(variance=_COLOUR_VARIANCE)
     if step == 1:
         found = _find(Images(final, frame, background, unit), unfilled, rule, side, threads)
     else:
@@ -177,17 +179,28 @@ def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: i
     solid = np.asarray(cv2.bitwise_and(voters, cv2.bitwise_not(voted)), np.uint8)
     outlines = cv2.findContours(solid, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]
     cv2.drawContours(solid, outlines, -1, 255, cv2.FILLED)
-    fill: Any = fill_between
-    fill(np.ascontiguousarray(mask), solid, np.empty(width, np.int64))
+    _add_between(np.ascontiguousarray(mask), np.asarray(cv2.bitwise_and(voted, darkened), np.uint8), solid)
     outside = cv2.bitwise_not(solid)
     opened = cv2.bitwise_and(cv2.subtract(mask, voters), outside)
     # `OPENED` where a hole is opened, whatever was voted there.
     darkened[:] = cv2.max(cv2.subtract(cv2.bitwise_and(voted, outside), opened), np.minimum(opened, OPENED))
     if not cv2.hasNonZero(shadows):
         return None
-    if rule.variance < np.inf:  # else colours tell that it is no object
+    if rule.variance < _COLOUR_VARIANCE:  # else colours tell that it is no object
         _leave_objects(shadows, images, box)
     return shadows
+
+
+def _add_between(mask: Mask, shadows: Mask, solid: Mask) -> None:
+    """Add to the solid part of a mask what has it above and below, and shadows of which that is a good part."""
+    between = np.empty_like(solid)
+    find: Any = find_between
+    find(mask, solid, np.empty(mask.shape[1], np.int64), between)
+    if not cv2.hasNonZero(between):
+        return
+    count, labels = cv2.connectedComponents(cv2.subtract(shadows, solid), connectivity=4)
+    add: Any = add_regions
+    add(labels, between, _BETWEEN, np.empty((count, 2), np.int64), solid)
 
 
 def _take_border(few: Mask, found: Mask, box: tuple[slice, slice]) -> Mask:

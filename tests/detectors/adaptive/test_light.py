@@ -10,13 +10,13 @@ from bgsub.detectors import create, load
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, count_onsets
 from bgsub.detectors.adaptive._jit.exposure import find_median
+from bgsub.detectors.adaptive._jit.regions import add_regions, find_between
 from bgsub.detectors.adaptive._jit.shadows import (
     OPENED,
     REACH,
     Darkening,
     Images,
     count_brighter,
-    fill_between,
     find_darkened,
     sum_regions,
     write_enlarged,
@@ -219,19 +219,25 @@ def test_darkened_background_equals_plain_numpy(channels):
     assert (found[sure] == np.where(expected, 255, 0)[sure]).all()
 
 
-def test_between_is_what_has_a_part_of_the_same_run_of_the_column_above_and_below():
+def test_what_lies_between_is_found_as_by_plain_numpy():
     random, size = np.random.default_rng(0), (40, 70)
     mask = np.where(random.random(size) < 0.8, np.uint8(255), np.uint8(0))
     solid = np.where(random.random(size) < 0.2, mask, np.uint8(0))
-    expected = solid.copy()
-    for y, x in np.argwhere(mask != 0):
-        above = [solid[row, x] != 0 for row in range(y + 1) if mask[row : y + 1, x].all()]
-        below = [solid[row, x] != 0 for row in range(y, size[0]) if mask[y : row + 1, x].all()]
-        expected[y, x] = 255 if any(above) and any(below) else 0
-    filled = solid.copy()
-    fill_between(mask, filled, np.empty(size[1], np.int64))
-    assert (filled == expected).all()
-    assert (filled != 0).sum() > (solid != 0).sum() + 50
+    expected = np.zeros(size, bool)
+    for y, x in np.argwhere((mask != 0) & (solid == 0)):
+        above = [solid[row, x] != 0 for row in range(y) if mask[row:y, x].all()]
+        below = [solid[row, x] != 0 for row in range(y + 1, size[0]) if mask[y : row + 1, x].all()]
+        expected[y, x] = any(above) and any(below)
+    between = np.full(size, 7, np.uint8)
+    find_between(mask, solid, np.empty(size[1], np.int64), between)
+    assert (between == np.where(expected, 255, 0)).all()
+    assert 50 < expected.sum() < mask.size / 3
+
+    labels = random.integers(0, 30, size, np.int32)
+    shares = np.array([expected[labels == region].mean() for region in range(30)])
+    counts, before, limit = np.empty((30, 2), np.int64), solid.copy(), float(np.median(shares))
+    add_regions(labels, between, limit, counts, solid)
+    assert (solid == np.where(expected | ((shares > limit)[labels] & (labels > 0)), 255, before)).all()
 
 
 def test_sums_of_regions_equal_plain_numpy():

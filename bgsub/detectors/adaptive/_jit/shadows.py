@@ -14,7 +14,6 @@ __all__ = [
     "Darkening",
     "Images",
     "count_brighter",
-    "fill_between",
     "find_darkened",
     "sum_regions",
     "write_enlarged",
@@ -55,7 +54,7 @@ class Darkening(NamedTuple):
     chromaticity: Any
     """Largest change of a channel's part of the sum of all, times the number of channels."""
     variance: Any
-    """Largest mean square of what the darkened background does not explain, in squared grey levels; inf for any."""
+    """Largest mean square of what the darkened background does not explain, in squared grey levels."""
     least: Any
     """Least number of candidates in the square."""
 
@@ -127,7 +126,7 @@ def _fill_moments(images, rule, y, begin, end, moments, scratch):
         candidate = (row[x] != 0) & (f > rule.darkest * b) & (f < rule.lightest * b) & alike
         weights[x] = np.float32(1.0 if candidate else 0.0)
         found += 1 if candidate else 0
-    if found == 0 or rule.variance == np.inf:  # the others are 0 already, or not asked for
+    if found == 0:  # the others are 0 already
         return found
     m1, m2 = moments[1, _MARGIN + begin :], moments[2, _MARGIN + begin :]
     m3, m4, m5 = moments[3, _MARGIN + begin :], moments[4, _MARGIN + begin :], moments[5, _MARGIN + begin :]
@@ -142,10 +141,10 @@ def _fill_moments(images, rule, y, begin, end, moments, scratch):
 
 
 @inlined
-def _sum_squares(moments, begin, kept, scratch):
-    """Sum the first `kept` moments over the square around each pixel of a segment."""
+def _sum_squares(moments, begin, scratch):
+    """Sum the moments over the square around each pixel of a segment."""
     left = begin + _MARGIN - REACH
-    for m in range(kept):
+    for m in range(_MOMENTS):
         line, square = scratch.sums[m], scratch.square[m]
         a, b, c = moments[0, m, left:], moments[1, m, left:], moments[2, m, left:]
         d, e = moments[3, m, left:], moments[4, m, left:]
@@ -159,17 +158,11 @@ def _sum_squares(moments, begin, kept, scratch):
 @part
 def _judge(moments, middle, begin, end, rule, scratch, found):
     """Write 255 for the candidates of a part of the middle row that are darkened background, else 0."""
-    colour_decides = rule.variance == np.inf
-    _sum_squares(moments, begin, 1 if colour_decides else _MOMENTS, scratch)
+    _sum_squares(moments, begin, scratch)
     square = scratch.square
     count, seen, learned = square[0], square[1], square[2]
     seen2, learned2, product = square[3], square[4], square[5]
     weights, one = moments[middle, 0, begin + _MARGIN :], np.float32(1.0)
-    if colour_decides:
-        for x in range(end - begin):
-            dark = (weights[x] != np.float32(0.0)) & (count[x] >= rule.least)
-            found[begin + x] = np.uint8(255 if dark else 0)
-        return
     for x in range(end - begin):
         n = max(count[x], one)
         f, b = seen[x], max(learned[x], np.float32(1e-6))
@@ -284,32 +277,6 @@ def count_brighter(images, cells, rule, step):
                             found += np.float32(1.0 if also else 0.0)
                 alike += 1 if found >= rule.least else 0
     return brighter, alike
-
-
-@compiled_views
-def fill_between(mask, solid, last):
-    """Add to a part of the foreground what lies between two pixels of it in a column, with foreground all the way.
-
-    Parameters
-    ----------
-    mask : (h, w) u1
-        Not 0 for foreground.
-    solid : (h, w) u1
-        Read and written: 255 for the part, else 0.
-    last : (w,) i8
-        Written: working memory.
-    """
-    height, width = mask.shape
-    last[:] = -1
-    for y in range(height):
-        for x in range(width):
-            if mask[y, x] == 0:
-                last[x] = -1
-            elif solid[y, x] != 0:
-                if last[x] >= 0:
-                    for between in range(last[x] + 1, y):
-                        solid[between, x] = np.uint8(255)
-                last[x] = y
 
 
 @compiled_views
