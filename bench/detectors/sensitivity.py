@@ -56,6 +56,8 @@ CONSTANTS: list[tuple[Any, str]] = [
     (ghosts, "_EDGE"),
     (shadows, "_DARK"),
     (shadows, "_SELDOM"),
+    (shadows, "_BETWEEN"),
+    (shadows, "_COLOUR_VARIANCE"),
     (shadows, "_SIDE_PX"),
 ]
 PARAMETERS = ("width", "threshold", "memory_s", "absorb_s", "smoothing")
