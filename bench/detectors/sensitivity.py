@@ -55,6 +55,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (ghosts, "_RATIO"),
     (ghosts, "_EDGE"),
     (shadows, "_DARK"),
+    (shadows, "_SHARP"),
     (shadows, "_SELDOM"),
     (shadows, "_BETWEEN"),
     (shadows, "_COLOUR_VARIANCE"),

@@ -15,6 +15,7 @@ from bgsub.detectors.adaptive._jit.shadows import (
     Images,
     count_brighter,
     find_darkened,
+    sum_borders,
     sum_regions,
     write_enlarged,
 )
@@ -35,9 +36,10 @@ _COLOUR_VARIANCE = np.float32(32.0**2)  # where colours tell objects: penumbras,
 _SELDOM = 0.1  # share of what is brighter that may have the background's chromaticity if colours tell objects,
 _PRIOR = 25.0 / 4  # after as many of the quarter of all pixels that is looked at as make this share small beside
 _FADING = 0.999  # of counts, per frame
-_ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
 _BETWEEN = 0.25  # share of a shadow that may lie between parts of the object, as no shadow on the ground does
-_DARK = 0.7  # and share of the background's brightness below which it is then an object
+_ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
+_DARK = 0.7  # and share of the background's brightness below which it is then an object,
+_SHARP = 0.75  # or share of its depth above which a step at its outline makes it one
 _SIDE_PX = 15  # side of the square in which the majority decides, on the grid; less for frames smaller than 320x240
 _LIGHT = 12  # writing costs so many times less per pixel than most compiled functions
 _GRID_PX = 320 * 240  # larger frames are looked at on a grid of about so many pixels
@@ -109,8 +111,9 @@ def mark_shadows(
     a square of 15 pixels may be in shadow, except what the rest of the foreground encloses, and regions of which more
     than a quarter has foreground that is no shadow above and below: trousers between coat and shoes. Holes that were
     filled do not vote, and become background where only shadows close them. A region that is shadow as a whole and has
-    less than 70 % of the brightness is an object, since nothing casts it, unless colours tell objects. Of frames larger
-    than 320x240 every second, third, ... row and column is looked at, and stands for its neighbours; so does background
+    less than 70 % of the brightness, or three quarters of its depth as a step at its outline and does not touch the
+    border of the frame, is an object, since no cloud casts it, unless colours tell objects. Of frames larger than
+    320x240 every second, third, ... row and column is looked at, and stands for its neighbours; so does background
     there that touches shadow alone, since what foreground it stands for is the border of the shadow.
 
     Parameters
@@ -218,12 +221,38 @@ def _take_border(few: Mask, found: Mask, box: tuple[slice, slice]) -> Mask:
 
 
 def _leave_objects(shadows: Mask, images: Images, box: tuple[slice, slice]) -> None:
-    """Leave out regions of the mask that are shadow as a whole, but far too dark for a cloud: nothing casts them."""
+    """Leave out regions of the mask that are shadow as a whole, but too dark or too sharp for a cloud."""
     count, labels = cv2.connectedComponents(np.ascontiguousarray(images.mask[box]), connectivity=8)
+    left, top = box[1].start, box[0].start
     sums = np.empty((count, 4), np.float32)
     measure: Any = sum_regions
-    measure(images, box[1].start, box[0].start, labels, shadows, sums)
-    area, shaded, light, learned = sums.T
-    objects = np.flatnonzero((shaded > _ALONE * area) & (light < _DARK * learned))
+    measure(images, left, top, labels, shadows, sums)
+    area, shaded, light, learned = sums.T.astype(np.float64)
+    alone = shaded > _ALONE * area
+    if not alone.any():
+        return
+    borders = np.empty((count, 4), np.float32)
+    compare: Any = sum_borders
+    compare(images, left, top, labels, alone, borders)
+    inside, learned_inside, outside, learned_outside = borders.T.astype(np.float64)
+    cast_from_outside = np.zeros(count, bool)
+    for line in _lines_at_border(labels, images.mask.shape, box):
+        cast_from_outside[line] = True
+    # The step of brightness at the outline and the depth of the shade, times what they are shares of.
+    step = (outside * learned_inside - inside * learned_outside) * learned
+    depth = (learned - light) * learned_inside * learned_outside
+    objects = np.flatnonzero(alone & ((light < _DARK * learned) | ((step > _SHARP * depth) & ~cast_from_outside)))
     if objects.size > 0:
         shadows[box][np.isin(labels, objects)] = 0
+
+
+def _lines_at_border(labels: NDArray[Any], size: tuple[int, ...], box: tuple[slice, slice]) -> list[NDArray[Any]]:
+    """Return the lines of a box that are at the border of the frame."""
+    rows, columns = box
+    lines = [
+        (rows.start == 0, labels[0]),
+        (rows.stop == size[0], labels[-1]),
+        (columns.start == 0, labels[:, 0]),
+        (columns.stop == size[1], labels[:, -1]),
+    ]
+    return [line for is_border, line in lines if is_border]

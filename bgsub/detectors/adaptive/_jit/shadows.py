@@ -15,6 +15,7 @@ __all__ = [
     "Images",
     "count_brighter",
     "find_darkened",
+    "sum_borders",
     "sum_regions",
     "write_enlarged",
 ]
@@ -316,6 +317,50 @@ def sum_regions(images, left, top, labels, shadows, sums):
                     sums[region, 1] += np.float32(1.0)
                     sums[region, 2] += light
                     sums[region, 3] += learned
+
+
+@compiled_views
+def sum_borders(images, left, top, labels, chosen, sums):
+    """Sum the brightness at both sides of the outlines of some regions, in rows and columns.
+
+    A pixel in a row or column that ends at background stands for the outline; compared are the pixel before it, inside,
+    and that three pixels on, if both are what they should be: outlines are uncertain by a pixel or two.
+
+    Parameters
+    ----------
+    images : Images
+    left, top : i8
+        Where the labels begin in these.
+    labels : (h, w) i4
+        Of the R - 1 regions of the mask, from 1 on.
+    chosen : (R,) b1
+        Regions to measure.
+    sums : (R, 4) f4
+        Written: sums of the frame and of the background inside, and of both outside.
+    """
+    channels, (rows, columns) = images.frame.shape[0], images.mask.shape
+    sums[:] = np.float32(0.0)
+    for y in range(labels.shape[0]):
+        for x in range(labels.shape[1]):
+            region = labels[y, x]
+            if not chosen[region]:
+                continue
+            for turn in range(4):
+                down, right = (0, 1, 0, -1)[turn], (1, 0, -1, 0)[turn]
+                before_y, before_x = y - down, x - right
+                if not (0 <= before_y < labels.shape[0] and 0 <= before_x < labels.shape[1]):
+                    continue
+                after_y, after_x = top + y + 3 * down, left + x + 3 * right
+                if labels[before_y, before_x] != region or not (0 <= after_y < rows and 0 <= after_x < columns):
+                    continue
+                if images.mask[top + y + down, left + x + right] != 0 or images.mask[after_y, after_x] != 0:
+                    continue
+                inside, outside = (top + before_y) * columns + left + before_x, after_y * columns + after_x
+                for c in range(channels):
+                    sums[region, 0] += np.float32(images.frame[c, inside])
+                    sums[region, 1] += np.float32(images.background[c, inside])
+                    sums[region, 2] += np.float32(images.frame[c, outside])
+                    sums[region, 3] += np.float32(images.background[c, outside])
 
 
 @compiled_views
