@@ -85,8 +85,11 @@ def _frames(dtype: np.dtype[Any]) -> Iterator[Frame]:
             image[30:70, 20:60] = 0.9
         else:
             left = 60 + index
-            image[20:60, left : left + 30] = 0.1
+            image[20:60, left : left + 30] = 0.02  # darker than any shadow
             image[40:60, left - 20 : left] *= 0.6  # its shadow
+            image[60:75, left : left + 30] *= 0.6  # and what looks like one, but has the object above and below
+            image[75:85, left : left + 30] = 0.02
+            image[2:16, left - 20 : left] *= 0.6  # a shade that nothing casts
         if index >= _FRAMES - _DIM:
             image *= 0.5
         yield (image * white).astype(dtype)

@@ -28,11 +28,12 @@ _RULE = Darkening(
     darkest=np.float32(0.25),
     lightest=np.float32(0.97),
     chromaticity=np.float32(0.09),  # 3 % of a grey pixel's channel, for three channels
-    variance=np.float32(12.0**2),
+    texture=np.float32(0.09**2),
+    penumbra=np.float32(0.0),
     least=np.float32(6.25),  # a quarter of the square
 )
-_GREY_RULE = _RULE._replace(variance=np.float32(4.0**2))  # most smooth things are like each other up to 8 levels
-_COLOUR_VARIANCE = np.float32(32.0**2)  # where colours tell objects: penumbras, but no stripes
+_GREY_RULE = _RULE._replace(texture=np.float32(0.03**2))  # most smooth things are like each other up to twice that
+_PENUMBRA = np.float32(28.0**2)  # beyond it, where colours tell objects: lets penumbras pass, but no stripes
 _SELDOM = 0.1  # share of what is brighter that may have the background's chromaticity if colours tell objects,
 _PRIOR = 25.0 / 4  # after as many of the quarter of all pixels that is looked at as make this share small beside
 _FADING = 0.999  # of counts, per frame
@@ -105,8 +106,8 @@ def mark_shadows(
     """Write a value where the foreground has colour and texture of the background, darkened by one factor.
 
     A pixel may be in shadow where brightness fell to between 25 and 97 % and chromaticity stayed, and where the
-    brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 12 grey
-    levels, or 4 in frames of one channel, where nothing but texture tells shadows from objects, or 32 where colours do.
+    brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 9 % of it, or
+    3 % in frames of one channel, where nothing but texture tells shadows from objects, or more where colours do.
     Grey cars on grey roads look like that in places, so the majority decides: shadow is where most of the foreground in
     a square of 15 pixels may be in shadow, except what the rest of the foreground encloses, and regions of which more
     than a quarter has foreground that is no shadow above and below: trousers between coat and shoes. Holes that were
@@ -133,14 +134,14 @@ def mark_shadows(
     value : int
         For shadows.
     colours : Colours
-        Of the frames so far; if they tell objects, little texture is asked for, which penumbras change.
+        Of the frames so far; if they tell objects, texture may deviate more, as it does in penumbras.
     """
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
     side = min(_SIDE_PX, scaled_side(_SIDE_PX, (final.shape[0], final.shape[1])))
     unit = np.float32(255.0 / white)
     rule = _GREY_RULE if len(frame) == 1 else _RULE
     if colours.tell_objects():
-        rule = rule._replace(variance=_COLOUR_VARIANCE)
+        rule = rule._replace(penumbra=_PENUMBRA)
     if step == 1:
         found = _find(Images(final, frame, background, unit), unfilled, rule, side, threads)
     else:
@@ -189,7 +190,7 @@ def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: i
     darkened[:] = cv2.max(cv2.subtract(cv2.bitwise_and(voted, outside), opened), np.minimum(opened, OPENED))
     if not cv2.hasNonZero(shadows):
         return None
-    if rule.variance < _COLOUR_VARIANCE:  # else colours tell that it is no object
+    if rule.penumbra == 0:  # else colours tell that it is no object
         _leave_objects(shadows, images, box)
     return shadows
 

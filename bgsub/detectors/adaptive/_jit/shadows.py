@@ -54,8 +54,10 @@ class Darkening(NamedTuple):
     """and largest."""
     chromaticity: Any
     """Largest change of a channel's part of the sum of all, times the number of channels."""
-    variance: Any
-    """Largest mean square of what the darkened background does not explain, in squared grey levels."""
+    texture: Any
+    """Largest sum of squares of what the darkened background does not explain, as a share of the background's,"""
+    penumbra: Any
+    """and, beyond that, in squared grey levels per pixel."""
     least: Any
     """Least number of candidates in the square."""
 
@@ -170,7 +172,8 @@ def _judge(moments, middle, begin, end, rule, scratch, found):
         light = f / b
         # The sum of squares of frame - light * background, which have the same mean.
         unexplained = seen2[x] - np.float32(2.0) * light * product[x] + light * light * learned2[x]
-        dark = (weights[x] != np.float32(0.0)) & (unexplained < rule.variance * n) & (count[x] >= rule.least)
+        most = rule.texture * learned2[x] + rule.penumbra * n
+        dark = (weights[x] != np.float32(0.0)) & (unexplained < most) & (count[x] >= rule.least)
         found[begin + x] = np.uint8(255 if dark else 0)
 
 
