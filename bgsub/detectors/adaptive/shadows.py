@@ -35,8 +35,8 @@ _RULE = Darkening(
 _GREY_RULE = _RULE._replace(texture=np.float32(0.03**2))  # most smooth things are like each other up to twice that
 _PENUMBRA = np.float32(28.0**2)  # beyond it, where colours tell objects: lets penumbras pass, but no stripes
 _SELDOM = 0.1  # share of what is brighter that may have the background's chromaticity if colours tell objects,
-_PRIOR = 25.0 / 4  # after as many of the quarter of all pixels that is looked at as make this share small beside
-_FADING = 0.999  # of counts, per frame
+_PRIOR = 25.0 / 16  # after as many of the sixteenth of all pixels that is looked at as make this share small beside
+_FADING = 0.996  # of counts, each time
 _BETWEEN = 0.25  # share of a shadow that may lie between parts of the object, as no shadow on the ground does
 _ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
 _DARK = 0.7  # and share of the background's brightness below which it is then an object,
@@ -65,6 +65,8 @@ def count_colours(
     final: Mask, cells: Mask, frame: NDArray[Any], background: NDArray[Any], white: float, colours: Colours
 ) -> Colours:
     """Count the colours of a frame, in every second row and column of a grid of about 320x240, with those before.
+
+    It is enough to do so in every fourth frame.
 
     Only where large squares have a majority: what small ones alone find is often a leaf or a wave, which has the
     background's colour, and counts for much while objects are few.
