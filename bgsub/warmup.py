@@ -9,6 +9,8 @@ from numpy.typing import DTypeLike
 from bgsub._jit.majority import median
 from bgsub._numba import JIT_ENABLED, report_compiling
 from bgsub.detectors import create
+from bgsub.detectors.adaptive import Adaptive
+from bgsub.detectors.adaptive.reduced import compile_seldom_needed
 from bgsub.errors import UnsupportedError
 from bgsub.frames import Frame, Packet
 from bgsub.objects import find_objects
@@ -54,6 +56,8 @@ def warm_up(name: str = "adaptive", dtype: DTypeLike = np.uint8, **parameters: A
             pipeline.step(Packet(index, index / 25, frame, index + 1))
         if detector.can_score:
             detector.score(frame)
+        if isinstance(detector, Adaptive):
+            compile_seldom_needed(np.dtype(dtype))
         find_objects(np.full(_SIZE, 255, np.uint8), score=np.zeros(_SIZE, np.float32))
         detector.background_image()
     return compiled

@@ -20,6 +20,7 @@ __all__ = [
     "Squares",
     "add_unlike",
     "add_where_moving",
+    "compile_seldom_needed",
     "enlarge",
     "enlarge_mask",
     "find_moving",
@@ -265,3 +266,10 @@ def add_unlike(
     most = np.float32(_FAR * half_box)
     run_bands(mark_unlike, size, threads, frame, background, unlike, square_side(size), most, found, light=_LIGHT)
     return found
+
+
+def compile_seldom_needed(dtype: np.dtype[Any]) -> None:
+    """Call the compiled functions that only waves and very large frames need, for frames of a type."""
+    mask, planes = np.zeros((8, 8), np.uint8), np.zeros((1, 64), dtype)
+    add_unlike(mask, np.zeros((4, 4), np.uint8), planes, planes, 0.0, 1)
+    enlarge_mask(mask, np.empty((32, 32), np.uint8), 4, 1)
