@@ -51,7 +51,7 @@ _MOVING_SQUARES = 3  # side of the square of squares in which the background mov
 _GHOST_S, _GHOST_FRAMES = 0.16, 8  # at most so long, and so many frames, between two searches for ghosts,
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240,
 _OLD = 0.2  # and the share of `memory_s` after which a background is not easily given up for one,
-_COLOUR_INTERVAL = 4  # frames between two counts of the colours that tell shadows from objects
+COLOUR_INTERVAL = 4  # frames between two counts of the colours that tell shadows from objects
 _LIGHT_INTERVAL = 10  # frames between two searches for changes of light,
 _SHADE_S = 1.0  # which are no shadow of somebody who walks by after so long
 _OLDEST = 65535  # ages are counted in 16 bits
@@ -200,7 +200,7 @@ class Adaptive(AdaptiveModel):
             for forgotten, factor, stage in self._find_forgotten(final, outlines):
                 self._forget_pixels(forgotten, factor, learning.where, final)
                 self._keep_stage(stage, final)
-            if frames % _COLOUR_INTERVAL == 0:
+            if frames % COLOUR_INTERVAL == 0:
                 white = self._white(frame.dtype)
                 counted = count_colours(final, self._cells, *self._planes(), white, self._colours())
                 self._scalars["brighter"], self._scalars["brighter_alike"] = counted
