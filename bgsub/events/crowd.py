@@ -10,7 +10,7 @@ from bgsub.events.observation import Seen
 if TYPE_CHECKING:
     from bgsub.events.evidence import Trail
 
-__all__ = ["Crowd"]
+__all__ = ["ACROSS", "Crowd"]
 
 _MEMORY_S = 10.0
 _RADIUS = 0.2
@@ -23,7 +23,7 @@ count, in generated trees at least 13."""
 _LARGER = 3.0
 """Ratio to the area of which nine in ten of the others fall short; leaves that counted wrongly had at most 1.6."""
 
-_ACROSS = 0.4
+ACROSS = 0.4
 """Distance in diagonals of the frame that nothing travels that sways."""
 
 
@@ -45,22 +45,18 @@ class Crowd:
         """Forget all: the scene has changed."""
         self._ended.clear()
 
-    def hides(self, seen: Seen, distance: float, others: Iterable["Trail"], time_s: float, aspect: float) -> bool:
-        """Return whether an object cannot be told from those around it.
+    def hides(self, seen: Seen, others: Iterable["Trail"], time_s: float, aspect: float) -> bool:
+        """Return whether an object that has not travelled as far as `ACROSS` cannot be told from those around it.
 
         Parameters
         ----------
         seen : Seen
             The object.
-        distance : float
-            How far it has travelled, in diagonals of the frame.
         others : iterable of Trail
             Those that may still go on; the one of the object, and those that count, make no difference.
         time_s, aspect : float
             Of the frame.
         """
-        if distance >= _ACROSS:
-            return False
         while self._ended and time_s - self._ended[0][0] > 2 * _MEMORY_S:  # they ended in another order
             self._ended.popleft()
         present = [(one.born_s, one.seen.centre, one.largest) for one in others if one.since_s is None]

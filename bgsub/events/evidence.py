@@ -5,9 +5,11 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from bgsub.events.approach import Approaches
-from bgsub.events.crowd import Crowd
-from bgsub.events.observation import Box, Observation, Seen, at_one_border, length, overlap, translation
+from bgsub.events.crowd import ACROSS, Crowd
+from bgsub.events.observation import Box, Observation, Seen, at_one_border, length, overlap, overlaps, translation
 from bgsub.events.rules import EventRules
 
 __all__ = ["LOST_S", "Evidence", "Trail", "overlap", "translation"]
@@ -268,13 +270,15 @@ class Evidence:
             return
         own = length(trail.seen.box[2], trail.seen.box[3], observation.aspect)
         least = max(rules.min_travel, min(own, _BASE + _OF_ITSELF * own))
-        last = points[-1]
+        last, hidden = points[-1], None
         for point in reversed(points):
             distance = translation(point.box, last.box, observation.aspect)
             if distance >= least and distance >= _STRAIGHT * (last.way - point.way):
                 if at_one_border(point.box, last.box) and distance < _ENTRY * (last.time_s - point.time_s):
                     continue
-                if self._crowd.hides(trail.seen, distance, self._trails, observation.time_s, observation.aspect):
+                if distance < ACROSS and hidden is None:
+                    hidden = self._crowd.hides(trail.seen, self._trails, observation.time_s, observation.aspect)
+                if distance < ACROSS and hidden:
                     continue
                 young = observation.time_s - trail.born_s <= WINDOW_S
                 trail.since_s = trail.born_s if young else point.time_s
@@ -296,13 +300,16 @@ class Evidence:
 
 def _match(trails: list[Trail], objects: list[Seen], time_s: float) -> list[tuple[Trail, Seen]]:
     """Pair trails with objects: those first that overlap most."""
-    found = []
-    for row, trail in enumerate(trails):
-        expected = trail.predict(time_s)
-        for column, seen in enumerate(objects):
-            shared = max(overlap(expected, seen.box), overlap(trail.seen.box, seen.box))
-            if shared > 0 and not _is_rest(trail, seen):
-                found.append((-shared, row, column))
+    if not trails or not objects:
+        return []
+    boxes = np.array([seen.box for seen in objects])
+    expected, last = np.array([(trail.predict(time_s), trail.seen.box) for trail in trails]).swapaxes(0, 1)
+    shared = np.maximum(overlaps(expected, boxes), overlaps(last, boxes))
+    found = [
+        (-float(shared[row, column]), row, column)
+        for row, column in np.argwhere(shared > 0).tolist()
+        if not _is_rest(trails[row], objects[column])
+    ]
     pairs: list[tuple[Trail, Seen]] = []
     rows: set[int] = set()
     columns: set[int] = set()

@@ -5,7 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-__all__ = ["Box", "Observation", "Seen", "at_one_border", "length", "overlap", "translation"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Box", "Observation", "Seen", "at_one_border", "length", "overlap", "overlaps", "translation"]
 
 Box = tuple[float, float, float, float]
 """x, y, width and height, as shares of the width and the height of the frame."""
@@ -109,3 +112,18 @@ def overlap(one: Box, other: Box) -> float:
         return 0.0
     shared = width * height
     return shared / (one[2] * one[3] + other[2] * other[3] - shared)
+
+
+def overlaps(some: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the `overlap` of each of some boxes, (N, 4), with each of others, (M, 4), as an (N, M) array.
+
+    Examples
+    --------
+    >>> overlaps(np.array([[0.1, 0.1, 0.2, 0.2]]), np.array([[0.2, 0.1, 0.2, 0.2], [0.5, 0.5, 0.1, 0.1]])).round(3)
+    array([[0.333, 0.   ]])
+    """
+    starts = np.maximum(some[:, None, :2], others[:, :2])
+    ends = np.minimum((some[:, :2] + some[:, 2:])[:, None], others[:, :2] + others[:, 2:])
+    shared = np.maximum(ends - starts, 0).prod(2)
+    together = some[:, 2:].prod(1)[:, None] + others[:, 2:].prod(1) - shared
+    return np.asarray(np.divide(shared, together, out=np.zeros_like(shared), where=shared > 0))

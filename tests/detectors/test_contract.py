@@ -43,7 +43,7 @@ def eager(name, **changed):
     return quick(name, **({"learn_every": 1} if name in RINGS else {}), **changed)
 
 
-LONG = {"where", "score", "repeatable", "threads", "fgmask"} if SMALL else set()
+LONG = set(CHECKS) - {"names", "restart", "region", "bad frames", "extremes"} if SMALL else set()
 """Checks that take minutes in plain Python; they are about what surrounds the compiled code."""
 
 
