@@ -12,7 +12,15 @@ from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image
 from bgsub.detectors.adaptive.camera import find_shift, is_sudden, move
-from bgsub.detectors.adaptive.exposure import change_light, follow_noise, least_width_factor, make_sample, measure
+from bgsub.detectors.adaptive.exposure import (
+    MOST_SIGMA,
+    change_light,
+    follow_brightness,
+    follow_noise,
+    least_width_factor,
+    make_sample,
+    measure,
+)
 from bgsub.detectors.adaptive.final_mask import (
     FINE_PX,
     Dynamics,
@@ -91,10 +99,12 @@ class Adaptive(AdaptiveModel):
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
        are forgotten.
-    6. *Light*: when one gain per channel explains a frame that the model does not, or whose difference from it exceeds
-       the noise, all support vectors are multiplied by it. Regions of more than 2 % of the frame whose texture is that
-       of the background under another light, for a second if it is less, for half a second if it is more and did not
-       come at once, are learned again from scratch; after half a second with more than 60 % foreground everything is.
+    6. *Light*: in scenes whose background has a mean m below 100 of 255 grey levels, widths and all else that is said
+       in grey levels are multiplied by max(m / 100, 0.1), since with less light everything differs by less. When one
+       gain per channel explains a frame that the model does not, or whose difference from it exceeds the noise, all
+       support vectors are multiplied by it. Regions of more than 2 % of the frame whose texture is that of the
+       background under another light, for a second if it is less, for half a second if it is more and did not come at
+       once, are learned again from scratch; after half a second with more than 60 % foreground everything is.
     7. *Camera*: when the background as a whole lies elsewhere at once, the model moves there.
     8. *Shadows*: foreground with the colour and texture of the background under less light is reported as background;
        the colour suffices where what is brighter than the background, and no shadow, seldom has it.
@@ -201,7 +211,7 @@ class Adaptive(AdaptiveModel):
                 self._forget_pixels(forgotten, factor, learning.where, final)
                 self._keep_stage(stage, final)
             if frames % COLOUR_INTERVAL == 0:
-                white = self._white(frame.dtype)
+                white = self._scene_white(frame.dtype)
                 counted = count_colours(final, self._cells, *self._planes(), white, self._colours())
                 self._scalars["brighter"], self._scalars["brighter_alike"] = counted
             self._update(learning, final)
@@ -216,7 +226,7 @@ class Adaptive(AdaptiveModel):
 
     def _mark_shadows(self, mask: Mask, final: Mask, value: int) -> None:
         """Write a value where the final mask is shadow, compared with the background as it is now known."""
-        white, threads = self._white(self._seen.planes.dtype), self._parameters["threads"]
+        white, threads = self._scene_white(self._seen.planes.dtype), self._parameters["threads"]
         mark_shadows(mask, final, self._votes, *self._planes(), white, threads, value, self._colours())
 
     def _follow_camera(self, frame: Frame, where: Mask | None) -> None:
@@ -227,18 +237,18 @@ class Adaptive(AdaptiveModel):
         scalars["share"] += _SHARE_RATE * (share - scalars["share"])
         # At first, then ever more seldom: the camera may shake for a while, but most often something large came in.
         if int(scalars["sudden"]).bit_count() == 1 and where is None and self._roi is None:
-            shift = find_shift(frame, self._planes()[1], self._white(frame.dtype), self._half_box() * 255)
+            shift = find_shift(frame, self._planes()[1], self._scene_white(frame.dtype), self._half_box() * 255)
             if shift is not None:
                 self._unseen = move(arrays, self._size, shift)
                 arrays["previous_mask"][:], arrays["dominant"][:], self._converged[:] = 0, 0, 0
                 arrays["square_ages"][:] = 0
 
     def _follow_exposure(self, frame: Frame, where: Mask | None) -> bool:
-        """Bring the model under the light of this frame if all of it has changed, and fit the base width to noise.
+        """Bring the model under the light of this frame if all of it has changed, and fit widths to light and noise.
 
         Return whether the light has changed.
         """
-        white, excluded = self._white(frame.dtype), self._arrays["previous_mask"].reshape(-1)
+        white, excluded = self._scene_white(frame.dtype), self._arrays["previous_mask"].reshape(-1)
         if where is not None:
             excluded = excluded[: where.size] | (where.reshape(-1) == 0)
         sample = make_sample(frame.reshape(-1), self._planes()[1], excluded, self._size, white)
@@ -250,6 +260,14 @@ class Adaptive(AdaptiveModel):
         if exposure.sigma is not None:
             scalars = self._scalars
             scalars["sigma"] = follow_noise(scalars["sigma"], exposure.sigma)
+            before, coefficients = scalars["brightness"], self._arrays["coefficients"][0].reshape(-1)
+            white, pixels = self._white(frame.dtype), self._votes.size
+            brightness = follow_brightness(before, self._planes()[1], coefficients, pixels, white)
+            if brightness != before:
+                # What is kept in grey levels, and what was found under other widths.
+                scalars["brightness"] = brightness
+                scalars["sigma"] = min(scalars["sigma"] * before / brightness, MOST_SIGMA)
+                self._converged[:], self._arrays["square_ages"][:] = 0, 0
             base = least_width_factor(scalars["sigma"], self._parameters["width"])
             if abs(base - scalars["base"]) > _NEW_BASE * scalars["base"]:
                 scalars["base"] = base
@@ -263,7 +281,7 @@ class Adaptive(AdaptiveModel):
         state = self._kernel_state()
         if self._scalars["threshold"] != self._parameters["threshold"]:
             state = state._replace(dominant=np.zeros_like(state.dominant))
-        rule = ScoreRule(self._gain(frame.dtype), threshold, TAU, self._box(frame.dtype), found is not None)
+        rule = ScoreRule(self._scene_gain(frame.dtype), threshold, TAU, self._box(frame.dtype), found is not None)
         self._run_blocks(score, frame.reshape(-1), state, seen, rule)
         raw = as_image(seen.raw, self._size)
         self._confine(raw, None)
@@ -282,7 +300,7 @@ class Adaptive(AdaptiveModel):
         allowed = np.zeros_like(moving) if learning is None else moving
         if learning is not None and learning.where is not None:
             allowed = cv2.bitwise_and(moving, reduce_mask(learning.where, square_side(self._size)))
-        previous, white = as_image(self._arrays["previous_mask"], self._size), self._white(frame.dtype)
+        previous, white = as_image(self._arrays["previous_mask"], self._size), self._scene_white(frame.dtype)
         unlike = follow_squares(frame, white, self._squares(), previous, allowed)
         if not cv2.hasNonZero(unlike):
             return raw
@@ -314,7 +332,7 @@ class Adaptive(AdaptiveModel):
         Each comes with the width factor that it begins with, and its stage. The caller makes each mask background in
         `final` before it asks for the next.
         """
-        frames, white = self._scalars["frames"], self._white(self._seen.planes.dtype)
+        frames, white = self._scalars["frames"], self._scene_white(self._seen.planes.dtype)
         if self._unseen is not None:
             unseen, self._unseen = self._unseen, None
             yield unseen, FULL, LIGHT
@@ -365,7 +383,7 @@ class Adaptive(AdaptiveModel):
         scalars["scale"] *= fading
         rule = UpdateRule(
             everywhere=where is None,
-            gain=self._gain(self._seen.planes.dtype),
+            gain=self._scene_gain(self._seen.planes.dtype),
             base=np.float32(round(scalars["base"] * FULL)),
             factor_rate=np.float32(_FACTOR_RATE * (1.0 + _EARLY * math.exp(-frames / _EARLY_FRAMES))),
             flicker=np.int32(min(int(self._in_frames(_FLICKER_S)), int(_FLICKER_FRAMES + frames**2 / _FLICKER_SLOW))),

@@ -1,4 +1,4 @@
-"""Noise of the camera, and changes of the light on the whole scene, measured on a sample of the background."""
+"""Noise of the camera, and the light on the whole scene and its changes, measured on a sample of the background."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -18,7 +18,18 @@ from bgsub.detectors.adaptive._jit.exposure import (
     relight,
 )
 
-__all__ = ["LEAST_BASE", "Exposure", "change_light", "follow_noise", "least_width_factor", "make_sample", "measure"]
+__all__ = [
+    "DARKEST",
+    "LEAST_BASE",
+    "MOST_SIGMA",
+    "Exposure",
+    "change_light",
+    "follow_brightness",
+    "follow_noise",
+    "least_width_factor",
+    "make_sample",
+    "measure",
+]
 
 _SAMPLES = 2000  # pixels
 _LEAST = 200  # fewer say nothing
@@ -26,12 +37,16 @@ _MATCHING = 0.6  # a smaller share of pixels that match the background makes a c
 _BETTER = 1.5  # it is one if under the other light so many times more match,
 _ENOUGH = 0.4  # and this share at least
 _FEWER = 0.5  # or if the share of others falls below this part of what it was
-_MOST_SIGMA = 255.0
+MOST_SIGMA = 255.0
 _MEDIAN_OF_NORMAL = 0.6745  # of the absolute value, in standard deviations
 _NOISE_RATE = 0.1  # of the running mean of the standard deviation
 _BASE_SIGMAS = 6.0  # the least width, in standard deviations of the noise,
 LEAST_BASE = 0.5
 """And at least this share of `width`: noise that codecs remove comes back where something moves."""
+_ORDINARY = 100.0  # mean grey level of the background below which a scene is dark
+DARKEST = 0.1
+"""Least brightness of a scene: below, the steps between the grey levels of a camera are all that there is."""
+_NEW_BRIGHTNESS = 0.05  # relative change that is worth judging everything anew
 
 
 class Exposure(NamedTuple):
@@ -79,7 +94,7 @@ def measure(sample: Sample, box: float) -> Exposure:
         return Exposure(None, None)
     median: Callable[[NDArray[np.int64]], float] = find_median
     medians = [median(counts) for counts in differences]
-    sigma = min(median(_fold(differences, medians)) / _MEDIAN_OF_NORMAL, _MOST_SIGMA)
+    sigma = min(median(_fold(differences, medians)) / _MEDIAN_OF_NORMAL, MOST_SIGMA)
     shift = max(abs(middle - LEVELS) for middle in medians)
     if matched < _MATCHING * compared or shift > sigma:
         histogram = np.empty((channels, 8 * OCTAVE), np.int64)
@@ -92,6 +107,39 @@ def measure(sample: Sample, box: float) -> Exposure:
         if far_more or compared - explained < _FEWER * (compared - matched):
             return Exposure(None, gains)
     return Exposure(sigma, None)
+
+
+def follow_brightness(
+    before: float, background: NDArray[Any], coefficients: NDArray[np.float32], pixels: int, white: float
+) -> float:
+    """Return how bright a scene is, as a share of an ordinary one: between `DARKEST` and 1.
+
+    Where there is less light, everything differs by less, in proportion: objects, shadows and edges. What is said in
+    grey levels holds for an ordinary scene, and is multiplied by this share.
+
+    Parameters
+    ----------
+    before : float
+        Returned if the brightness differs from it by less than a twentieth.
+    background : (D, at least `pixels`) array
+        Planes of the learned background.
+    coefficients : (at least `pixels`,) array
+        0 for pixels that have learned nothing, which do not count.
+    pixels : int
+        Of the frame.
+    white : float
+        Value of white.
+
+    Returns
+    -------
+    float
+    """
+    some = slice(0, pixels, max(1, pixels * len(background) // _SAMPLES))
+    few = background[:, some][:, coefficients[some] > 0]
+    if few.size == 0:
+        return before
+    brightness = min(max(float(few.mean(dtype=np.float64)) * 255.0 / white / _ORDINARY, DARKEST), 1.0)
+    return brightness if abs(brightness - before) > _NEW_BRIGHTNESS * before else before
 
 
 def follow_noise(before: float, sigma: float) -> float:

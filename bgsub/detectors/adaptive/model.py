@@ -21,7 +21,7 @@ from bgsub.detectors.adaptive._jit.blocks import (
 )
 from bgsub.detectors.adaptive._jit.feedback import WIDEST, rescore_touched
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
-from bgsub.detectors.adaptive.exposure import LEAST_BASE
+from bgsub.detectors.adaptive.exposure import DARKEST, LEAST_BASE, MOST_SIGMA
 from bgsub.detectors.adaptive.final_mask import make_static, reduced_side, scaled_side
 from bgsub.detectors.adaptive.reduced import (
     Squares,
@@ -60,8 +60,9 @@ _SPANS = {
     "flooded": Span(0, 2**53, 1),
     "threshold": Span(0, 1),
     "dominant": BIT,
-    "sigma": Span(-1, 255),
+    "sigma": Span(-1, MOST_SIGMA),
     "base": Span(LEAST_BASE, 1),
+    "brightness": Span(DARKEST, 1),
     "share": Span(0, 1),
     "sudden": Span(0, 2**53, 1),
     "brighter": Span(0, 2**53),
@@ -262,6 +263,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._arrays = make_arrays(size, channels, self._parameters["slots"], frame.dtype)
         self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
         self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
+        self._scalars |= {"brightness": 1.0}  # of the scene, as a share of an ordinary one
         self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
         self._scalars |= {"share": 0.0, "sudden": 0}  # running mean of the foreground's; measurements far above it
         self._unseen: Mask | None = None  # what came into view when the camera was turned
@@ -299,7 +301,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
 
     def _width_factor(self, row: int, column: int) -> float:
         factor = float(as_image(self._arrays["width_factors"], self._size)[row, column]) / FULL
-        return factor / (1.0 if len(self._seen.planes) == 3 else math.sqrt(3.0))
+        return factor * self._scalars["brightness"] / (1.0 if len(self._seen.planes) == 3 else math.sqrt(3.0))
 
     def _pixel(self, row: int, column: int) -> tuple[NDArray[Any], NDArray[Any]]:
         block, offset = divmod(row * self._size[1] + column, BLOCK)
@@ -319,9 +321,17 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
 
     def _box(self, dtype: np.dtype[Any]) -> Any:
         """Return the largest difference per channel that still guarantees k > tau at the smallest width."""
-        half = self._half_box() * self._scalars["base"] * self._white(dtype)
+        half = self._half_box() * self._scalars["base"] * self._scene_white(dtype)
         most = 0.999 * half  # keeps clear of the rounding of exponents
         return dtype.type(most if dtype.char == "f" else min(most, 256**dtype.itemsize - 1))
+
+    def _scene_white(self, dtype: np.dtype[Any]) -> float:
+        """Return the value that counts as white in the light of the scene, so that grey levels are shares of it."""
+        return self._white(dtype) * float(self._scalars["brightness"])
+
+    def _scene_gain(self, dtype: np.dtype[Any]) -> np.float32:
+        """Return `_gain` in the light of the scene."""
+        return np.float32(self._gain(dtype) / self._scalars["brightness"] ** 2)
 
     def _half_box(self) -> float:
         """Return half a side of the cube round a support vector inside which k > tau at `width`; white is 1."""
@@ -339,7 +349,9 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
             chosen = np.bitwise_and(chosen, where)
         final[chosen != 0] = 0
         self._arrays["square_ages"][reduce_frame(chosen, square_side(self._size)) != 0] = 0
-        _forget_chosen(self._kernel_state(), self._seen, as_blocks(chosen), factor, self._gain(self._seen.planes.dtype))
+        _forget_chosen(
+            self._kernel_state(), self._seen, as_blocks(chosen), factor, self._scene_gain(self._seen.planes.dtype)
+        )
 
     def _squares(self) -> Squares:
         return Squares(*(self._arrays[f"square_{name}"] for name in Squares._fields))
