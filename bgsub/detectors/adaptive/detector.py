@@ -13,7 +13,6 @@ from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image
 from bgsub.detectors.adaptive.camera import find_shift, is_sudden, move
 from bgsub.detectors.adaptive.exposure import (
-    MOST_SIGMA,
     change_light,
     follow_brightness,
     follow_noise,
@@ -248,27 +247,23 @@ class Adaptive(AdaptiveModel):
 
         Return whether the light has changed.
         """
-        white, excluded = self._scene_white(frame.dtype), self._arrays["previous_mask"].reshape(-1)
+        white, excluded = self._white(frame.dtype), self._arrays["previous_mask"].reshape(-1)
         if where is not None:
             excluded = excluded[: where.size] | (where.reshape(-1) == 0)
-        sample = make_sample(frame.reshape(-1), self._planes()[1], excluded, self._size, white)
-        exposure = measure(sample, self._half_box() * 255 * self._scalars["base"])
+        scalars, planes = self._scalars, self._planes()
+        sample = make_sample(frame.reshape(-1), planes[1], excluded, self._size, white)
+        exposure = measure(sample, self._half_box() * 255 * scalars["base"] * scalars["brightness"])
         if exposure.gains is not None:
             allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
             change_light(self._arrays["colours"], exposure.gains, white, self._dither, allowed)
             self._arrays["square_ages"][:] = 0
         if exposure.sigma is not None:
-            scalars = self._scalars
             scalars["sigma"] = follow_noise(scalars["sigma"], exposure.sigma)
             before, coefficients = scalars["brightness"], self._arrays["coefficients"][0].reshape(-1)
-            white, pixels = self._white(frame.dtype), self._votes.size
-            brightness = follow_brightness(before, self._planes()[1], coefficients, pixels, white)
-            if brightness != before:
-                # What is kept in grey levels, and what was found under other widths.
-                scalars["brightness"] = brightness
-                scalars["sigma"] = min(scalars["sigma"] * before / brightness, MOST_SIGMA)
+            scalars["brightness"] = follow_brightness(before, planes[1], coefficients, self._votes.size, white)
+            if scalars["brightness"] != before:
                 self._converged[:], self._arrays["square_ages"][:] = 0, 0
-            base = least_width_factor(scalars["sigma"], self._parameters["width"])
+            base = least_width_factor(scalars["sigma"] / scalars["brightness"], self._parameters["width"])
             if abs(base - scalars["base"]) > _NEW_BASE * scalars["base"]:
                 scalars["base"] = base
                 self._converged[:] = 0

@@ -21,7 +21,6 @@ from bgsub.detectors.adaptive._jit.exposure import (
 __all__ = [
     "DARKEST",
     "LEAST_BASE",
-    "MOST_SIGMA",
     "Exposure",
     "change_light",
     "follow_brightness",
@@ -37,7 +36,7 @@ _MATCHING = 0.6  # a smaller share of pixels that match the background makes a c
 _BETTER = 1.5  # it is one if under the other light so many times more match,
 _ENOUGH = 0.4  # and this share at least
 _FEWER = 0.5  # or if the share of others falls below this part of what it was
-MOST_SIGMA = 255.0
+_MOST_SIGMA = 255.0
 _MEDIAN_OF_NORMAL = 0.6745  # of the absolute value, in standard deviations
 _NOISE_RATE = 0.1  # of the running mean of the standard deviation
 _BASE_SIGMAS = 6.0  # the least width, in standard deviations of the noise,
@@ -94,7 +93,7 @@ def measure(sample: Sample, box: float) -> Exposure:
         return Exposure(None, None)
     median: Callable[[NDArray[np.int64]], float] = find_median
     medians = [median(counts) for counts in differences]
-    sigma = min(median(_fold(differences, medians)) / _MEDIAN_OF_NORMAL, MOST_SIGMA)
+    sigma = min(median(_fold(differences, medians)) / _MEDIAN_OF_NORMAL, _MOST_SIGMA)
     shift = max(abs(middle - LEVELS) for middle in medians)
     if matched < _MATCHING * compared or shift > sigma:
         histogram = np.empty((channels, 8 * OCTAVE), np.int64)
@@ -148,7 +147,7 @@ def follow_noise(before: float, sigma: float) -> float:
 
 
 def least_width_factor(sigma: float, width: float) -> float:
-    """Return the least factor of `width` that noise of a standard deviation, in grey levels, allows."""
+    """Return the least factor of `width` that noise allows: its standard deviation in grey levels of the scene."""
     return min(max(_BASE_SIGMAS * sigma / width, LEAST_BASE), 1.0)
 
 

@@ -21,7 +21,7 @@ from bgsub.detectors.adaptive._jit.blocks import (
 )
 from bgsub.detectors.adaptive._jit.feedback import WIDEST, rescore_touched
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
-from bgsub.detectors.adaptive.exposure import DARKEST, LEAST_BASE, MOST_SIGMA
+from bgsub.detectors.adaptive.exposure import DARKEST, LEAST_BASE
 from bgsub.detectors.adaptive.final_mask import make_static, reduced_side, scaled_side
 from bgsub.detectors.adaptive.reduced import (
     Squares,
@@ -60,7 +60,7 @@ _SPANS = {
     "flooded": Span(0, 2**53, 1),
     "threshold": Span(0, 1),
     "dominant": BIT,
-    "sigma": Span(-1, MOST_SIGMA),
+    "sigma": Span(-1, 255),
     "base": Span(LEAST_BASE, 1),
     "brightness": Span(DARKEST, 1),
     "share": Span(0, 1),
