@@ -58,7 +58,8 @@ CONSTANTS: list[tuple[Any, str]] = [
     (shadows, "_SHARP"),
     (shadows, "_SELDOM"),
     (shadows, "_BETWEEN"),
-    (shadows, "_COLOUR_VARIANCE"),
+    (exposure, "_ORDINARY"),
+    (shadows, "_PENUMBRA"),
     (shadows, "_SIDE_PX"),
 ]
 PARAMETERS = ("width", "threshold", "memory_s", "absorb_s", "smoothing")

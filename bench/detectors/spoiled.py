@@ -1,0 +1,119 @@
+"""How detectors bear what was never tuned on: F on known sequences whose frames were spoiled.
+
+python -m bench.detectors.spoiled DATASET ... [--only NAME ...]
+
+Prints, for each way to spoil frames, the mean F over all sequences below the folders of `adaptive`, of `adaptive` with
+quality=fast, and of MOG2 and KNN with a median filter of 5.
+"""
+
+import argparse
+import statistics
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bgsub._opencv import cv2
+from bgsub.detectors import create
+from bgsub.evaluation import Sequence, find_sequences
+from bgsub.evaluation.metrics import scored_pixels
+from bgsub.frames import Frame
+
+Spoil = Callable[[Frame, int], NDArray[np.float64]]
+"""Returns grey levels, for a frame (H, W, 3) uint8 and its number, the same for the same number."""
+
+DETECTORS = {"adaptive": {}, "fast": {"quality": "fast"}, "mog2": {}, "knn": {}}
+FLAKES = 70
+
+
+def dark(light: float, sigma: float) -> Spoil:
+    """Less light, and the noise of a sensor."""
+    return lambda frame, number: frame * light + np.random.default_rng(number).normal(0, sigma, frame.shape) + 3
+
+
+def snow(frame: Frame, number: int) -> NDArray[np.float64]:
+    """Flakes that fall by some ten pixels per frame."""
+    height, width = frame.shape[:2]
+    x, start, speed, radius = np.random.default_rng(0).random((4, FLAKES))
+    cover = np.zeros((height, width), np.float32)
+    for flake in range(FLAKES):
+        fallen = start[flake] * height + (5 + 7 * speed[flake]) * number
+        turn, y = divmod(fallen, height)
+        column = (x[flake] + 0.37 * turn) % 1.0 * width + 3 * np.sin(0.3 * number + flake)
+        cv2.circle(cover, (int(column), int(y)), 2 if radius[flake] > 0.75 else 1, 1.0, cv2.FILLED)
+    share = 0.8 * cv2.GaussianBlur(cover, (0, 0), 0.8)[..., None]
+    return np.asarray(frame * (1 - share) + 235 * share, np.float64)
+
+
+def flicker(frame: Frame, number: int) -> NDArray[np.float64]:
+    """Lamps beside the rate of the camera: 6 % more and less light, once in eight frames."""
+    return frame * (1 + 0.06 * np.sin(2 * np.pi * 0.13 * number))
+
+
+def compressed(frame: Frame, number: int) -> NDArray[np.float64]:
+    """JPEG of quality 15."""
+    return cv2.imdecode(cv2.imencode(".jpg", frame, [cv2.IMWRITE_JPEG_QUALITY, 15])[1], cv2.IMREAD_COLOR) * 1.0
+
+
+def turbulent(frame: Frame, number: int) -> NDArray[np.float64]:
+    """Hot air: smooth shifts of a standard deviation of about a pixel."""
+    height, width = frame.shape[:2]
+    field = np.random.default_rng(number).normal(0, 1, (height // 12 + 2, width // 12 + 2, 2)).astype(np.float32)
+    field = cv2.resize(cv2.GaussianBlur(field, (0, 0), 1.0), (width, height), interpolation=cv2.INTER_CUBIC)
+    rows, columns = np.mgrid[:height, :width].astype(np.float32)
+    shift = 1.2 * field / field.std()
+    moved = cv2.remap(
+        frame, columns + shift[..., 0], rows + shift[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT
+    )
+    return moved * 1.0
+
+
+WAYS: dict[str, Spoil] = {
+    "as they are": lambda frame, _: frame * 1.0,
+    "0.4 of the light, noise 2.5": dark(0.4, 2.5),
+    "0.22 of the light, noise 3": dark(0.22, 3.0),
+    "0.12 of the light, noise 1.5": dark(0.12, 1.5),
+    "0.06 of the light, noise 1": dark(0.06, 1.0),
+    "snow": snow,
+    "flicker": flicker,
+    "JPEG of quality 15": compressed,
+    "turbulent air": turbulent,
+}
+
+
+def measure(sequence: Sequence, spoil: Spoil) -> list[float]:
+    """Return F of each detector on a sequence."""
+    models = [create({"fast": "adaptive"}.get(name, name), **given) for name, given in DETECTORS.items()]
+    scored, counts, roi = set(sequence.scored), np.zeros((len(models), 3), np.int64), None
+    for number in sequence.numbers:
+        frame = sequence.read_input(number)
+        colour = frame if frame.ndim == 3 else cv2.cvtColor(frame, cv2.COLOR_GRAY2BGR)
+        spoiled = np.clip(np.rint(spoil(colour, number)), 0, 255).astype(np.uint8)
+        masks = [np.where(model.apply(spoiled) == 255, np.uint8(255), np.uint8(0)) for model in models]
+        if number not in scored:
+            continue
+        size = (frame.shape[0], frame.shape[1])
+        roi = sequence.read_roi(size) if roi is None else roi
+        true, false = scored_pixels(sequence.read_labels(number, size), roi)
+        for index, (mask, name) in enumerate(zip(masks, DETECTORS, strict=True)):
+            found = (cv2.medianBlur(mask, 5) if name in ("mog2", "knn") else mask) != 0
+            counts[index] += (found & true).sum(), (found & (true | false)).sum(), true.sum()
+    return [float(2 * hit / max(found + true, 1)) for hit, found, true in counts]
+
+
+def main(arguments: Iterable[str] | None = None) -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("datasets", nargs="+")
+    parser.add_argument("--only", nargs="+", choices=WAYS, default=list(WAYS))
+    options = parser.parse_args(None if arguments is None else list(arguments))
+    sequences = [sequence for folder in options.datasets for sequence in find_sequences(folder)]
+    print(f"{'':30}" + "".join(f"{name:>10}" for name in DETECTORS))
+    for way in options.only:
+        rows = [measure(sequence, WAYS[way]) for sequence in sequences]
+        means = [statistics.mean(column) for column in zip(*rows, strict=True)]
+        print(f"{way:30}" + "".join(f"{mean:10.3f}" for mean in means), flush=True)
+
+
+if __name__ == "__main__":
+    main()

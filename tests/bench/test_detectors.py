@@ -1,0 +1,30 @@
+"""The benchmarks of the detectors' parts change what they say, on frames that are always the same."""
+
+import numpy as np
+import pytest
+
+from bench.detectors.sensitivity import CONSTANTS, FACTORS, scaled
+from bench.detectors.spoiled import WAYS, dark
+
+
+@pytest.mark.parametrize(("module", "name"), CONSTANTS, ids=lambda part: getattr(part, "__name__", part))
+def test_every_constant_exists_and_is_changed(module, name):
+    value = getattr(module, name)
+    assert all(scaled(value, factor) != value for factor in FACTORS)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_spoiled_frames_are_of_one_size_and_depend_on_the_number_alone(way):
+    frame = np.random.default_rng(0).integers(0, 256, (60, 81, 3), np.uint8)
+    spoiled = WAYS[way](frame, 7)
+    assert spoiled.shape == frame.shape
+    assert np.array_equal(spoiled, WAYS[way](frame, 7))
+    assert (np.array_equal(spoiled, frame)) == (way == "as they are")
+
+
+def test_less_light_makes_differences_smaller():
+    frame = np.full((50, 50, 3), 100, np.uint8)
+    frame[25:] = 200
+    spoiled = dark(0.2, 2.0)(frame, 0)
+    assert spoiled[25:].mean() - spoiled[:25].mean() == pytest.approx(20, abs=0.5)
+    assert spoiled[:25].std() == pytest.approx(2.0, abs=0.1)
