@@ -37,8 +37,12 @@ step() { say "== $1"; shift; "$@"; }
 # Two more than processors: many tests wait for processes that they started.
 workers=$("$python" -c "import os; print((os.cpu_count() or 1) + 2)")
 # Ahead, since workers that begin at the same time would each compile the same.
-compile() { "$python" -m bgsub warmup adaptive --quiet & "$python" -m bgsub warmup norma --quiet; \
-    "$python" -m bgsub warmup olk --quiet; wait; }
+compile() {
+    "$python" -m bgsub warmup adaptive --quiet & adaptive=$!
+    "$python" -m bgsub warmup norma --quiet
+    "$python" -m bgsub warmup olk --quiet
+    wait "$adaptive"
+}
 pytest() { "$python" -m pytest -q -W error -n "$workers" --dist worksteal "$@"; }
 step "ruff" "$python" -m ruff check .
 step "ruff format" "$python" -m ruff format --check .
@@ -52,7 +56,7 @@ step "tests" pytest -m "$tests"
 # which the contract of detectors goes through. Detectors are checked twice, since plain Python sees small frames alone;
 # it sees all that learners do.
 export NUMBA_BOUNDSCHECK=1
-compile
+step "compile with bounds checked" compile
 step "compiled code with bounds checked" pytest tests/detectors tests/objects -m "compiled and not slow" \
     -k "not uint16 and not float and not contract and not white_sets and not occasions"
 unset NUMBA_BOUNDSCHECK

@@ -8,7 +8,7 @@ quality=fast, and of MOG2 and KNN with a median filter of 5.
 
 import argparse
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,13 @@ from bgsub.frames import Frame
 Spoil = Callable[[Frame, int], NDArray[np.float64]]
 """Returns grey levels, for a frame (H, W, 3) uint8 and its number, the same for the same number."""
 
-DETECTORS = {"adaptive": {}, "fast": {"quality": "fast"}, "mog2": {}, "knn": {}}
+DETECTORS: dict[str, tuple[str, dict[str, str]]] = {
+    "adaptive": ("adaptive", {}),
+    "fast": ("adaptive", {"quality": "fast"}),
+    "mog2": ("mog2", {}),
+    "knn": ("knn", {}),
+}
+"""Name and parameters by the heading of the column."""
 FLAKES = 70
 
 
@@ -83,7 +89,7 @@ WAYS: dict[str, Spoil] = {
 
 def measure(sequence: Sequence, spoil: Spoil) -> list[float]:
     """Return F of each detector on a sequence."""
-    models = [create({"fast": "adaptive"}.get(name, name), **given) for name, given in DETECTORS.items()]
+    models = [create(name, **given) for name, given in DETECTORS.values()]
     scored, counts, roi = set(sequence.scored), np.zeros((len(models), 3), np.int64), None
     for number in sequence.numbers:
         frame = sequence.read_input(number)
@@ -95,18 +101,18 @@ def measure(sequence: Sequence, spoil: Spoil) -> list[float]:
         size = (frame.shape[0], frame.shape[1])
         roi = sequence.read_roi(size) if roi is None else roi
         true, false = scored_pixels(sequence.read_labels(number, size), roi)
-        for index, (mask, name) in enumerate(zip(masks, DETECTORS, strict=True)):
-            found = (cv2.medianBlur(mask, 5) if name in ("mog2", "knn") else mask) != 0
+        for index, (mask, model) in enumerate(zip(masks, models, strict=True)):
+            found = (mask if model.own_postprocess else cv2.medianBlur(mask, 5)) != 0
             counts[index] += (found & true).sum(), (found & (true | false)).sum(), true.sum()
     return [float(2 * hit / max(found + true, 1)) for hit, found, true in counts]
 
 
-def main(arguments: Iterable[str] | None = None) -> None:
+def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("datasets", nargs="+")
     parser.add_argument("--only", nargs="+", choices=WAYS, default=list(WAYS))
-    options = parser.parse_args(None if arguments is None else list(arguments))
+    options = parser.parse_args()
     sequences = [sequence for folder in options.datasets for sequence in find_sequences(folder)]
     print(f"{'':30}" + "".join(f"{name:>10}" for name in DETECTORS))
     for way in options.only:

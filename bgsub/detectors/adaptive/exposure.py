@@ -45,7 +45,7 @@ LEAST_BASE = 0.5
 _ORDINARY = 100.0  # mean grey level of the background below which a scene is dark
 DARKEST = 0.1
 """Least brightness of a scene: below, the steps between the grey levels of a camera are all that there is."""
-_NEW_BRIGHTNESS = 0.05  # relative change that is worth judging everything anew
+_NEW_BRIGHTNESS = 0.05  # relative change below which the last one is kept
 
 
 class Exposure(NamedTuple):
