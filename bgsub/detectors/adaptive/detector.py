@@ -16,9 +16,11 @@ from bgsub.detectors.adaptive.exposure import (
     change_light,
     follow_brightness,
     follow_noise,
+    has_colour,
     least_width_factor,
     make_sample,
     measure,
+    sample_background,
 )
 from bgsub.detectors.adaptive.final_mask import (
     FINE_PX,
@@ -212,7 +214,7 @@ class Adaptive(AdaptiveModel):
             if frames % COLOUR_INTERVAL == 0:
                 white = self._scene_white(frame.dtype)
                 counted = count_colours(final, self._cells, *self._planes(), white, self._colours())
-                self._scalars["brighter"], self._scalars["brighter_alike"] = counted
+                self._scalars |= {"brighter": counted.brighter, "brighter_alike": counted.alike}
             self._update(learning, final)
         if mask is not None:
             mask[:] = raw if self._parameters["raw"] else final
@@ -260,7 +262,9 @@ class Adaptive(AdaptiveModel):
         if exposure.sigma is not None:
             scalars["sigma"] = follow_noise(scalars["sigma"], exposure.sigma)
             before, coefficients = scalars["brightness"], self._arrays["coefficients"][0].reshape(-1)
-            scalars["brightness"] = follow_brightness(before, planes[1], coefficients, self._votes.size, white)
+            learned = sample_background(planes[1], coefficients, self._votes.size)
+            scalars["coloured"] = float(has_colour(learned, white))
+            scalars["brightness"] = follow_brightness(before, learned, white)
             if scalars["brightness"] != before:
                 self._converged[:], self._arrays["square_ages"][:] = 0, 0
             base = least_width_factor(scalars["sigma"] / scalars["brightness"], self._parameters["width"])

@@ -25,9 +25,11 @@ __all__ = [
     "change_light",
     "follow_brightness",
     "follow_noise",
+    "has_colour",
     "least_width_factor",
     "make_sample",
     "measure",
+    "sample_background",
 ]
 
 _SAMPLES = 2000  # pixels
@@ -46,6 +48,8 @@ _ORDINARY = 100.0  # mean grey level of the background below which a scene is da
 DARKEST = 0.1
 """Least brightness of a scene: below, the steps between the grey levels of a camera are all that there is."""
 _NEW_BRIGHTNESS = 0.05  # relative change below which the last one is kept
+_ROUNDING = 1.0  # grey levels by which channels of the same value may differ,
+_FEW_COLOURED = 0.01  # and the share of pixels that may have colour for all that: a clock, a lamp
 
 
 class Exposure(NamedTuple):
@@ -108,9 +112,29 @@ def measure(sample: Sample, box: float) -> Exposure:
     return Exposure(sigma, None)
 
 
-def follow_brightness(
-    before: float, background: NDArray[Any], coefficients: NDArray[np.float32], pixels: int, white: float
-) -> float:
+def sample_background(background: NDArray[Any], coefficients: NDArray[np.float32], pixels: int) -> NDArray[Any]:
+    """Return some of what was learned.
+
+    Parameters
+    ----------
+    background : (D, at least `pixels`) array
+        Planes of the learned background.
+    coefficients : (at least `pixels`,) array
+        0 for pixels that have learned nothing, which are left out.
+    pixels : int
+        Of the frame.
+
+    Returns
+    -------
+    (D, n) array
+        Some 2000 values, or fewer.
+    """
+    some = slice(0, pixels, max(1, pixels * len(background) // _SAMPLES))
+    few: NDArray[Any] = background[:, some][:, coefficients[some] > 0]
+    return few
+
+
+def follow_brightness(before: float, background: NDArray[Any], white: float) -> float:
     """Return how bright a scene is, as a share of an ordinary one: between `DARKEST` and 1.
 
     Where there is less light, everything differs by less, in proportion: objects, shadows and edges. What is said in
@@ -120,12 +144,8 @@ def follow_brightness(
     ----------
     before : float
         Returned if the brightness differs from it by less than a twentieth.
-    background : (D, at least `pixels`) array
-        Planes of the learned background.
-    coefficients : (at least `pixels`,) array
-        0 for pixels that have learned nothing, which do not count.
-    pixels : int
-        Of the frame.
+    background : (D, n) array
+        From `sample_background`.
     white : float
         Value of white.
 
@@ -133,12 +153,29 @@ def follow_brightness(
     -------
     float
     """
-    some = slice(0, pixels, max(1, pixels * len(background) // _SAMPLES))
-    few = background[:, some][:, coefficients[some] > 0]
-    if few.size == 0:
+    if background.size == 0:
         return before
-    brightness = min(max(float(few.mean(dtype=np.float64)) * 255.0 / white / _ORDINARY, DARKEST), 1.0)
+    brightness = min(max(float(background.mean(dtype=np.float64)) * 255.0 / white / _ORDINARY, DARKEST), 1.0)
     return brightness if abs(brightness - before) > _NEW_BRIGHTNESS * before else before
+
+
+def has_colour(background: NDArray[Any], white: float) -> bool:
+    """Return whether a camera shows colours: at night, and in the infrared, all channels are often the same.
+
+    Parameters
+    ----------
+    background : (D, n) array
+        From `sample_background`.
+    white : float
+        Value of white.
+
+    Returns
+    -------
+    bool
+        Whether channels differ by more than one grey level, the rounding of codecs, in more than 1 % of the pixels.
+    """
+    differences = np.ptp(background.astype(np.float32), axis=0) * np.float32(255.0 / white)
+    return np.count_nonzero(differences > _ROUNDING) > _FEW_COLOURED * differences.size
 
 
 def follow_noise(before: float, sigma: float) -> float:

@@ -63,6 +63,7 @@ _SPANS = {
     "sigma": Span(-1, 255),
     "base": Span(LEAST_BASE, 1),
     "brightness": Span(DARKEST, 1),
+    "coloured": Span(0, 1),
     "share": Span(0, 1),
     "sudden": Span(0, 2**53, 1),
     "brighter": Span(0, 2**53),
@@ -264,6 +265,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
         self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
         self._scalars |= {"brightness": 1.0}  # of the scene, as a share of an ordinary one
+        self._scalars |= {"coloured": float(channels > 1)}  # whether the camera shows colours
         self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
         self._scalars |= {"share": 0.0, "sudden": 0}  # running mean of the foreground's; measurements far above it
         self._unseen: Mask | None = None  # what came into view when the camera was turned
@@ -338,7 +340,8 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         return math.sqrt(-math.log(TAU) / 3) * float(self._parameters["width"]) / 255
 
     def _colours(self) -> Colours:
-        return Colours(self._scalars["brighter"], self._scalars["brighter_alike"])
+        scalars = self._scalars
+        return Colours(scalars["brighter"], scalars["brighter_alike"], scalars["coloured"] != 0)
 
     def _forget_pixels(self, chosen: Mask, factor: int, where: Mask | None, final: Mask) -> None:
         """Make pixels, if they may change, background in the final mask and forget them, so that they learn.

@@ -47,17 +47,17 @@ _GRID_PX = 320 * 240  # larger frames are looked at on a grid of about so many p
 
 
 class Colours(NamedTuple):
-    """How well colours tell objects from shadows: counts of foreground that is brighter than the background."""
+    """How well colours tell objects from shadows."""
 
     brighter: float = 0.0
+    """Count of foreground that is brighter than the background, which is no shadow,"""
     alike: float = 0.0
-    """And has its chromaticity, with some of what is around it: if it were darker, it might be shadow."""
+    """and has its chromaticity, with some of what is around it: if it were darker, it might be shadow."""
+    seen: bool = True
+    """Whether the camera shows any."""
 
     def tell_objects(self) -> bool:
-        """Return whether objects seldom have the background's chromaticity.
-
-        What is brighter is no shadow.
-        """
+        """Return whether objects seldom have the background's chromaticity."""
         return self.alike + _PRIOR < _SELDOM * (self.brighter + _PRIOR)
 
 
@@ -91,7 +91,9 @@ def count_colours(
     count: Any = count_brighter
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
     brighter, alike = count(Images(final, frame, background, np.float32(255.0 / white)), cells, _RULE, step)
-    return Colours(_FADING * colours.brighter + brighter, _FADING * colours.alike + alike)
+    return colours._replace(
+        brighter=_FADING * colours.brighter + brighter, alike=_FADING * colours.alike + alike
+    )
 
 
 def mark_shadows(
@@ -109,7 +111,7 @@ def mark_shadows(
 
     A pixel may be in shadow where brightness fell to between 25 and 97 % and chromaticity stayed, and where the
     brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 9 % of it, or
-    3 % in frames of one channel, where nothing but texture tells shadows from objects, or more where colours do.
+    3 % where the camera shows no colours and nothing but texture tells shadows from objects, or more where colours do.
     Grey cars on grey roads look like that in places, so the majority decides: shadow is where most of the foreground in
     a square of 15 pixels may be in shadow, except what the rest of the foreground encloses, and regions of which more
     than a quarter has foreground that is no shadow above and below: trousers between coat and shoes. Holes that were
@@ -141,7 +143,7 @@ def mark_shadows(
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
     side = min(_SIDE_PX, scaled_side(_SIDE_PX, (final.shape[0], final.shape[1])))
     unit = np.float32(255.0 / white)
-    rule = _GREY_RULE if len(frame) == 1 else _RULE
+    rule = _RULE if colours.seen else _GREY_RULE
     if colours.tell_objects():
         rule = rule._replace(penumbra=_PENUMBRA)
     if step == 1:
