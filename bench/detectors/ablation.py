@@ -59,6 +59,8 @@ VARIANTS: list[Variant] = [
     ("only equal colours are projected", dict.fromkeys([(adaptive, "TAU"), (model, "TAU")], _EQUAL), {}, _PLAIN),
     ("base width whatever the noise", {(exposure, "LEAST_BASE"): 1.0}, {}, _PLAIN),
     ("grey levels whatever the light", {(exposure, "_ORDINARY"): 1e-3}, {}, _PLAIN),
+    ("fog is light of the scene", {(exposure, "_BELOW"): _NEVER}, {}, _PLAIN),
+    ("grey is a colour, too", {(exposure, "_FEW_COLOURED"): -1.0}, {}, _PLAIN),
     ("one width for all pixels", {(adaptive, "_FACTOR_RATE"): 0.0}, {}, _PLAIN),
     ("widths grow no faster at the start", {(adaptive, "_EARLY"): 0.0}, {}, _PLAIN),
     ("blinking foreground is not widened", _NOT_WIDENED, {}, _PLAIN),

@@ -59,6 +59,10 @@ CONSTANTS: list[tuple[Any, str]] = [
     (shadows, "_SELDOM"),
     (shadows, "_BETWEEN"),
     (exposure, "_ORDINARY"),
+    (exposure, "_BELOW"),
+    (exposure, "_DOUBT"),
+    (exposure, "_BLACK_RATE"),
+    (exposure, "_LEAST_SIGMAS"),
     (shadows, "_PENUMBRA"),
     (shadows, "_SIDE_PX"),
 ]

@@ -37,6 +37,23 @@ def dark(light: float, sigma: float) -> Spoil:
     return lambda frame, number: frame * light + np.random.default_rng(number).normal(0, sigma, frame.shape) + 3
 
 
+def fog(contrast: float, veil: float, sigma: float) -> Spoil:
+    """Less contrast on a grey, and the noise of a sensor."""
+    return lambda frame, number: frame * contrast + veil + np.random.default_rng(number).normal(0, sigma, frame.shape)
+
+
+def grey(frame: Frame, number: int) -> NDArray[np.float64]:
+    """No colours, in as many channels."""
+    return np.repeat(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY)[..., None] * 1.0, 3, axis=2)
+
+
+def infrared(frame: Frame, number: int) -> NDArray[np.float64]:
+    """A camera that sees bright for dark, without colours, softly, with noise that all channels share."""
+    soft = cv2.GaussianBlur(255.0 - cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY), (0, 0), 1.2)
+    noisy = 60 + 0.4 * soft + np.random.default_rng(number).normal(0, 2.0, soft.shape)
+    return np.repeat(noisy[..., None], 3, axis=2)
+
+
 def snow(frame: Frame, number: int) -> NDArray[np.float64]:
     """Flakes that fall by some ten pixels per frame."""
     height, width = frame.shape[:2]
@@ -80,6 +97,10 @@ WAYS: dict[str, Spoil] = {
     "0.22 of the light, noise 3": dark(0.22, 3.0),
     "0.12 of the light, noise 1.5": dark(0.12, 1.5),
     "0.06 of the light, noise 1": dark(0.06, 1.0),
+    "fog, 0.45 of the contrast on 80": fog(0.45, 80.0, 2.0),
+    "fog, 0.25 of the contrast on 100": fog(0.25, 100.0, 1.5),
+    "grey": grey,
+    "infrared": infrared,
     "snow": snow,
     "flicker": flicker,
     "JPEG of quality 15": compressed,
@@ -114,11 +135,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=WAYS, default=list(WAYS))
     options = parser.parse_args()
     sequences = [sequence for folder in options.datasets for sequence in find_sequences(folder)]
-    print(f"{'':30}" + "".join(f"{name:>10}" for name in DETECTORS))
+    print(f"{'':34}" + "".join(f"{name:>10}" for name in DETECTORS))
     for way in options.only:
         rows = [measure(sequence, WAYS[way]) for sequence in sequences]
         means = [statistics.mean(column) for column in zip(*rows, strict=True)]
-        print(f"{way:30}" + "".join(f"{mean:10.3f}" for mean in means), flush=True)
+        print(f"{way:34}" + "".join(f"{mean:10.3f}" for mean in means), flush=True)
 
 
 if __name__ == "__main__":

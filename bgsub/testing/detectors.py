@@ -69,7 +69,7 @@ def check_detector(kind: type[Detector], **parameters: Any) -> None:
 def _noisy_video(frames: int, size: tuple[int, int] = _SIZE, seed: int = 0) -> Video:
     """Return a base colour per pixel with noise of sigma 6, and 10 % outliers: (T, H, W, 3) uint8."""
     generator = np.random.default_rng(seed)
-    base = generator.integers(40, 140, (*size, 3))
+    base = generator.integers(60, 160, (*size, 3))
     video = np.clip(base + generator.normal(0, 6, (frames, *size, 3)), 0, 255)
     outliers = generator.random((frames, *size)) < 0.1
     video[outliers] = generator.integers(0, 256, (int(outliers.sum()), 3))

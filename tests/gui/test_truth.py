@@ -31,6 +31,8 @@ SIZE = (48, 64)
 def faint(count: int = 60) -> list:
     """Noise in ordinary light; from frame 40 on a square that is a little brighter than what is behind it."""
     items = frames(count, SIZE, value=140)
+    for item in items:
+        item[:4] = 0  # else it would be fog
     for index in range(40, count):
         items[index][10:30, 10:30] = np.clip(items[index][10:30, 10:30].astype(int) + 28, 0, 255)
     return items

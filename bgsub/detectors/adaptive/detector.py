@@ -13,7 +13,9 @@ from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image
 from bgsub.detectors.adaptive.camera import find_shift, is_sudden, move
 from bgsub.detectors.adaptive.exposure import (
+    Light,
     change_light,
+    follow_black,
     follow_brightness,
     follow_noise,
     has_colour,
@@ -101,14 +103,16 @@ class Adaptive(AdaptiveModel):
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
        are forgotten.
     6. *Light*: in scenes whose background has a mean m below 100 of 255 grey levels, widths and all else that is said
-       in grey levels are multiplied by max(m / 100, 0.1), since with less light everything differs by less. When one
-       gain per channel explains a frame that the model does not, or whose difference from it exceeds the noise, all
-       support vectors are multiplied by it. Regions of more than 2 % of the frame whose texture is that of the
-       background under another light, for a second if it is less, for half a second if it is more and did not come at
-       once, are learned again from scratch; after half a second with more than 60 % foreground everything is.
+       in grey levels are multiplied by max(m / 100, 0.1), since with less light everything differs by less. What fog
+       adds to all of a frame is no light of the scene; it shows where nothing is dark. When one gain per channel
+       explains a frame that the model does not, or whose difference from it exceeds the noise, all support vectors are
+       multiplied by it. Regions of more than 2 % of the frame whose texture is that of the background under another
+       light, for a second if it is less, for half a second if it is more and did not come at once, are learned again
+       from scratch; after half a second with more than 60 % foreground everything is.
     7. *Camera*: when the background as a whole lies elsewhere at once, the model moves there.
     8. *Shadows*: foreground with the colour and texture of the background under less light is reported as background;
-       the colour suffices where what is brighter than the background, and no shadow, seldom has it.
+       the colour suffices where what is brighter than the background, and no shadow, seldom has it. Where the camera
+       shows no colours, textures have to be more alike.
 
     The state takes slots * (channels + 4) + 10.4 bytes per pixel for uint8 frames, 31 for three slots in colour, and
     55 for each square of pixels in colour, 15 in grey: less than a byte per pixel at 320x240.
@@ -189,9 +193,9 @@ class Adaptive(AdaptiveModel):
     def _step_pixels(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         if frame.dtype == np.float32:
             frame = np.clip(frame, -_FAR, _FAR)
-        frames = self._scalars["frames"]
-        measures, due = learning is not None and frames > 0, frames % _EXPOSURE_INTERVAL == 0
-        where = None if learning is None else learning.where
+        frames, where = self._scalars["frames"], None if learning is None else learning.where
+        measures = learning is not None and frames > 0
+        due = frames % _EXPOSURE_INTERVAL == 0 or self._scalars["relit"] != 0  # light that has changed may flicker
         if measures and due:
             self._follow_camera(frame, where)
             self._follow_exposure(frame, where)
@@ -212,8 +216,8 @@ class Adaptive(AdaptiveModel):
                 self._forget_pixels(forgotten, factor, learning.where, final)
                 self._keep_stage(stage, final)
             if frames % COLOUR_INTERVAL == 0:
-                white = self._scene_white(frame.dtype)
-                counted = count_colours(final, self._cells, *self._planes(), white, self._colours())
+                levels = self._levels(frame.dtype)
+                counted = count_colours(final, self._cells, *self._planes(), levels, self._colours())
                 self._scalars |= {"brighter": counted.brighter, "brighter_alike": counted.alike}
             self._update(learning, final)
         if mask is not None:
@@ -227,8 +231,8 @@ class Adaptive(AdaptiveModel):
 
     def _mark_shadows(self, mask: Mask, final: Mask, value: int) -> None:
         """Write a value where the final mask is shadow, compared with the background as it is now known."""
-        white, threads = self._scene_white(self._seen.planes.dtype), self._parameters["threads"]
-        mark_shadows(mask, final, self._votes, *self._planes(), white, threads, value, self._colours())
+        levels, threads = self._levels(self._seen.planes.dtype), self._parameters["threads"]
+        mark_shadows(mask, final, self._votes, *self._planes(), levels, threads, value, self._colours())
 
     def _follow_camera(self, frame: Frame, where: Mask | None) -> None:
         """Move the model where the camera was turned: foreground that suddenly covers much may be old background."""
@@ -255,23 +259,30 @@ class Adaptive(AdaptiveModel):
         scalars, planes = self._scalars, self._planes()
         sample = make_sample(frame.reshape(-1), planes[1], excluded, self._size, white)
         exposure = measure(sample, self._half_box() * 255 * scalars["base"] * scalars["brightness"])
+        scalars["black"], scalars["relit"] = follow_black(scalars["black"], sample), float(exposure.gains is not None)
         if exposure.gains is not None:
             allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
             change_light(self._arrays["colours"], exposure.gains, white, self._dither, allowed)
             self._arrays["square_ages"][:] = 0
         if exposure.sigma is not None:
-            scalars["sigma"] = follow_noise(scalars["sigma"], exposure.sigma)
-            before, coefficients = scalars["brightness"], self._arrays["coefficients"][0].reshape(-1)
-            learned = sample_background(planes[1], coefficients, self._votes.size)
-            scalars["coloured"] = float(has_colour(learned, white))
-            scalars["brightness"] = follow_brightness(before, learned, white)
-            if scalars["brightness"] != before:
-                self._converged[:], self._arrays["square_ages"][:] = 0, 0
-            base = least_width_factor(scalars["sigma"] / scalars["brightness"], self._parameters["width"])
-            if abs(base - scalars["base"]) > _NEW_BASE * scalars["base"]:
-                scalars["base"] = base
-                self._converged[:] = 0
+            self._fit_widths(exposure.sigma)
         return exposure.gains is not None
+
+    def _fit_widths(self, sigma: float) -> None:
+        """Fit widths to the noise measured now and to the light of the scene."""
+        scalars, width, before = self._scalars, self._parameters["width"], self._scalars["brightness"]
+        scalars["sigma"] = follow_noise(scalars["sigma"], sigma)
+        white, background = self._white(self._seen.planes.dtype), self._planes()[1]
+        learned = sample_background(background, self._arrays["coefficients"][0].reshape(-1), self._votes.size)
+        scalars["coloured"] = float(has_colour(learned, white))
+        light = Light(white, scalars["black"], scalars["sigma"] / width)
+        scalars["brightness"] = follow_brightness(before, learned, light)
+        if scalars["brightness"] != before:
+            self._converged[:], self._arrays["square_ages"][:] = 0, 0
+        base = least_width_factor(scalars["sigma"] / scalars["brightness"], width)
+        if abs(base - scalars["base"]) > _NEW_BASE * scalars["base"]:
+            scalars["base"] = base
+            self._converged[:] = 0
 
     def _score_frame(self, frame: Frame, found: Score | None) -> Mask:
         """Compare the frame with the model; return the raw mask within the region and write the score if wanted."""

@@ -16,13 +16,16 @@ from bgsub.detectors.adaptive._jit.exposure import (
     count_ratios,
     find_median,
     relight,
+    see_light,
 )
 
 __all__ = [
     "DARKEST",
     "LEAST_BASE",
     "Exposure",
+    "Light",
     "change_light",
+    "follow_black",
     "follow_brightness",
     "follow_noise",
     "has_colour",
@@ -47,9 +50,24 @@ LEAST_BASE = 0.5
 _ORDINARY = 100.0  # mean grey level of the background below which a scene is dark
 DARKEST = 0.1
 """Least brightness of a scene: below, the steps between the grey levels of a camera are all that there is."""
+_BLACK_RATE = 0.05  # at which what is added to all of the frame is believed,
+_BELOW = 1 / 3  # which is so far below the darkest that is seen, as a share of the distance from there to the mean,
+_DOUBT = 1.25  # and leaves so many times as much light for widths, as if it were twice as far below,
+_LEAST_SIGMAS = 3.0  # and kernels as wide as so many standard deviations of the noise
 _NEW_BRIGHTNESS = 0.05  # relative change below which the last one is kept
-_ROUNDING = 1.0  # grey levels by which channels of the same value may differ,
+_ROUNDING = 1.5  # grey levels by which channels of the same value may differ, for codecs round,
 _FEW_COLOURED = 0.01  # and the share of pixels that may have colour for all that: a clock, a lamp
+
+
+class Light(NamedTuple):
+    """What brightness is measured against."""
+
+    white: float
+    """Value of white."""
+    black: float
+    """From `follow_black`, in grey levels."""
+    noise: float
+    """Its standard deviation, as a share of `width`."""
 
 
 class Exposure(NamedTuple):
@@ -134,11 +152,36 @@ def sample_background(background: NDArray[Any], coefficients: NDArray[np.float32
     return few
 
 
-def follow_brightness(before: float, background: NDArray[Any], white: float) -> float:
+def follow_black(before: float, sample: Sample) -> float:
+    """Return how bright frames are where nothing is seen at all, from the light that fog or a lens adds.
+
+    The more of it there is, the less everything differs for the same brightness. Something in most scenes is nearly
+    black (the dark channel prior of He, Sun and Tang, 2009). Where nothing is dark, the scene may just have nothing
+    dark in it, therefore black is taken to be below the darkest of the sample by a third of what that is below the
+    mean; in most scenes this leaves nothing. It comes slowly, and goes at once when something dark is seen.
+
+    Parameters
+    ----------
+    before : float
+        In grey levels; 0 at first, as in most scenes.
+    sample : Sample
+
+    Returns
+    -------
+    float
+    """
+    see: Any = see_light
+    darkest, mean = see(sample)
+    black = min(max(float(darkest - _BELOW * (mean - darkest)), 0.0), 255.0)
+    return min(before + _BLACK_RATE * (black - before), black)
+
+
+def follow_brightness(before: float, background: NDArray[Any], light: Light) -> float:
     """Return how bright a scene is, as a share of an ordinary one: between `DARKEST` and 1.
 
     Where there is less light, everything differs by less, in proportion: objects, shadows and edges. What is said in
-    grey levels holds for an ordinary scene, and is multiplied by this share.
+    grey levels holds for an ordinary scene, and is multiplied by this share. Black is no light of the scene; but a
+    plain scene may look like fog, so a quarter is added to what black leaves, and kernels stay wide for the noise.
 
     Parameters
     ----------
@@ -146,8 +189,7 @@ def follow_brightness(before: float, background: NDArray[Any], white: float) -> 
         Returned if the brightness differs from it by less than a twentieth.
     background : (D, n) array
         From `sample_background`.
-    white : float
-        Value of white.
+    light : Light
 
     Returns
     -------
@@ -155,7 +197,9 @@ def follow_brightness(before: float, background: NDArray[Any], white: float) -> 
     """
     if background.size == 0:
         return before
-    brightness = min(max(float(background.mean(dtype=np.float64)) * 255.0 / white / _ORDINARY, DARKEST), 1.0)
+    mean = float(background.mean(dtype=np.float64)) * 255.0 / light.white
+    without_black = max(_DOUBT * (mean - light.black) / _ORDINARY, _LEAST_SIGMAS * light.noise)
+    brightness = min(max(min(mean / _ORDINARY, without_black), DARKEST), 1.0)
     return brightness if abs(brightness - before) > _NEW_BRIGHTNESS * before else before
 
 
@@ -172,10 +216,11 @@ def has_colour(background: NDArray[Any], white: float) -> bool:
     Returns
     -------
     bool
-        Whether channels differ by more than one grey level, the rounding of codecs, in more than 1 % of the pixels.
+        Whether channels differ by two grey levels or more, so not by the rounding of codecs, in more than 1 % of the
+        pixels.
     """
     differences = np.ptp(background.astype(np.float32), axis=0) * np.float32(255.0 / white)
-    return np.count_nonzero(differences > _ROUNDING) > _FEW_COLOURED * differences.size
+    return bool(np.count_nonzero(differences > _ROUNDING) > _FEW_COLOURED * differences.size)
 
 
 def follow_noise(before: float, sigma: float) -> float:

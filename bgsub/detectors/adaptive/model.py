@@ -36,7 +36,7 @@ from bgsub.detectors.adaptive.reduced import (
     reduced_shape,
     square_side,
 )
-from bgsub.detectors.adaptive.shadows import Colours
+from bgsub.detectors.adaptive.shadows import Colours, Levels
 from bgsub.detectors.adaptive.stages import MOVING
 from bgsub.detectors.kernel_bank import Judgement, KernelBank, aligned_zeros
 from bgsub.detectors.learning import Learning
@@ -63,6 +63,8 @@ _SPANS = {
     "sigma": Span(-1, 255),
     "base": Span(LEAST_BASE, 1),
     "brightness": Span(DARKEST, 1),
+    "black": Span(0, 255),
+    "relit": Span(0, 1),
     "coloured": Span(0, 1),
     "share": Span(0, 1),
     "sudden": Span(0, 2**53, 1),
@@ -264,8 +266,9 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._arrays = make_arrays(size, channels, self._parameters["slots"], frame.dtype)
         self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
         self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
-        self._scalars |= {"brightness": 1.0}  # of the scene, as a share of an ordinary one
-        self._scalars |= {"coloured": float(channels > 1)}  # whether the camera shows colours
+        # Brightness of the scene, as a share of an ordinary one; whether its light has just changed; what fog adds to
+        # the frame, in grey levels; and whether the camera shows colours.
+        self._scalars |= {"brightness": 1.0, "relit": 0.0, "black": 0.0, "coloured": float(channels > 1)}
         self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
         self._scalars |= {"share": 0.0, "sudden": 0}  # running mean of the foreground's; measurements far above it
         self._unseen: Mask | None = None  # what came into view when the camera was turned
@@ -334,6 +337,9 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
     def _scene_gain(self, dtype: np.dtype[Any]) -> np.float32:
         """Return `_gain` in the light of the scene."""
         return np.float32(self._gain(dtype) / self._scalars["brightness"] ** 2)
+
+    def _levels(self, dtype: np.dtype[Any]) -> Levels:
+        return Levels(self._scene_white(dtype), self._white(dtype) * float(self._scalars["black"]) / 255)
 
     def _half_box(self) -> float:
         """Return half a side of the cube round a support vector inside which k > tau at `width`; white is 1."""

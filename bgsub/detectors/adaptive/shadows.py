@@ -22,7 +22,7 @@ from bgsub.detectors.adaptive._jit.shadows import (
 from bgsub.detectors.adaptive.final_mask import scaled_side
 from bgsub.frames import Mask
 
-__all__ = ["Colours", "count_colours", "mark_shadows"]
+__all__ = ["Colours", "Levels", "count_colours", "mark_shadows"]
 
 _RULE = Darkening(
     darkest=np.float32(0.25),
@@ -46,6 +46,15 @@ _LIGHT = 12  # writing costs so many times less per pixel than most compiled fun
 _GRID_PX = 320 * 240  # larger frames are looked at on a grid of about so many pixels
 
 
+class Levels(NamedTuple):
+    """Values of a frame between which the light of the scene lies."""
+
+    white: float
+    """Brightness as a share of it makes grey levels, 255 for white."""
+    black: float = 0.0
+    """What is added to all of the frame, as by fog, which has no shadow."""
+
+
 class Colours(NamedTuple):
     """How well colours tell objects from shadows."""
 
@@ -62,7 +71,7 @@ class Colours(NamedTuple):
 
 
 def count_colours(
-    final: Mask, cells: Mask, frame: NDArray[Any], background: NDArray[Any], white: float, colours: Colours
+    final: Mask, cells: Mask, frame: NDArray[Any], background: NDArray[Any], levels: Levels, colours: Colours
 ) -> Colours:
     """Count the colours of a frame, in every second row and column of a grid of about 320x240, with those before.
 
@@ -79,8 +88,7 @@ def count_colours(
         What `clean` wrote of cells of 4x4 pixels.
     frame, background : (D, at least H * W) array
         Planes of the frame and of the learned background.
-    white : float
-        Value of white.
+    levels : Levels
     colours : Colours
         Of the frames before, which fade.
 
@@ -90,10 +98,8 @@ def count_colours(
     """
     count: Any = count_brighter
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
-    brighter, alike = count(Images(final, frame, background, np.float32(255.0 / white)), cells, _RULE, step)
-    return colours._replace(
-        brighter=_FADING * colours.brighter + brighter, alike=_FADING * colours.alike + alike
-    )
+    brighter, alike = count(_make_images(final, frame, background, levels), cells, _RULE, step)
+    return colours._replace(brighter=_FADING * colours.brighter + brighter, alike=_FADING * colours.alike + alike)
 
 
 def mark_shadows(
@@ -102,7 +108,7 @@ def mark_shadows(
     unfilled: Mask,
     frame: NDArray[Any],
     background: NDArray[Any],
-    white: float,
+    levels: Levels,
     threads: int,
     value: int,
     colours: Colours,
@@ -131,8 +137,7 @@ def mark_shadows(
         Not 0 for what was foreground before holes were filled; others may be, too.
     frame, background : (D, at least H * W) array
         Planes of the frame and of the learned background.
-    white : float
-        Value of white.
+    levels : Levels
     threads : int
         Threads to use, 0 for one per CPU.
     value : int
@@ -142,12 +147,11 @@ def mark_shadows(
     """
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
     side = min(_SIDE_PX, scaled_side(_SIDE_PX, (final.shape[0], final.shape[1])))
-    unit = np.float32(255.0 / white)
     rule = _RULE if colours.seen else _GREY_RULE
     if colours.tell_objects():
         rule = rule._replace(penumbra=_PENUMBRA)
     if step == 1:
-        found = _find(Images(final, frame, background, unit), unfilled, rule, side, threads)
+        found = _find(_make_images(final, frame, background, levels), unfilled, rule, side, threads)
     else:
         every = slice(step // 2, None, step)
         few = np.ascontiguousarray(final[every, every])
@@ -162,11 +166,16 @@ def mark_shadows(
         if width == 0:
             return
         solid = np.ascontiguousarray(unfilled[every, every][box])
-        found = _find(Images(inside, thin(frame), thin(background), unit), solid, rule, side, threads)
+        found = _find(_make_images(inside, thin(frame), thin(background), levels), solid, rule, side, threads)
         if found is not None:
             found = _take_border(few, found, box)
     if found is not None:
         run_bands(write_enlarged, mask.shape, threads, found, step, final, unfilled, value, mask, light=_LIGHT)
+
+
+def _make_images(mask: Mask, frame: NDArray[Any], background: NDArray[Any], levels: Levels) -> Images:
+    unit = 255.0 / levels.white
+    return Images(mask, frame, background, np.float32(unit), np.float32(levels.black * unit))
 
 
 def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: int) -> Mask | None:

@@ -6,7 +6,7 @@ import pytest
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
-from bgsub.detectors.adaptive.exposure import DARKEST, follow_brightness
+from bgsub.detectors.adaptive.exposure import DARKEST, Light, follow_brightness, sample_background
 from tests.detectors.adaptive.test_adaptive import SIZE, street
 
 needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
@@ -17,6 +17,7 @@ def video(light, frames, *, after=None, sigma=3.0):
     """Yield float frames (H, W, 3) of a street under so much light; the last ones show a thing, under `after`."""
     random = np.random.default_rng(1)
     scene = cv2.GaussianBlur(street().astype(np.float64), (0, 0), 1.5)
+    scene[:4] = 4  # else it would be in fog
     for index in range(frames):
         now = scene.copy()
         last = index >= frames - 4
@@ -88,8 +89,16 @@ def test_a_pixel_of_a_dark_scene_is_shown_as_it_is_judged():
 def test_brightness_is_a_share_of_an_ordinary_scene_s_and_changes_only_for_good_reason(
     level, before, expected, channels
 ):
-    background, coefficients = np.full((channels, 60 * 80 + 16), level, np.uint8), np.ones(60 * 80 + 16, np.float32)
+    background = np.full((channels, 500), level, np.uint8)
+    assert follow_brightness(before, background, Light(255.0, 0.0, 0.1)) == pytest.approx(expected)
+    assert follow_brightness(before, background[:, :0], Light(255.0, 0.0, 0.1)) == before
+
+
+def test_only_learned_pixels_of_the_frame_are_sampled():
+    background, coefficients = np.full((3, 60 * 80 + 16), 9, np.uint8), np.ones(60 * 80 + 16, np.float32)
     background[:, 60 * 80 :] = 255  # behind the last pixel
     background[:, :1000], coefficients[:1000] = 0, 0  # outside of the region that is looked at
-    assert follow_brightness(before, background, coefficients, 60 * 80, 255.0) == pytest.approx(expected)
-    assert follow_brightness(before, background, np.zeros_like(coefficients), 60 * 80, 255.0) == before
+    few = sample_background(background, coefficients, 60 * 80)
+    assert 1000 < few.size < 3000
+    assert (few == 9).all()
+    assert sample_background(background, np.zeros_like(coefficients), 60 * 80).size == 0

@@ -7,7 +7,7 @@ import numpy as np
 from bgsub._numba import compiled_views, part
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 
-__all__ = ["DARK", "LEVELS", "OCTAVE", "Sample", "compare", "count_ratios", "find_median", "relight"]
+__all__ = ["DARK", "LEVELS", "OCTAVE", "Sample", "compare", "count_ratios", "find_median", "relight", "see_light"]
 
 DARK = np.float32(8.0)
 """Grey levels that are added before ratios are formed, which noise would make meaningless near black."""
@@ -75,6 +75,22 @@ def compare(sample, gains, box, differences):
                 inside = inside and (near or (seen >= np.float32(254.0) and learned >= np.float32(254.0)))
             matched += 1 if inside else 0
     return compared, matched
+
+
+@compiled_views
+def see_light(sample):
+    """Return the least and the mean brightness of a sample of the frame in grey levels, those excluded and all."""
+    channels, least, total, count = sample.background.shape[0], np.float32(np.inf), np.float64(0.0), 0
+    for y in range(sample.step // 2, sample.height, sample.step):
+        for x in range(sample.step // 2, sample.width, sample.step):
+            start, brightness = (y * sample.width + x) * channels, np.float32(0.0)
+            for c in range(channels):
+                brightness += np.float32(sample.frame[start + c])
+            least = min(least, brightness)
+            total += np.float64(brightness)
+            count += 1
+    unit = np.float64(sample.unit) / channels
+    return np.float64(least) * unit, total / max(count, 1) * unit
 
 
 @compiled_views

@@ -43,6 +43,8 @@ class Images(NamedTuple):
     """the same"""
     unit: Any
     """f4: makes grey levels"""
+    black: Any = np.float32(0.0)
+    """f4, grey levels: what is added to all of the frame and the background, by fog for example"""
 
 
 class Darkening(NamedTuple):
@@ -94,20 +96,24 @@ def _add_channels(images, start, count, scratch):
     """Compute brightness and change of chromaticity of `count` pixels from `start` on."""
     seen, learned, change = scratch.seen, scratch.learned, scratch.change
     channels, one = images.frame.shape[0], np.float32(1.0)  # added so that nothing is black
-    share = images.unit / np.float32(channels)
+    share, added = images.unit / np.float32(channels), one - images.black
     for x in range(count):
-        seen[x] = one
-        learned[x] = one
+        seen[x] = added
+        learned[x] = added
         change[x] = np.float32(0.0)
     for c in range(channels):
         f, b = images.frame[c, start : start + count], images.background[c, start : start + count]
         for x in range(count):
             seen[x] += np.float32(f[x]) * share
             learned[x] += np.float32(b[x]) * share
+    for x in range(count):
+        seen[x] = max(seen[x], one)
+        learned[x] = max(learned[x], one)
     for c in range(channels):
         f, b = images.frame[c, start : start + count], images.background[c, start : start + count]
         for x in range(count):
-            now, before = np.float32(f[x]) * images.unit + one, np.float32(b[x]) * images.unit + one
+            now = max(np.float32(f[x]) * images.unit + added, one)
+            before = max(np.float32(b[x]) * images.unit + added, one)
             change[x] = max(change[x], abs(now * learned[x] - before * seen[x]))
 
 
@@ -228,17 +234,18 @@ def find_darkened(first_row, last_row, images, rule, found):
 def _is_brighter_and_alike(images, rule, pixel):
     """Return whether a pixel is brighter than the background, and whether it is that and has its chromaticity."""
     channels, one = images.frame.shape[0], np.float32(1.0)
-    share = images.unit / np.float32(channels)
-    seen, learned = one, one
+    share, added = images.unit / np.float32(channels), one - images.black
+    seen, learned = added, added
     for c in range(channels):
         seen += np.float32(images.frame[c, pixel]) * share
         learned += np.float32(images.background[c, pixel]) * share
+    seen, learned = max(seen, one), max(learned, one)
     if learned >= rule.lightest * seen:
         return False, False
     change = np.float32(0.0)
     for c in range(channels):
-        now = np.float32(images.frame[c, pixel]) * images.unit + one
-        before = np.float32(images.background[c, pixel]) * images.unit + one
+        now = max(np.float32(images.frame[c, pixel]) * images.unit + added, one)
+        before = max(np.float32(images.background[c, pixel]) * images.unit + added, one)
         change = max(change, abs(now * learned - before * seen))
     return True, change < rule.chromaticity * seen * learned
 

@@ -1,0 +1,134 @@
+"""Fog, which adds light to everything, and cameras that show no colours, in the adaptive detector."""
+
+import numpy as np
+import pytest
+
+from bgsub._opencv import cv2
+from bgsub.detectors import create
+from bgsub.detectors.adaptive.exposure import Light, follow_black, follow_brightness, has_colour, make_sample
+from bgsub.detectors.adaptive.shadows import Colours, Levels, mark_shadows
+from tests.detectors.adaptive.test_adaptive import SIZE, planes_of
+from tests.detectors.adaptive.test_dark import is_found, needs_compiler, video
+
+WHOLE = np.full(SIZE, 255, np.uint8)
+
+
+def settle(frame, times=200, dtype=np.uint8, white=255.0, black=0.0):
+    """Return what black comes to after so many times the same frame."""
+    frame = frame.astype(dtype)
+    background, included = planes_of(frame, frame)[1], np.zeros(SIZE, np.uint8).reshape(-1)
+    sample = make_sample(frame.reshape(-1), background, included, SIZE, white)
+    for _ in range(times):
+        black = follow_black(black, sample)
+    return black
+
+
+@needs_compiler
+@pytest.mark.parametrize(("contrast", "veil"), [(0.5, 80), (0.25, 100), (0.25, 150)])
+def test_a_thing_is_found_in_fog(contrast, veil):
+    model, random = create("adaptive"), np.random.default_rng(0)
+    for frame in video(1.0, 200, sigma=0.0):
+        noisy = frame * contrast + veil + random.normal(0, 1.5, frame.shape)
+        mask = model.apply(np.clip(noisy, 0, 255).astype(np.uint8))
+    assert is_found(mask)
+
+
+@pytest.mark.parametrize(("dtype", "white"), [(np.uint8, 255.0), (np.uint16, 65535.0), (np.float32, 1.0)])
+def test_fog_is_what_is_left_without_things_that_are_dark(dtype, white):
+    scene = np.random.default_rng(0).uniform(0, 255, (*SIZE, 3))
+    foggy = settle((100 + 0.25 * scene) * white / 255, dtype=dtype, white=white)
+    assert 60 < foggy < 100
+    assert settle(scene * white / 255, dtype=dtype, white=white) == 0
+
+
+def test_one_dark_thing_shows_that_a_bright_scene_is_in_no_fog():
+    scene = np.full((*SIZE, 3), 190.0)
+    scene[::2] += 20
+    assert settle(scene) > 150
+    scene[10:30, 10:30] = 20  # may be foreground
+    assert settle(scene) == 0
+
+
+def test_fog_comes_slowly():
+    scene = np.full((*SIZE, 3), 150.0)
+    assert settle(scene, 3) < 30
+    assert settle(scene, 20) < 120
+    assert settle(scene, 200) == pytest.approx(150, abs=1)
+    assert settle(scene * 0.2, 1, black=150.0) <= 30  # a lamp in it went out
+
+
+def test_the_light_of_fog_is_none_of_the_scene():
+    background = np.full((3, 500), 130, np.uint8)
+    assert follow_brightness(1.0, background, Light(255.0, 0.0, 0.1)) == 1
+    assert follow_brightness(1.0, background, Light(255.0, 90.0, 0.1)) == pytest.approx(0.5)
+    assert follow_brightness(1.0, background, Light(255.0, 90.0, 0.2)) == pytest.approx(0.6)  # kernels fit the noise
+    assert follow_brightness(1.0, background, Light(255.0, 90.0, 0.9)) == 1
+    assert follow_brightness(1.0, background // 4, Light(255.0, 30.0, 0.9)) == pytest.approx(0.32)
+    assert follow_brightness(1.0, background // 4, Light(255.0, 3.0, 0.0)) == pytest.approx(0.32)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_a_shadow_takes_nothing_of_the_light_of_fog(channels):
+    random = np.random.default_rng(0)
+    learned = np.repeat(random.uniform(60, 200, (60, 80, 1)), channels, 2)
+    lit = np.where(np.arange(60)[:, None, None] < 30, 0.6, 1.0)  # above from outside
+    mask, colours = np.where(np.ones((60, 80)) * lit[..., 0] < 1, np.uint8(255), np.uint8(0)), Colours()
+    veiled, black = 100 + 0.25 * learned, 100.0
+    found = {}
+    for name, levels in (("known", Levels(255.0, black)), ("unknown", Levels(255.0))):
+        found[name] = mask.copy()
+        now = 100 + 0.25 * learned * lit
+        plain = np.full_like(now, 105.0) * np.ones_like(now)  # a thing without texture
+        shadow, thing = now.copy(), now.copy()
+        thing[:30] = plain[:30]
+        left = [mask.copy(), mask.copy()]
+        for image, picture in zip(left, (shadow, thing), strict=True):
+            planes = planes_of(picture.astype(np.float32), veiled.astype(np.float32))
+            mark_shadows(image, mask, mask, *planes, levels, 1, 127, colours)
+        found[name] = [(image[:28] == 127).mean() for image in left]
+    assert found["known"][0] > 0.9
+    assert found["known"][1] < 0.05
+    assert found["unknown"][1] > 0.9  # so it was
+
+
+@pytest.mark.parametrize(("dtype", "unit"), [(np.uint8, 1), (np.uint16, 257), (np.float32, 1 / 255)])
+def test_colour_is_more_than_rounding_in_more_than_a_few_pixels(dtype, unit):
+    grey = np.repeat(np.random.default_rng(0).integers(5, 250, (1, 1000)), 3, 0).astype(np.float64)
+    white = 255.0 * unit
+    assert not has_colour((grey * unit).astype(dtype), white)
+    rounded = grey.copy()
+    rounded[0] += 1
+    assert not has_colour((rounded * unit).astype(dtype), white)
+    clock = grey.copy()
+    clock[1, :9] += 50
+    assert not has_colour((clock * unit).astype(dtype), white)
+    faint = grey.copy()
+    faint[2, :500] -= 3
+    assert has_colour((faint * unit).astype(dtype), white)
+    assert not has_colour(grey[:1], white)
+    assert not has_colour(grey[:, :0], white)
+
+
+@needs_compiler
+def test_a_grey_picture_has_the_same_mask_in_one_channel_and_in_three():
+    one, three = create("adaptive"), create("adaptive")
+    for frame in video(1.0, 60, sigma=2.0):
+        grey = cv2.cvtColor(np.clip(frame, 0, 255).astype(np.uint8), cv2.COLOR_BGR2GRAY)
+        single, triple = one.apply(grey), three.apply(cv2.merge([grey, grey, grey]))
+    assert (single != 0).any()
+    assert np.mean(single != triple) < 0.002
+
+
+@needs_compiler
+def test_a_plain_dark_thing_is_no_shadow_in_a_grey_picture():
+    random = np.random.default_rng(0)
+    texture, model = random.normal(0, 14, SIZE), create("adaptive")
+    texture[-4:] = -150  # in no fog
+    for index in range(80):
+        grey = 150 + texture
+        if index >= 72:
+            grey[20:40, 20:50] = 60
+            grey[15:20, 30:40] = 230  # what could cast it
+        noisy = np.clip(grey + random.normal(0, 1, SIZE), 0, 255).astype(np.uint8)
+        mask = model.apply(cv2.merge([noisy, noisy, noisy]))
+    assert (mask[22:38, 22:48] == 255).mean() > 0.95
