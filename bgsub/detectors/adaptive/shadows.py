@@ -47,12 +47,11 @@ _GRID_PX = 320 * 240  # larger frames are looked at on a grid of about so many p
 
 
 class Levels(NamedTuple):
-    """Values of a frame between which the light of the scene lies."""
+    """The values of a frame that count as white and as black, since fog adds light that has no shadow."""
 
     white: float
-    """Brightness as a share of it makes grey levels, 255 for white."""
+    """A 255th of it is a grey level."""
     black: float = 0.0
-    """What is added to all of the frame, as by fog, which has no shadow."""
 
 
 class Colours(NamedTuple):

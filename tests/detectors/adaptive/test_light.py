@@ -183,24 +183,25 @@ def test_onsets_are_counted_away_from_large_squares_and_recent_small_ones():
     assert costs == {0, 0.25, 1}
 
 
-@pytest.mark.parametrize("channels", [1, 3])
-def test_darkened_background_equals_plain_numpy(channels):
+@pytest.mark.parametrize(("channels", "black"), [(1, 0), (3, 0), (1, 50), (3, 50)])
+def test_darkened_background_equals_plain_numpy(channels, black):
     height, width = (8, 70) if SMALL else (20, 150)
     random = np.random.default_rng(channels)
     background = random.integers(40, 200, (channels, height, width)).astype(np.float64)
     frame = background * random.choice([0.5, 0.8, 1.0, 1.2], (height, width))
     frame[:, : height // 2] = background[:, : height // 2] * 0.6 + random.normal(0, 6, (channels, height // 2, width))
-    frame, background = np.clip(frame, 0, 255).astype(np.uint8), background.astype(np.uint8)
+    frame, background = np.clip(frame + black, 0, 255).astype(np.uint8), (background + black).astype(np.uint8)
     mask = np.where(random.random((height, width)) < 0.8, np.uint8(255), np.uint8(0))
     mask[:, 64:66] = 0
     rule = Darkening(*(np.float32(value) for value in (0.25, 0.97, 0.09, 0.002, 30.0, 6.25)))
-    images = Images(mask, frame.reshape(channels, -1), background.reshape(channels, -1), np.float32(1))
+    planes = frame.reshape(channels, -1), background.reshape(channels, -1)
+    images = Images(mask, *planes, np.float32(1), np.float32(black))
     found = np.full_like(mask, 7)
     for first, last in ((0, height // 3), (height // 3, height)):
         find_darkened(first, last, images, rule, found)
 
-    now, learned = frame.astype(np.float64) + 1, background.astype(np.float64) + 1
-    f, b = now.mean(0), learned.mean(0)
+    f, b = (np.maximum(image.astype(np.float64).mean(0) - black, 0) + 1 for image in (frame, background))
+    now, learned = (np.maximum(image.astype(np.float64) - black, 0) + 1 for image in (frame, background))
     change = np.abs(now / f - learned / b).max(0)
     candidate = (mask != 0) & (f > 0.25 * b) & (f < 0.97 * b) & (change < 0.09)
     sure = np.zeros(mask.shape, bool)  # away from the limits, where rounding decides
@@ -261,13 +262,13 @@ def test_sums_of_regions_equal_plain_numpy():
     box = slice(top, 11), slice(left, 79)
     count, labels = cv2.connectedComponents(np.ascontiguousarray(mask[box]), connectivity=8)
     sums = np.full((count, 4), np.nan, np.float32)
-    images = Images(mask, frame, background, np.float32(1))
+    images = Images(mask, frame, background, np.float32(0.5), np.float32(8))
     sum_regions(images, left, top, labels, shadows, sums)
     for region in range(1, count):
         inside = labels == region
         shaded = inside & (shadows[box] != 0)
         light, learned = (
-            planes.reshape(3, *size)[:, *box][:, shaded].sum(dtype=float) for planes in (frame, background)
+            (planes.reshape(3, *size)[:, *box][:, shaded] * 0.5 - 8).sum() for planes in (frame, background)
         )
         assert sums[region].tolist() == [inside.sum(), shaded.sum(), light, learned]
     assert count > 5
@@ -284,7 +285,7 @@ def test_borders_of_regions_are_summed_as_by_plain_numpy():
     everywhere = np.zeros(size, int)
     everywhere[top:, left:] = labels
     expected = np.zeros((count, 4))
-    bright = [planes.astype(int).sum(0).reshape(size) for planes in (frame, background)]
+    bright = [(planes * 0.5 - 8).sum(0).reshape(size) for planes in (frame, background)]
     for y, x in np.argwhere(chosen[everywhere]):
         for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0)):
             places = [(y + far * down, x + far * right) for far in (-1, 1, 3)]
@@ -294,7 +295,8 @@ def test_borders_of_regions_are_summed_as_by_plain_numpy():
             if everywhere[before] == everywhere[y, x] and mask[beside] == 0 and mask[after] == 0:
                 expected[everywhere[y, x]] += [image[place] for place in (before, after) for image in bright]
     sums = np.full((count, 4), np.nan, np.float32)
-    sum_borders(Images(mask, frame, background, np.float32(1)), left, top, labels, chosen, sums)
+    images = Images(mask, frame, background, np.float32(0.5), np.float32(8))
+    sum_borders(images, left, top, labels, chosen, sums)
     assert sums.tolist() == expected.tolist()
     assert (expected > 0).all(1).sum() > 5
 

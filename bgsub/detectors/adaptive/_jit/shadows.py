@@ -304,7 +304,8 @@ def sum_regions(images, left, top, labels, shadows, sums):
     shadows : (H, W) u1
         255 in shadows.
     sums : (R, 4) f4
-        Written: pixels, pixels in shadow, and in these the sums of the frame and of the background.
+        Written: pixels, pixels in shadow, and in these the sums of the frame and of the background, in grey levels
+        above black.
     """
     channels, width, zero = images.frame.shape[0], images.mask.shape[1], np.float32(0.0)
     sums[:] = zero
@@ -322,8 +323,8 @@ def sum_regions(images, left, top, labels, shadows, sums):
                 if shadows[top + y, left + x] == 255:
                     light, learned = zero, zero
                     for c in range(channels):
-                        light += np.float32(images.frame[c, start + x])
-                        learned += np.float32(images.background[c, start + x])
+                        light += np.float32(images.frame[c, start + x]) * images.unit - images.black
+                        learned += np.float32(images.background[c, start + x]) * images.unit - images.black
                     sums[region, 1] += np.float32(1.0)
                     sums[region, 2] += light
                     sums[region, 3] += learned
@@ -346,7 +347,7 @@ def sum_borders(images, left, top, labels, chosen, sums):
     chosen : (R,) b1
         Regions to measure.
     sums : (R, 4) f4
-        Written: sums of the frame and of the background inside, and of both outside.
+        Written: sums of the frame and of the background inside, and of both outside, in grey levels above black.
     """
     channels, (rows, columns) = images.frame.shape[0], images.mask.shape
     sums[:] = np.float32(0.0)
@@ -367,10 +368,10 @@ def sum_borders(images, left, top, labels, chosen, sums):
                     continue
                 inside, outside = (top + before_y) * columns + left + before_x, after_y * columns + after_x
                 for c in range(channels):
-                    sums[region, 0] += np.float32(images.frame[c, inside])
-                    sums[region, 1] += np.float32(images.background[c, inside])
-                    sums[region, 2] += np.float32(images.frame[c, outside])
-                    sums[region, 3] += np.float32(images.background[c, outside])
+                    sums[region, 0] += np.float32(images.frame[c, inside]) * images.unit - images.black
+                    sums[region, 1] += np.float32(images.background[c, inside]) * images.unit - images.black
+                    sums[region, 2] += np.float32(images.frame[c, outside]) * images.unit - images.black
+                    sums[region, 3] += np.float32(images.background[c, outside]) * images.unit - images.black
 
 
 @compiled_views
