@@ -219,8 +219,11 @@ def has_colour(background: NDArray[Any], white: float) -> bool:
         Whether channels differ by two grey levels or more, so not by the rounding of codecs, in more than 1 % of the
         pixels.
     """
-    differences = np.ptp(background.astype(np.float32), axis=0) * np.float32(255.0 / white)
-    return bool(np.count_nonzero(differences > _ROUNDING) > _FEW_COLOURED * differences.size)
+    least = most = background[0]
+    for plane in background[1:]:  # np.ptp takes ten times as long for so few
+        least, most = np.minimum(least, plane), np.maximum(most, plane)
+    coloured = np.count_nonzero(most - least > _ROUNDING * white / 255.0)
+    return bool(coloured > _FEW_COLOURED * least.size)
 
 
 def follow_noise(before: float, sigma: float) -> float:
