@@ -20,7 +20,7 @@ import numpy as np
 from bgsub._opencv import cv2
 from bgsub.bench import make_frames
 from bgsub.detectors.adaptive import detector as adaptive
-from bgsub.detectors.adaptive import exposure, final_mask, ghosts, lighting, model, reduced, shadows
+from bgsub.detectors.adaptive import camera, exposure, final_mask, ghosts, lighting, model, reduced, shadows
 from bgsub.evaluation import evaluate, find_sequences
 
 _NEVER = 1e9
@@ -83,7 +83,7 @@ VARIANTS: list[Variant] = [
     ("colours never tell shadows", {(shadows, "_SELDOM"): 0.0}, {}, _PLAIN),
     ("lone shadows may be sharp", {(shadows, "_SHARP"): _NEVER}, {}, _PLAIN),
     ("shadows may lie between", {(shadows, "_BETWEEN"): 1.0}, {}, _PLAIN),
-    ("a knocked camera is not followed", {(adaptive, "is_sudden"): lambda *_: False}, {}, _PLAIN),
+    ("a knocked camera is not followed", {(camera, "is_sudden"): lambda *_: False}, {}, _PLAIN),
     ("shadows of walkers are light", {(adaptive, "_SHADE_S"): 0.0}, {}, _PLAIN),
     ("brighter regions are light at once", {(lighting, "_AT_ONCE"): -1.0}, {}, _PLAIN),
     ("no search for changed light", {(adaptive, "find_relit"): lambda *_: None}, {}, _PLAIN),

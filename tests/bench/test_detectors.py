@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bench.detectors.ablation import VARIANTS
 from bench.detectors.sensitivity import CONSTANTS, FACTORS, scaled
 from bench.detectors.spoiled import WAYS, dark
 
@@ -11,6 +12,13 @@ from bench.detectors.spoiled import WAYS, dark
 def test_every_constant_exists_and_is_changed(module, name):
     value = getattr(module, name)
     assert all(scaled(value, factor) != value for factor in FACTORS)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant[0])
+def test_every_mechanism_that_is_removed_is_where_it_is_looked_for(variant):
+    _, changes, parameters, kind = variant
+    assert all(hasattr(module, name) for module, name in changes)
+    kind(**parameters)
 
 
 @pytest.mark.parametrize("way", WAYS)

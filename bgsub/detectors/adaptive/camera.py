@@ -1,4 +1,4 @@
-"""Knocks: the camera turned a little, at once and for good, so that all of the background lies elsewhere."""
+"""The camera: its noise, the light that it sees, and knocks, after which all of the background lies elsewhere."""
 
 import math
 from typing import Any, NamedTuple
@@ -8,16 +8,31 @@ from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLOCK
-from bgsub.detectors.adaptive.block_images import as_image, count_blocks
-from bgsub.frames import Mask
+from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
+from bgsub.detectors.adaptive.exposure import (
+    Light,
+    change_light,
+    follow_black,
+    follow_brightness,
+    follow_noise,
+    has_colour,
+    least_width_factor,
+    make_sample,
+    measure,
+    sample_background,
+)
+from bgsub.detectors.adaptive.model import AdaptiveModel
+from bgsub.frames import Frame, Mask
 
-__all__ = ["Shift", "find_shift", "is_sudden", "move"]
+__all__ = ["CameraFollower", "Shift", "find_shift", "is_sudden", "move"]
 
 _GRID_PX = 320 * 240  # larger frames are compared on a grid of about so many pixels
 _SUDDEN, _USUAL = 0.05, 2.0  # foreground above this share of the frame and so many times its mean may be a knock
 _LARGEST = 0.2  # of the frame's smaller side
 _EXPLAINS = 0.5  # a shift is real if at most this share of the pixels that did not match is left,
 _LEAST = 0.05  # and so many did not
+_SHARE_RATE = 0.02  # of the running mean of the share of foreground
+_NEW_BASE = 0.02  # relative change of the least width factor that is worth going through all pixels for
 
 
 class Shift(NamedTuple):
@@ -109,3 +124,57 @@ def move(arrays: dict[str, NDArray[Any]], size: tuple[int, int], shift: Shift) -
     new = np.full(size, 255, np.uint8)
     new[_overlap(down, height)[0], _overlap(right, width)[0]] = 0
     return new
+
+
+class CameraFollower(AdaptiveModel):
+    """The model that follows its camera: where it looks, the light that it sees, and its noise."""
+
+    def _follow_camera(self, frame: Frame, where: Mask | None) -> None:
+        """Move the model where the camera was turned: foreground that suddenly covers much may be old background."""
+        arrays, scalars = self._arrays, self._scalars
+        share = cv2.countNonZero(as_image(arrays["previous_mask"], self._size)) / self._votes.size
+        scalars["sudden"] = scalars["sudden"] + 1 if is_sudden(share, scalars["share"]) else 0
+        scalars["share"] += _SHARE_RATE * (share - scalars["share"])
+        # At first, then ever more seldom: the camera may shake for a while, but most often something large came in.
+        if int(scalars["sudden"]).bit_count() == 1 and where is None and self._roi is None:
+            shift = find_shift(frame, self._planes()[1], self._scene_white(frame.dtype), self._half_box() * 255)
+            if shift is not None:
+                self._unseen = move(arrays, self._size, shift)
+                arrays["previous_mask"][:], arrays["dominant"][:], self._converged[:] = 0, 0, 0
+                arrays["square_ages"][:] = 0
+
+    def _follow_exposure(self, frame: Frame, where: Mask | None) -> bool:
+        """Bring the model under the light of this frame if all of it has changed, and fit widths to light and noise.
+
+        Return whether the light has changed.
+        """
+        white, excluded = self._white(frame.dtype), self._arrays["previous_mask"].reshape(-1)
+        if where is not None:
+            excluded = excluded[: where.size] | (where.reshape(-1) == 0)
+        scalars, planes = self._scalars, self._planes()
+        sample = make_sample(frame.reshape(-1), planes[1], excluded, self._size, white)
+        exposure = measure(sample, self._half_box() * 255 * scalars["base"] * scalars["brightness"])
+        scalars["black"], scalars["relit"] = follow_black(scalars["black"], sample), float(exposure.gains is not None)
+        if exposure.gains is not None:
+            allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
+            change_light(self._arrays["colours"], exposure.gains, white, self._dither, allowed)
+            self._arrays["square_ages"][:] = 0
+        if exposure.sigma is not None:
+            self._fit_widths(exposure.sigma)
+        return exposure.gains is not None
+
+    def _fit_widths(self, sigma: float) -> None:
+        """Fit widths to the noise measured now and to the light of the scene."""
+        scalars, width, before = self._scalars, self._parameters["width"], self._scalars["brightness"]
+        scalars["sigma"] = follow_noise(scalars["sigma"], sigma)
+        white, background = self._white(self._seen.planes.dtype), self._planes()[1]
+        learned = sample_background(background, self._arrays["coefficients"][0].reshape(-1), self._votes.size)
+        scalars["coloured"] = float(has_colour(learned, white))
+        light = Light(white, scalars["black"], scalars["sigma"] / width)
+        scalars["brightness"] = follow_brightness(before, learned, light)
+        if scalars["brightness"] != before:
+            self._converged[:], self._arrays["square_ages"][:] = 0, 0
+        base = least_width_factor(scalars["sigma"] / scalars["brightness"], width)
+        if abs(base - scalars["base"]) > _NEW_BASE * scalars["base"]:
+            scalars["base"] = base
+            self._converged[:] = 0

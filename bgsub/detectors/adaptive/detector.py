@@ -11,19 +11,7 @@ from bgsub.detectors.adaptive._jit.feedback import WIDEST
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image
-from bgsub.detectors.adaptive.camera import find_shift, is_sudden, move
-from bgsub.detectors.adaptive.exposure import (
-    Light,
-    change_light,
-    follow_black,
-    follow_brightness,
-    follow_noise,
-    has_colour,
-    least_width_factor,
-    make_sample,
-    measure,
-    sample_background,
-)
+from bgsub.detectors.adaptive.camera import CameraFollower
 from bgsub.detectors.adaptive.final_mask import (
     FINE_PX,
     Dynamics,
@@ -36,7 +24,7 @@ from bgsub.detectors.adaptive.final_mask import (
 )
 from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
-from bgsub.detectors.adaptive.model import FULL, TAU, AdaptiveModel
+from bgsub.detectors.adaptive.model import FULL, TAU
 from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
 from bgsub.detectors.adaptive.shadows import count_colours, mark_shadows
 from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT, MAJORITY, SQUARES, STAGES
@@ -51,8 +39,6 @@ __all__ = ["Adaptive"]
 _FACTOR_RATE = 0.02
 _EARLY = 19.0  # width factors grow so many times faster at the start,
 _EARLY_FRAMES = 200.0  # fading with this time constant
-_NEW_BASE = 0.02  # relative change of the least width factor that is worth going through all pixels for
-_SHARE_RATE = 0.02  # of the running mean of the share of foreground
 _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise, light and camera,
 _CHANGED = 0.2  # and share of raw foreground above which light does not wait for the next one
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background;
@@ -72,7 +58,7 @@ _SHADOW = 127
 _FAR = np.float32(1e4)  # float frames may hold anything finite: beyond it nothing is like white, and squares overflow
 
 
-class Adaptive(AdaptiveModel):
+class Adaptive(CameraFollower):
     """Kernel density of the background at every pixel, with widths, memory and mask feeding back on each other.
 
     Each pixel keeps a few colours s_j with coefficients a_j and judges a colour x by its density
@@ -233,56 +219,6 @@ class Adaptive(AdaptiveModel):
         """Write a value where the final mask is shadow, compared with the background as it is now known."""
         levels, threads = self._levels(self._seen.planes.dtype), self._parameters["threads"]
         mark_shadows(mask, final, self._votes, *self._planes(), levels, threads, value, self._colours())
-
-    def _follow_camera(self, frame: Frame, where: Mask | None) -> None:
-        """Move the model where the camera was turned: foreground that suddenly covers much may be old background."""
-        arrays, scalars = self._arrays, self._scalars
-        share = cv2.countNonZero(as_image(arrays["previous_mask"], self._size)) / self._votes.size
-        scalars["sudden"] = scalars["sudden"] + 1 if is_sudden(share, scalars["share"]) else 0
-        scalars["share"] += _SHARE_RATE * (share - scalars["share"])
-        # At first, then ever more seldom: the camera may shake for a while, but most often something large came in.
-        if int(scalars["sudden"]).bit_count() == 1 and where is None and self._roi is None:
-            shift = find_shift(frame, self._planes()[1], self._scene_white(frame.dtype), self._half_box() * 255)
-            if shift is not None:
-                self._unseen = move(arrays, self._size, shift)
-                arrays["previous_mask"][:], arrays["dominant"][:], self._converged[:] = 0, 0, 0
-                arrays["square_ages"][:] = 0
-
-    def _follow_exposure(self, frame: Frame, where: Mask | None) -> bool:
-        """Bring the model under the light of this frame if all of it has changed, and fit widths to light and noise.
-
-        Return whether the light has changed.
-        """
-        white, excluded = self._white(frame.dtype), self._arrays["previous_mask"].reshape(-1)
-        if where is not None:
-            excluded = excluded[: where.size] | (where.reshape(-1) == 0)
-        scalars, planes = self._scalars, self._planes()
-        sample = make_sample(frame.reshape(-1), planes[1], excluded, self._size, white)
-        exposure = measure(sample, self._half_box() * 255 * scalars["base"] * scalars["brightness"])
-        scalars["black"], scalars["relit"] = follow_black(scalars["black"], sample), float(exposure.gains is not None)
-        if exposure.gains is not None:
-            allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
-            change_light(self._arrays["colours"], exposure.gains, white, self._dither, allowed)
-            self._arrays["square_ages"][:] = 0
-        if exposure.sigma is not None:
-            self._fit_widths(exposure.sigma)
-        return exposure.gains is not None
-
-    def _fit_widths(self, sigma: float) -> None:
-        """Fit widths to the noise measured now and to the light of the scene."""
-        scalars, width, before = self._scalars, self._parameters["width"], self._scalars["brightness"]
-        scalars["sigma"] = follow_noise(scalars["sigma"], sigma)
-        white, background = self._white(self._seen.planes.dtype), self._planes()[1]
-        learned = sample_background(background, self._arrays["coefficients"][0].reshape(-1), self._votes.size)
-        scalars["coloured"] = float(has_colour(learned, white))
-        light = Light(white, scalars["black"], scalars["sigma"] / width)
-        scalars["brightness"] = follow_brightness(before, learned, light)
-        if scalars["brightness"] != before:
-            self._converged[:], self._arrays["square_ages"][:] = 0, 0
-        base = least_width_factor(scalars["sigma"] / scalars["brightness"], width)
-        if abs(base - scalars["base"]) > _NEW_BASE * scalars["base"]:
-            scalars["base"] = base
-            self._converged[:] = 0
 
     def _score_frame(self, frame: Frame, found: Score | None) -> Mask:
         """Compare the frame with the model; return the raw mask within the region and write the score if wanted."""

@@ -5,6 +5,7 @@ import pytest
 
 from bgsub._opencv import cv2
 from bgsub.detectors import create
+from bgsub.detectors.adaptive._jit.exposure import Sample, see_light
 from bgsub.detectors.adaptive.exposure import Light, follow_black, follow_brightness, has_colour, make_sample
 from bgsub.detectors.adaptive.shadows import Colours, Levels, mark_shadows
 from tests.detectors.adaptive.test_adaptive import SIZE, planes_of
@@ -31,6 +32,18 @@ def test_a_thing_is_found_in_fog(contrast, veil):
         noisy = frame * contrast + veil + random.normal(0, 1.5, frame.shape)
         mask = model.apply(np.clip(noisy, 0, 255).astype(np.uint8))
     assert is_found(mask)
+
+
+@pytest.mark.parametrize(("dtype", "unit"), [(np.uint8, 1.0), (np.uint16, 1 / 257), (np.float32, 255.0)])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_the_darkest_and_the_mean_are_seen_as_by_plain_numpy(dtype, unit, channels):
+    frame = (np.random.default_rng(0).uniform(20, 250, (37, 53, channels)) / unit).astype(dtype)
+    frame[0, 0] = 0  # beside the grid
+    background, excluded = np.zeros((channels, 37 * 53), dtype), np.full(37 * 53, 255, np.uint8)
+    least, mean = see_light(Sample(frame.reshape(-1), background, excluded, 37, 53, 4, np.float32(unit)))
+    bright = frame[2::4, 2::4].astype(np.float64).mean(2) * unit
+    assert least == pytest.approx(bright.min(), rel=1e-5)
+    assert mean == pytest.approx(bright.mean(), rel=1e-5)
 
 
 @pytest.mark.parametrize(("dtype", "white"), [(np.uint8, 255.0), (np.uint16, 65535.0), (np.float32, 1.0)])
