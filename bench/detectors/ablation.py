@@ -19,8 +19,8 @@ import numpy as np
 
 from bgsub._opencv import cv2
 from bgsub.bench import make_frames
-from bgsub.detectors.adaptive import detector as adaptive
 from bgsub.detectors.adaptive import camera, exposure, final_mask, ghosts, lighting, model, reduced, shadows
+from bgsub.detectors.adaptive import detector as adaptive
 from bgsub.evaluation import evaluate, find_sequences
 
 _NEVER = 1e9

@@ -154,7 +154,7 @@ class CameraFollower(AdaptiveModel):
         scalars, planes = self._scalars, self._planes()
         sample = make_sample(frame.reshape(-1), planes[1], excluded, self._size, white)
         exposure = measure(sample, self._half_box() * 255 * scalars["base"] * scalars["brightness"])
-        scalars["black"], scalars["relit"] = follow_black(scalars["black"], sample), float(exposure.gains is not None)
+        scalars["black"] = follow_black(scalars["black"], sample)
         if exposure.gains is not None:
             allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
             change_light(self._arrays["colours"], exposure.gains, white, self._dither, allowed)

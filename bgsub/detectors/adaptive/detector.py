@@ -180,8 +180,7 @@ class Adaptive(CameraFollower):
         if frame.dtype == np.float32:
             frame = np.clip(frame, -_FAR, _FAR)
         frames, where = self._scalars["frames"], None if learning is None else learning.where
-        measures = learning is not None and frames > 0
-        due = frames % _EXPOSURE_INTERVAL == 0 or self._scalars["relit"] != 0  # light that has changed may flicker
+        measures, due = learning is not None and frames > 0, frames % _EXPOSURE_INTERVAL == 0
         if measures and due:
             self._follow_camera(frame, where)
             self._follow_exposure(frame, where)
