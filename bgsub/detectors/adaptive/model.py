@@ -265,8 +265,8 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._arrays = make_arrays(size, channels, self._parameters["slots"], frame.dtype)
         self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
         self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
-        # Brightness of the scene, as a share of an ordinary one; what fog adds to the frame, in grey levels; whether the
-        # camera shows colours.
+        # Brightness of the scene, as a share of an ordinary one; what fog adds to the frame, in grey levels; whether
+        # the camera shows colours.
         self._scalars |= {"brightness": 1.0, "black": 0.0, "coloured": float(channels > 1)}
         self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
         self._scalars |= {"share": 0.0, "sudden": 0}  # running mean of the foreground's; measurements far above it
