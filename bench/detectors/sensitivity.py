@@ -53,6 +53,8 @@ CONSTANTS: list[tuple[Any, str]] = [
     (reduced, "_OCCUPIED"),
     (exposure, "_MATCHING"),
     (ghosts, "_RATIO"),
+    (ghosts, "_YOUNG"),
+    (adaptive, "_GHOST_SEARCHES"),
     (ghosts, "_EDGE"),
     (shadows, "_DARK"),
     (shadows, "_SHARP"),

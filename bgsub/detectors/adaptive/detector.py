@@ -46,6 +46,7 @@ _FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, a
 _STATIC_INTERVAL = 8  # between two searches for static and for moving background
 _MOVING_SQUARES = 3  # side of the square of squares in which the background moves on average
 _GHOST_S, _GHOST_FRAMES = 0.16, 8  # at most so long, and so many frames, between two searches for ghosts,
+_GHOST_SEARCHES = 2  # of which a region has been foreground when it has not just come,
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240,
 _OLD = 0.2  # and the share of `memory_s` after which a background is not easily given up for one,
 COLOUR_INTERVAL = 4  # frames between two counts of the colours that tell shadows from objects
@@ -87,7 +88,7 @@ class Adaptive(CameraFollower):
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
-       are forgotten.
+       are forgotten, those that have just come only if it is three times as much of one.
     6. *Light*: in scenes whose background has a mean m below 100 of 255 grey levels, widths and all else that is said
        in grey levels are multiplied by max(m / 100, 0.1), since with less light everything differs by less. What fog
        adds to all of a frame is no light of the scene; it shows where nothing is dark. When one gain per channel
@@ -290,7 +291,9 @@ class Adaptive(CameraFollower):
             least = scaled_side(_GHOST_PX, self._size) ** 2
             planes, background = self._planes()
             old = _OLD * self._parameters["memory_s"] * self._parameters["rate_hz"] / self._scalars["scale"]
-            learned = Learned(background, as_image(self._arrays["coefficients"][0], self._size), old)
+            coefficients = as_image(self._arrays["coefficients"][0], self._size)
+            ages = as_image(self._arrays["foreground_ages"], self._size)
+            learned = Learned(background, coefficients, old, ages, _GHOST_SEARCHES * every)
             ghosts = find_ghosts(final, outlines, planes, learned, white, least)
             if ghosts is not None:
                 yield ghosts, FULL, GHOSTS

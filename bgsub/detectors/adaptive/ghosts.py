@@ -16,7 +16,8 @@ __all__ = ["Learned", "find_ghosts"]
 _MOST = 32  # regions looked at in one frame, the largest first
 _STEP = 2  # every so many points of an outline are looked at,
 _POINTS = 160  # and of a long one about so many
-_RATIO = 1.5  # along a ghost's outline, edges of the background outweigh those of the frame this often
+_RATIO = 1.5  # along a ghost's outline, edges of the background outweigh those of the frame this often,
+_YOUNG = 2.0  # or so many times as often where the region has just come
 _EDGE = 10.0  # and by so many grey levels (of a Sobel filter) a point
 _ARC = 0.2  # share of an outline that must look like a ghost's for a part to be one
 _MARGIN_PX = 4  # around a region that may have to be split
@@ -28,7 +29,7 @@ _LIKE = 0.6  # its mean differs this much less from theirs in the frame than in 
 
 
 class Learned(NamedTuple):
-    """The learned background."""
+    """The learned background, and since when there is something else."""
 
     planes: NDArray[Any]
     """(D, at least H * W): its colours."""
@@ -36,10 +37,19 @@ class Learned(NamedTuple):
     """(H, W): how long each has been seen,"""
     old: float
     """and the coefficient above which that is long."""
+    ages: NDArray[np.uint16]
+    """(H, W): for how many frames each pixel has been in the mask, not counting this one,"""
+    lasting: int
+    """and the age from which foreground has not just come."""
 
 
 def find_ghosts(
-    mask: Mask, outlines: Outlines, frame: NDArray[Any], learned: Learned, white: float, min_area_px: int
+    mask: Mask,
+    outlines: Outlines,
+    frame: NDArray[Any],
+    learned: Learned,
+    white: float,
+    min_area_px: int,
 ) -> Mask | None:
     """Find regions, or parts of them, whose outline is an edge in the background but not in the frame.
 
@@ -47,6 +57,9 @@ def find_ghosts(
     object has not yet left its ghost, the region they share is split along the edges of the frame (a watershed
     from outside, and from inside the real part of the outline), and the outer part is a ghost if along its share of
     the outline edges of the background outweigh those of the frame, and the frame looks there like its surroundings.
+
+    Where somebody walks past a door frame or a shelf, more edges go than come, too, but along his outline for a moment
+    only. A region that has just come is therefore a ghost only if its outline leaves no doubt.
 
     A background that was seen for long is not given up for a part of a region, nor for a region beside larger ones.
     Such a region may be a fragment of the object beside it: the legs of a person, say, where the dark cupboard behind
@@ -86,7 +99,8 @@ def find_ghosts(
         balance, total = float(excess.sum()), float(np.abs(excess).sum())
         more, less = (total + balance) / 2, (total - balance) / 2  # what positive and negative ones add up to
         found = None
-        if more > _RATIO * less and more > _EDGE * len(points):
+        is_edge = more > _RATIO * less and more > _EDGE * len(points)
+        if is_edge and (more > _YOUNG * _RATIO * less or _lasts(outlines[index], learned)):
             found = _fill(outlines[index], [outlines[other] for other in large[:rank]], mask, learned)
         elif cv2.countNonZero((excess > _EDGE).astype(np.uint8)) > _ARC * len(points):
             if _may_have_a_young_part(outlines[index], learned, min_area_px):
@@ -97,6 +111,15 @@ def find_ghosts(
             ghosts = np.zeros_like(mask) if ghosts is None else ghosts
             ghosts[found[0]] |= found[1]
     return ghosts
+
+
+def _lasts(outline: NDArray[Any], learned: Learned) -> bool:
+    """Return whether most of the region inside an outline has not just come."""
+    left, top, width, height = cv2.boundingRect(outline)
+    region = np.zeros((height, width), np.uint8)
+    cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=(-left, -top))
+    ages = learned.ages[top : top + height, left : left + width]
+    return bool(np.median(ages[region != 0]) >= learned.lasting)
 
 
 def _is_old(learned: Learned, box: tuple[slice, slice], region: NDArray[np.uint8]) -> bool:

@@ -330,8 +330,8 @@ def test_an_object_that_stops_is_no_ghost():
 
 
 def young(planes, mask):
-    """Return planes as a background that was seen for a moment only."""
-    return Learned(planes, np.ones(mask.shape, np.float32), 200.0)
+    """Return planes as a background that was seen for a moment only, and is hidden for long."""
+    return Learned(planes, np.ones(mask.shape, np.float32), 200.0, np.full(mask.shape, 100, np.uint16), 8)
 
 
 def test_ghosts_are_known_by_their_outline():
@@ -346,6 +346,22 @@ def test_ghosts_are_known_by_their_outline():
     assert find_ghosts(np.zeros_like(mask), [], flat, young(bright, mask), 255.0, 20) is None
 
 
+def test_a_region_that_has_just_come_is_a_ghost_only_if_its_outline_leaves_no_doubt():
+    """Edges of the background outweigh those of the frame by two to one: somebody before a bright door, or a ghost."""
+    learned, now = np.full((50, 60), 100, np.uint8), np.full((50, 60), 100, np.uint8)
+    learned[15:25, 20:40], now[25:35, 20:40] = 200, 150
+    mask = np.zeros((50, 60), np.uint8)
+    mask[15:35, 20:40] = 255
+    planes, past = now.reshape(1, -1), young(learned.reshape(1, -1), mask)
+    assert (find_ghosts(mask, find_outlines(mask), planes, past, 255.0, 20) == mask).all()
+    just_come = past._replace(ages=np.zeros(mask.shape, np.uint16))
+    ghosts = find_ghosts(mask, find_outlines(mask), planes, just_come, 255.0, 20)
+    assert ghosts is None or not ghosts[28:33, 23:37].any()
+    plain = past._replace(planes=np.where(mask != 0, np.uint8(200), np.uint8(100)).reshape(1, -1), ages=just_come.ages)
+    ghosts = find_ghosts(mask, find_outlines(mask), np.full_like(planes, 100), plain, 255.0, 20)
+    assert (ghosts == mask).all()
+
+
 @pytest.mark.parametrize("column", [52, 65])  # with 65, less of the larger region is near than the ghost covers
 def test_an_old_background_is_kept_beside_a_larger_region_only(column):
     learned, now = np.full((60, 90), 100, np.uint8), np.full((60, 90), 100, np.uint8)
@@ -355,7 +371,7 @@ def test_an_old_background_is_kept_beside_a_larger_region_only(column):
     beside = np.where((learned == 200) | (now == 30), np.uint8(255), np.uint8(0))
     planes, background = now.reshape(1, -1), learned.reshape(1, -1)
     for seen, kept in ((1.0, False), (900.0, True)):
-        past = Learned(background, np.full(alone.shape, seen, np.float32), 200.0)
+        past = young(background, alone)._replace(coefficients=np.full(alone.shape, seen, np.float32))
         assert (find_ghosts(alone, find_outlines(alone), planes, past, 255.0, 20) == alone).all()
         ghosts = find_ghosts(beside, find_outlines(beside), planes, past, 255.0, 20)
         assert (ghosts is None) if kept else (ghosts == alone).all()
