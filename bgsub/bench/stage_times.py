@@ -26,6 +26,7 @@ _METHODS: dict[type, Mapping[str, _Stage]] = {
         "_find_forgotten": "ghosts and light",
         "_forget_pixels": "ghosts and light",
         "_update": "update",
+        "_add_details": "details",
         "_mark_shadows": "shadows",
     },
     RingBank: {"_run_ring": _ring_stage},
@@ -79,9 +80,9 @@ def stages(model: Detector) -> Iterator[StageTimes]:
     The methods of this one object are wrapped and unwrapped again: other detectors, and this one outside the block,
     run as ever. A wrapped call costs about a microsecond, and there are at most ten per frame.
 
-    Stages of adaptive are score, final mask, ghosts and light, update; of norma and olk decide
-    (frames that are not learned) and learn (those that are, decided in the same pass); of a `TwoStepDetector` score
-    and learn. All others are one step.
+    Stages of adaptive are light and noise, score, final mask, ghosts and light, update, details, shadows; of norma and
+    olk decide (frames that are not learned) and learn (those that are, decided in the same pass); of a
+    `TwoStepDetector` score and learn. All others are one step.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from tests.video.moving_square import empty_frame, square_frame
 
 FRAMES = [empty_frame() if index < 20 else square_frame(index) for index in range(70)]
 STAGES = {
-    "adaptive": {"light and noise", "score", "final mask", "ghosts and light", "update", "shadows"},
+    "adaptive": {"light and noise", "score", "final mask", "ghosts and light", "update", "details", "shadows"},
     "norma": {"learn", "decide"},
     "olk": {"learn", "decide"},
     "mog2": {"step"},

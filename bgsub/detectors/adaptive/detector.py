@@ -17,6 +17,7 @@ from bgsub.detectors.adaptive.final_mask import (
     Dynamics,
     Outlines,
     clean,
+    find_details,
     find_outlines,
     find_static,
     follow_onsets,
@@ -27,7 +28,7 @@ from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.model import FULL, TAU
 from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
 from bgsub.detectors.adaptive.shadows import count_colours, mark_shadows
-from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT, MAJORITY, SQUARES, STAGES
+from bgsub.detectors.adaptive.stages import DETAILS, GHOSTS, LIGHT, MAJORITY, SQUARES, STAGES
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH
 from bgsub.detectors.learning import Learning
 from bgsub.detectors.parameters import param
@@ -84,7 +85,7 @@ class Adaptive(CameraFollower):
        large square, and in a small one where small squares seldom have a majority away from large ones (mean per cell
        of 4x4 pixels and frame below 0.002, where 1 counts that begins out of nothing, and 0.02 what goes on), in that
        one alone where the raw mask fills what is found; enclosed holes are filled. Sides grow with the frame's area to
-       the power 0.35.
+       the power 0.35. Masks also show, without learning from it, what is most of a 3x3 square beside all that.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
@@ -207,13 +208,25 @@ class Adaptive(CameraFollower):
                 self._scalars |= {"brighter": counted.brighter, "brighter_alike": counted.alike}
             self._update(learning, final)
         if mask is not None:
-            mask[:] = raw if self._parameters["raw"] else final
+            detailed = self._add_details(final, found)
+            mask[:] = raw if self._parameters["raw"] else detailed
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
             if marks or not (raw_wanted or self._parameters["shadows"]):
-                self._mark_shadows(mask, final, _SHADOW if marks else 0)
+                self._mark_shadows(mask, detailed, _SHADOW if marks else 0)
                 self._keep_stage(SHADOWS, mask)
             if raw_wanted and self.trace is not None:
                 self.trace.clear()  # none of these stages made this mask
+
+    def _add_details(self, final: Mask, raw: Mask) -> Mask:
+        """Return the final mask of a raw one with the details that are too thin for its squares."""
+        side = scaled_side(self._parameters["smoothing"], self._size)
+        if side == 1 or not cv2.hasNonZero(final):
+            return final
+        fine, threads = min(scaled_side(FINE_PX, self._size), side), self._parameters["threads"]
+        detailed = find_details(final, raw, self._arrays["static"], fine, threads)
+        self._confine(detailed, None)
+        self._keep_stage(DETAILS, detailed)
+        return detailed
 
     def _mark_shadows(self, mask: Mask, final: Mask, value: int) -> None:
         """Write a value where the final mask is shadow, compared with the background as it is now known."""

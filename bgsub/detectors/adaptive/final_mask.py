@@ -11,7 +11,7 @@ from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, average, count_onsets
-from bgsub.detectors.adaptive._jit.trimming import COUNTS, Trust, count_inside, trim
+from bgsub.detectors.adaptive._jit.trimming import COUNTS, Trust, add_details, count_inside, trim
 from bgsub.frames import Mask
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Dynamics",
     "Outlines",
     "clean",
+    "find_details",
     "find_outlines",
     "find_static",
     "follow_onsets",
@@ -108,6 +109,25 @@ def _trim(raw: Mask, static: Mask, side: int, threads: int, small: Mask, votes: 
     run_bands(count_inside, size, threads, raw, votes.mask, small, votes.cells, counts, light=_LIGHT)
     means, trust = cv2.boxFilter(counts, -1, (reach, reach)), Trust(np.float32(1 - _HOLES), np.float32(1 - _FINE_HOLES))
     run_bands(trim, size, threads, votes.mask, small, votes.cells, static, means, trust, light=_LIGHT)
+
+
+def find_details(final: Mask, raw: Mask, static: Mask, fine: int, threads: int) -> Mask:
+    """Return the final mask with its details, raw foreground too thin for the squares that made it.
+
+    A limb of two pixels never fills most of a square of five, and a mast does not either. Beside what was found, within
+    half of a small square, most of a square of three is therefore enough where small squares count. Such a square alone
+    would be a false alarm too often, and what is learned does without: along the outline of an object raw foreground is
+    shade and blur as well, and the background there has to be learned.
+
+    Masks are (H, W) uint8, 0 and 255; `static` is the grid that `find_static` writes, `fine` the side of a small one.
+    """
+    reach, detailed = fine // 2, final.copy()
+    _, top, _, height = cv2.boundingRect(final)
+    first, last = max(top - reach - 1, 0) // CELL, -(-min(top + height + reach + 1, len(final)) // CELL)
+    rows, cells = slice(CELL * first, CELL * last), slice(first, last)
+    size = (last - first, final.shape[1] * CELL)
+    run_bands(add_details, size, threads, raw[rows], final[rows], static[cells], reach, detailed[rows], light=_LIGHT)
+    return detailed
 
 
 def find_outlines(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) -> Outlines:

@@ -1,4 +1,4 @@
-"""Outlines by the votes of small squares alone, where the raw mask can be trusted with them."""
+"""Outlines: by the votes of small squares alone, where the raw mask can be trusted with them, and thin details."""
 
 from typing import Any, NamedTuple
 
@@ -7,11 +7,12 @@ import numpy as np
 from bgsub._jit.majority import CELL, IN_LARGE
 from bgsub._numba import compiled, inlined
 
-__all__ = ["COUNTS", "Trust", "count_inside", "trim"]
+__all__ = ["COUNTS", "Trust", "add_details", "count_inside", "trim"]
 
 COUNTS = 4
 """Counts of a cell: pixels inside what any squares found, and of these raw foreground; the same for small squares."""
 _REACH = 2  # pixels from one inside an object to the sides of a square that lies in it as a whole
+_MOST = np.uint8(5)  # of the nine pixels in a square of three
 
 
 class Trust(NamedTuple):
@@ -151,3 +152,79 @@ def trim(first, last, votes, small, cells, where, means, trust):
                 found, fine = votes[y], small[y]
                 for x in range(width):
                     found[x] &= fine[x] | kept[x]
+
+
+@inlined
+def _find_near(mask, y, reach, columns, near):
+    """Write what a square of 2 * reach + 1 pixels around each pixel of a row meets; return whether any meets anything.
+
+    columns : (W + 2 * reach,) u1, scratch, whose ends are 0
+    """
+    height, width = mask.shape
+    middle = columns[reach : reach + width]
+    for x in range(width):
+        middle[x] = mask[y, x]
+    for row in range(max(y - reach, 0), min(y + reach + 1, height)):
+        line = mask[row]
+        for x in range(width):
+            middle[x] |= line[x]
+    met = np.uint8(0)
+    for x in range(width):
+        near[x] = middle[x]
+        met |= middle[x]
+    if met != 0:
+        for shift in range(2 * reach + 1):
+            shifted = columns[shift : shift + width]
+            for x in range(width):
+                near[x] |= shifted[x]
+    return met != 0
+
+
+@inlined
+def _count_in_threes(raw, y, columns, counts):
+    """Count the raw foreground in the square of three pixels around each of a row; the border repeats itself.
+
+    columns : (W + 2,) u1, scratch
+    """
+    last, width = raw.shape[0] - 1, raw.shape[1]
+    above, here, below = raw[max(y - 1, 0)], raw[y], raw[min(y + 1, last)]
+    middle = columns[1 : 1 + width]
+    for x in range(width):
+        middle[x] = (above[x] & np.uint8(1)) + (here[x] & np.uint8(1)) + (below[x] & np.uint8(1))
+    columns[0], columns[width + 1] = columns[1], columns[width]
+    left, right = columns[:width], columns[2:]
+    for x in range(width):
+        counts[x] = left[x] + middle[x] + right[x]
+
+
+@compiled
+def add_details(first, last, raw, final, where, reach, detailed):
+    """Add to foreground the raw foreground beside it that is most of a square of three pixels.
+
+    Parameters
+    ----------
+    first, last : int
+        Rows of cells.
+    raw, final : (H, W) u1
+        Raw and final mask, 0 and 255.
+    where : (ceil(H / CELL), ceil(W / CELL)) u1
+        255 in cells where details count, else 0.
+    reach : int
+        How many rows and columns they may be away from what is in the final mask.
+    detailed : (H, W) u1
+        Holds the final mask; its details become 255.
+    """
+    height, width = raw.shape
+    columns, threes = np.zeros(width + 2 * reach, np.uint8), np.empty(width + 2, np.uint8)
+    near, counts, allowed = (np.empty(width, np.uint8), np.empty(width, np.uint8), np.empty(width, np.uint8))
+    for cell_row in range(first, last):
+        for cell in range(where.shape[1]):
+            for x in range(CELL * cell, min(CELL * (cell + 1), width)):
+                allowed[x] = where[cell_row, cell]
+        for y in _cell_rows(cell_row, height):
+            found, out = final[y], detailed[y]
+            if not _find_near(final, y, reach, columns, near):
+                continue
+            _count_in_threes(raw, y, threes, counts)
+            for x in range(width):
+                out[x] = found[x] | (np.uint8(255 if counts[x] >= _MOST else 0) & near[x] & allowed[x])

@@ -1,0 +1,80 @@
+"""Details of foreground: limbs and masts that are too thin for the squares of the final mask."""
+
+import numpy as np
+import pytest
+
+from bgsub import create
+from bgsub._jit.majority import CELL
+from bgsub._numba import JIT_ENABLED
+from bgsub.detectors.adaptive.final_mask import find_details, make_static
+from bgsub.detectors.adaptive.stages import DETAILS
+from bgsub.stages import StageTrace
+
+pytestmark = pytest.mark.compiled
+
+
+def expected(final: np.ndarray, raw: np.ndarray, static: np.ndarray, fine: int) -> np.ndarray:
+    """Return the final mask with its details, pixel by pixel."""
+    height, width = raw.shape
+    detailed, reach = final.copy(), fine // 2
+    around = np.pad(raw != 0, 1, mode="edge")
+    for y in range(height):
+        for x in range(width):
+            near = final[max(y - reach, 0) : y + reach + 1, max(x - reach, 0) : x + reach + 1].any()
+            most = around[y : y + 3, x : x + 3].sum() >= 5
+            if near and most and static[y // CELL, x // CELL]:
+                detailed[y, x] = 255
+    return detailed
+
+
+@pytest.mark.parametrize(("size", "fine"), [((41, 53), 5), ((24, 30), 9), ((9, 64), 3), ((4, 4), 5)])
+def test_details_are_most_of_a_square_of_three_beside_what_was_found(size, fine):
+    generator = np.random.default_rng(size[0])
+    raw = np.where(generator.random(size) < 0.5, np.uint8(255), np.uint8(0))
+    final = np.zeros(size, np.uint8)
+    final[size[0] // 3 : size[0] // 2, size[1] // 3 : size[1] // 2] = 255
+    static = np.where(generator.random(make_static(size).shape) < 0.7, np.uint8(255), np.uint8(0))
+    before = final.copy()
+    for threads in (1, 2):
+        detailed = find_details(final, raw, static, fine, threads)
+        assert (detailed == expected(final, raw, static, fine)).all()
+    assert (final == before).all()
+
+
+def test_nothing_has_no_details():
+    empty = np.zeros((24, 32), np.uint8)
+    assert not find_details(empty, np.full_like(empty, 255), make_static((24, 32)), 5, 1).any()
+
+
+def figure(left: int) -> np.ndarray:
+    """Return where somebody far away is: a body of six columns and two legs of two."""
+    where = np.zeros((240, 320), bool)
+    where[40:52, left : left + 6] = True
+    where[52:56, left : left + 2] = where[52:56, left + 4 : left + 6] = True
+    return where
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
+def test_legs_of_two_pixels_are_found_and_not_fed_back():
+    generator = np.random.default_rng(3)
+    scene = np.full((240, 320, 3), 90.0)
+    scene[:, :16] = 10  # something dark, as in most scenes
+    model = create("adaptive", threads=1)
+    model.trace = StageTrace()
+    found, before, false = [], [], []
+    for index in range(120):
+        where = figure(20 + index % 80) if index >= 60 else np.zeros((240, 320), bool)
+        frame = np.where(where[..., None], 200, scene) + generator.normal(0, 2, scene.shape)
+        model.trace.clear()
+        mask = model.apply(np.clip(np.rint(frame), 0, 255).astype(np.uint8)) != 0
+        if index >= 100:
+            steps = dict(model.trace.steps)
+            names = [stage for stage, _ in model.trace.steps]
+            legs = where.copy()
+            legs[:52] = False
+            found.append(mask[legs].mean())
+            before.append((steps[names[names.index(DETAILS) - 1]] != 0)[legs].mean())
+            false.append((mask & ~where).sum())
+    assert np.mean(found) > np.mean(before) + 0.2
+    assert np.mean(found) > 0.7
+    assert np.mean(false) < 10
