@@ -8,7 +8,7 @@ quality=fast, and of MOG2 and KNN with a median filter of 5.
 
 import argparse
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,11 +108,11 @@ WAYS: dict[str, Spoil] = {
 }
 
 
-def measure(sequence: Sequence, spoil: Spoil) -> list[float]:
-    """Return F of each detector on a sequence."""
+def measure(sequence: Sequence, spoil: Spoil, numbers: Iterable[int] | None = None) -> list[float]:
+    """Return F of each detector on a sequence, or on frames of it in a given order."""
     models = [create(name, **given) for name, given in DETECTORS.values()]
     scored, counts, roi = set(sequence.scored), np.zeros((len(models), 3), np.int64), None
-    for number in sequence.numbers:
+    for number in sequence.numbers if numbers is None else numbers:
         frame = sequence.read_input(number)
         colour = frame if frame.ndim == 3 else cv2.cvtColor(frame, cv2.COLOR_GRAY2BGR)
         spoiled = np.clip(np.rint(spoil(colour, number)), 0, 255).astype(np.uint8)

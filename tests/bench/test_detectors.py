@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from bench.detectors.ablation import VARIANTS
+from bench.detectors.cut import FRAMES, backwards, busy_starts
 from bench.detectors.sensitivity import CONSTANTS, FACTORS, scaled
 from bench.detectors.spoiled import WAYS, dark
+from bgsub._opencv import cv2
+from bgsub.evaluation import find_sequences
 
 
 @pytest.mark.parametrize(("module", "name"), CONSTANTS, ids=lambda part: getattr(part, "__name__", part))
@@ -36,3 +39,26 @@ def test_less_light_makes_differences_smaller():
     spoiled = dark(0.2, 2.0)(frame, 0)
     assert spoiled[25:].mean() - spoiled[:25].mean() == pytest.approx(20, abs=0.5)
     assert spoiled[:25].std() == pytest.approx(2.0, abs=0.1)
+
+
+def test_busy_starts_begin_with_the_most_foreground(tmp_path):
+    """A thing as large as half of the frame is there from frame 201 on, and a small one from frame 401 to 440."""
+    for folder in ("input", "groundtruth"):
+        (tmp_path / folder).mkdir()
+    for number in range(1, 501):
+        labels = np.zeros((24, 32), np.uint8)
+        labels[:, :16] = 255 * (201 <= number <= 300)
+        labels[:, 20:24] = 255 * (401 <= number <= 440)
+        cv2.imwrite(str(tmp_path / "input" / f"in{number:06d}.png"), labels)
+        cv2.imwrite(str(tmp_path / "groundtruth" / f"gt{number:06d}.png"), labels)
+    (sequence,) = find_sequences(tmp_path)
+    clips = busy_starts(sequence)
+    assert all(len(clip) == FRAMES and clip == list(range(clip[0], clip[0] + FRAMES)) for clip in clips)
+    assert clips[0][0] in range(201, 301)
+    assert all(labels_at(sequence, clip[0]).any() for clip in clips)
+    assert backwards(sequence)[:3] == [500, 499, 498]
+
+
+def labels_at(sequence, number):
+    """Return the labels of a frame of the sequence above."""
+    return sequence.read_labels(number, (24, 32))
