@@ -208,9 +208,9 @@ class Adaptive(CameraFollower):
                 self._scalars |= {"brighter": counted.brighter, "brighter_alike": counted.alike}
             self._update(learning, final)
         if mask is not None:
-            detailed = self._add_details(final, found)
-            mask[:] = raw if self._parameters["raw"] else detailed
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
+            detailed = final if raw_wanted else self._add_details(final, found)
+            mask[:] = raw if raw_wanted else detailed
             if marks or not (raw_wanted or self._parameters["shadows"]):
                 self._mark_shadows(mask, detailed, _SHADOW if marks else 0)
                 self._keep_stage(SHADOWS, mask)
@@ -218,7 +218,10 @@ class Adaptive(CameraFollower):
                 self.trace.clear()  # none of these stages made this mask
 
     def _add_details(self, final: Mask, raw: Mask) -> Mask:
-        """Return the final mask of a raw one with the details that are too thin for its squares."""
+        """Return the final mask with the details of the raw one that are too thin for its squares.
+
+        Like filled holes, they have no vote on what is shadow: with one, the borders of shadows would stay.
+        """
         side = scaled_side(self._parameters["smoothing"], self._size)
         if side == 1 or not cv2.hasNonZero(final):
             return final

@@ -44,12 +44,7 @@ class Learned(NamedTuple):
 
 
 def find_ghosts(
-    mask: Mask,
-    outlines: Outlines,
-    frame: NDArray[Any],
-    learned: Learned,
-    white: float,
-    min_area_px: int,
+    mask: Mask, outlines: Outlines, frame: NDArray[Any], learned: Learned, white: float, min_area_px: int
 ) -> Mask | None:
     """Find regions, or parts of them, whose outline is an edge in the background but not in the frame.
 
