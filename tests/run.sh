@@ -4,6 +4,7 @@
 #   sh tests/run.sh --all          everything, as continuous integration does
 #   sh tests/run.sh --lowest       the quick tests with the lowest versions that pyproject.toml allows
 #   sh tests/run.sh --newest       the quick tests with the newest versions of everything, previews included
+#   sh tests/run.sh --coverage     which lines of the detectors plain Python runs in the tests
 #   sh tests/run.sh --package      builds sdist and wheel, and runs the wheel in an environment of its own
 #   sh tests/run.sh -k camera      other arguments go to pytest alone
 set -eu
@@ -22,6 +23,10 @@ setup dev
 
 case ${1:-} in
     --lowest | --newest) exec "$python" -m pytest -q -W error -n auto -m "not slow" ;;
+    --coverage)
+        export NUMBA_DISABLE_JIT=1
+        exec "$python" -m pytest -q -n auto tests/detectors tests/objects -m "compiled and not slow" \
+            --cov=bgsub.detectors --cov-report=term-missing:skip-covered --cov-fail-under=90 ;;
     "") tests="not slow" ;;
     --all) tests="" ;;
     *) exec "$python" -m pytest -W error "$@" ;;
@@ -36,30 +41,32 @@ fi
 step() { say "== $1"; shift; "$@"; }
 # Two more than processors: many tests wait for processes that they started.
 workers=$("$python" -c "import os; print((os.cpu_count() or 1) + 2)")
-# Ahead, since workers that begin at the same time would each compile the same.
-compile() {
-    "$python" -m bgsub warmup adaptive --quiet & adaptive=$!
-    "$python" -m bgsub warmup norma --quiet
-    "$python" -m bgsub warmup olk --quiet
-    wait "$adaptive"
-}
 pytest() { "$python" -m pytest -q -W error -n "$workers" --dist worksteal "$@"; }
+# Ahead, since workers that begin at the same time would each compile the same, and beside mypy, which takes as long.
+# `tests.conftest` says where the tests keep compiled code.
+compile() {
+    for detector in adaptive norma olk; do
+        "$python" -c "import sys, tests.conftest; from bgsub.cli import main; sys.exit(main())" warmup "$detector" --quiet || return
+    done
+}
 step "ruff" "$python" -m ruff check .
 step "ruff format" "$python" -m ruff format --check .
+compile & compiled=$!
+checked=
+# An index past the end reads rubbish silently in compiled code.
+if [ "${1:-}" = --all ]; then (export NUMBA_BOUNDSCHECK=1; compile) & checked=$!; fi
 step "mypy" "$python" -m mypy
 step "import-linter" "$root/.venv/bin/lint-imports" --no-logo
-step "compile" compile
+step "compile" wait "$compiled"
+[ -z "$checked" ] || step "compile with bounds checked" wait "$checked"
 step "tests" pytest -m "$tests"
 [ "${1:-}" = --all ] || exit 0
-# An index past the end reads rubbish silently in compiled code, and only plain Python counts its lines. What is slow
-# starts processes, or compiles what it looks at, which is the same either way; so are indices of other types of values,
-# which the contract of detectors goes through. Detectors are checked twice, since plain Python sees small frames alone;
-# it sees all that learners do.
+# What is slow starts processes, or compiles what it looks at, which is the same either way; so are indices of other
+# types of values, which the contract of detectors goes through. Detectors are checked twice, since plain Python sees
+# small frames alone; it sees all that learners do.
 export NUMBA_BOUNDSCHECK=1
-step "compile with bounds checked" compile
 step "compiled code with bounds checked" pytest tests/detectors tests/objects -m "compiled and not slow" \
     -k "not uint16 and not float and not contract and not white_sets and not occasions"
 unset NUMBA_BOUNDSCHECK
 export NUMBA_DISABLE_JIT=1
-step "compiled code as plain Python" pytest tests/detectors tests/learners tests/objects -m "compiled and not slow" \
-    --cov=bgsub.detectors --cov-report=term --cov-fail-under=90
+step "compiled code as plain Python" pytest tests/detectors tests/learners tests/objects -m "compiled and not slow"

@@ -429,11 +429,10 @@ class TestReport:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "f"), [("baseline/highway", 0.708), ("cameraJitter/traffic", 0.580)])
-def test_mog2_on_real_sequences_is_as_measured_elsewhere(name, f):
-    folder = shared_data() / "cdnet" / name
+def test_mog2_on_a_real_sequence_is_as_measured_elsewhere():
+    folder = shared_data() / "cdnet" / "cameraJitter" / "traffic"
     report = evaluate(find_sequences(folder), lambda s: cv2.createBackgroundSubtractorMOG2())
-    assert report.rows[0].counts.f_measure == pytest.approx(f, abs=0.01)
+    assert report.rows[0].counts.f_measure == pytest.approx(0.580, abs=0.01)
 
 
 class TestGroundTruth:

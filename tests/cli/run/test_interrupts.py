@@ -194,9 +194,11 @@ def test_interrupted_evaluation_names_the_reports_it_lacks(tmp_path: Path, start
     )
     process = start("evaluate", "data", "-d", "mog2", "--json", "r.json", "--csv", "r.csv", code=code)
     wait_for((tmp_path / "saving").exists, process)
-    process.send_signal(signal.SIGTERM)
-    time.sleep(1.2)
-    process.send_signal(signal.SIGTERM)
+    for _ in range(10):  # the second ends it, but on a busy machine two may come to it as one
+        process.send_signal(signal.SIGTERM)
+        time.sleep(1.2)
+        if process.poll() is not None:
+            break
     assert process.communicate(timeout=20)[1] == "bgsub: interrupted; not complete: r.json, r.csv\n"
     assert process.returncode == 128 + signal.SIGTERM
 
