@@ -46,7 +46,8 @@ pytest() { "$python" -m pytest -q -W error -n "$workers" --dist worksteal "$@"; 
 # `tests.conftest` says where the tests keep compiled code.
 compile() {
     for detector in adaptive norma olk; do
-        "$python" -c "import sys, tests.conftest; from bgsub.cli import main; sys.exit(main())" warmup "$detector" --quiet || return
+        "$python" -c "import sys, tests.conftest; from bgsub.cli import main; sys.exit(main())" \
+            warmup "$detector" --quiet || return
     done
 }
 step "ruff" "$python" -m ruff check .
