@@ -39,8 +39,8 @@ if [ "${1:-}" = --all ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2
     dpkg -s $servers >/dev/null 2>&1 || need_packages $servers
 fi
 step() { say "== $1"; shift; "$@"; }
-# Two more than processors: many tests wait for processes that they started.
-workers=$("$python" -c "import os; print((os.cpu_count() or 1) + 2)")
+processors=$("$python" -c "import os; print(os.cpu_count() or 1)")
+workers=$((processors + 2)) # many tests wait for processes that they started
 pytest() { "$python" -m pytest -q -W error -n "$workers" --dist worksteal "$@"; }
 # Ahead, since workers that begin at the same time would each compile the same, and beside mypy, which takes as long.
 # `tests.conftest` says where the tests keep compiled code.
@@ -62,6 +62,7 @@ step "compile" wait "$compiled"
 [ -z "$checked" ] || step "compile with bounds checked" wait "$checked"
 step "tests" pytest -m "$tests"
 [ "${1:-}" = --all ] || exit 0
+workers=$processors # from here on none does
 # What is slow starts processes, or compiles what it looks at, which is the same either way; so are indices of other
 # types of values, which the contract of detectors goes through. Detectors are checked twice, since plain Python sees
 # small frames alone; it sees all that learners do.
