@@ -74,10 +74,11 @@ class Reference:
         return density, slot, np.where(first, k[0], k.max(0)), blocks_all(first & self.dominant)
 
     def feed_back(self, raw, density, final, moving, rate, flicker, base):
-        foreground = final != 0
-        blinks = (raw != self.previous) & ((moving == 0) | (self.ages > flicker))
+        foreground, stays = final != 0, self.ages > flicker
+        blinks = (raw != self.previous) & ((moving == 0) | stays)
         self.v = np.maximum(self.v + np.where(blinks, 1, np.where(foreground, -0.025, -0.1)), 0.1)
-        self.d = self.d + 0.02 * (np.maximum(1 - density / self.threshold, 0) - self.d)
+        nearer = 0.02 * (np.maximum(1 - density / self.threshold, 0) - self.d)
+        self.d = self.d + np.where(foreground & ~stays, 0, nearer)
         grows = self.r < base * (1 + 4 * self.d) ** 2
         self.r = np.clip(self.r + np.where(grows, rate * np.maximum(self.v - 1, 0), -0.01 / self.v), base, 3)
         self.ages = np.where(foreground, self.ages + 1, 0)
@@ -216,6 +217,19 @@ def test_widths_grow_where_it_flickers_to_three_times_the_base_and_no_further():
     assert factors.max() == 3
     assert (factors[flickers] == 3).mean() > 0.5
     assert np.median(factors[~flickers]) == pytest.approx(model._scalars["base"], abs=1e-3)
+
+
+@needs_compiler
+def test_what_passes_widens_no_kernels_where_noise_alone_blinks():
+    random, scene = np.random.default_rng(0), np.full((*SIZE, 3), 90.0)
+    model = create("adaptive", threads=1)
+    for t in range(120):
+        frame = scene + random.normal(0, 7, scene.shape)
+        if 60 <= t < 100:
+            frame[20:40, t - 50 : t - 30] = 220
+        model.apply(np.clip(frame, 0, 255).astype(np.uint8))
+    factors = image(model, model.state["width_factors"]) / 8000
+    assert factors[22:38, 30:50].mean() < 1.03 * factors[45:].mean()
 
 
 @needs_compiler

@@ -150,8 +150,9 @@ def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
         ok = everywhere | (where_row[x] != 0)
         foreground = final_row[x] != 0
         before = previous_raw[x]
+        stays = np.int32(ages[x]) > flicker
         # Outlines of moving objects change the raw mask, too; only changes away from foreground are the background's.
-        blinks = (raw[x] != before) & ((near_row[x] == 0) | (np.int32(ages[x]) > flicker))
+        blinks = (raw[x] != before) & ((near_row[x] == 0) | stays)
         v = np.int32(blink_rates[x])
         change = _BLINK if blinks else -(_DECAY_IN_FOREGROUND if foreground else LOWEST_BLINK_RATE)
         v_new = min(max(v + change, LOWEST_BLINK_RATE), np.int32(65535))
@@ -160,6 +161,8 @@ def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
         mean_new = np.int32(
             np.float32(mean) + _DISTANCE_RATE * (np.float32(distance[x]) * np.float32(257.0) - np.float32(mean))
         )
+        # What passes says nothing of how far the background strays: with it, noise would widen kernels where it was.
+        mean_new = mean if foreground & (not stays) else mean_new
         # R grows with v while it is below (1 + 4 d)^2 times the base, d the running mean of the distance, else it
         # shrinks slowly: after the feedback of R in SuBSENSE.
         limit = one + _DISTANCE_SCALE * (np.float32(mean_new) * _DISTANCE_UNIT)
