@@ -82,7 +82,7 @@ VARIANTS: list[Variant] = [
     ("old backgrounds are given up, too", {(adaptive, "_OLD"): _NEVER}, {}, _PLAIN),
     ("foreground is learned", {}, {}, LearnsEverywhere),
     ("no gain of the whole scene", {(exposure, "_MATCHING"): 0.0}, {}, _PLAIN),
-    ("colours never tell shadows", {(shadows, "_SELDOM"): 0.0}, {}, _PLAIN),
+    ("colours never help", {(shadows, "_MOSTLY"): 0.0, (shadows, "_SELDOM"): 0.0}, {}, _PLAIN),
     ("lone shadows may be sharp", {(shadows, "_SHARP"): _NEVER}, {}, _PLAIN),
     ("shadows may lie between", {(shadows, "_BETWEEN"): 1.0}, {}, _PLAIN),
     ("a knocked camera is not followed", {(camera, "is_sudden"): lambda *_: False}, {}, _PLAIN),

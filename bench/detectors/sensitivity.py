@@ -58,6 +58,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (ghosts, "_EDGE"),
     (shadows, "_DARK"),
     (shadows, "_SHARP"),
+    (shadows, "_MOSTLY"),
     (shadows, "_SELDOM"),
     (shadows, "_BETWEEN"),
     (exposure, "_ORDINARY"),

@@ -33,8 +33,9 @@ _RULE = Darkening(
     least=np.float32(6.25),  # a quarter of the square
 )
 _GREY_RULE = _RULE._replace(texture=np.float32(0.03**2))  # most smooth things are like each other up to twice that
-_PENUMBRA = np.float32(28.0**2)  # beyond it, where colours tell objects: lets penumbras pass, but no stripes
-_SELDOM = 0.1  # share of what is brighter that may have the background's chromaticity if colours tell objects,
+_PENUMBRA = np.float32(28.0**2)  # beyond it, where colours help: lets penumbras pass, but no stripes
+_MOSTLY = 0.5  # share of what is brighter that may have the background's chromaticity if colours help: no majority,
+_SELDOM = 0.1  # and if they tell objects,
 _PRIOR = 25.0 / 16  # after as many of the sixteenth of all pixels that is looked at as make this share small beside
 _FADING = 0.996  # of counts, each time
 _BETWEEN = 0.25  # share of a shadow that may lie between parts of the object, as no shadow on the ground does
@@ -63,6 +64,10 @@ class Colours(NamedTuple):
     """and has its chromaticity, with some of what is around it: if it were darker, it might be shadow."""
     seen: bool = True
     """Whether the camera shows any."""
+
+    def help(self) -> bool:
+        """Return whether most of the objects has another chromaticity than the background."""
+        return self.alike + _PRIOR < _MOSTLY * (self.brighter + _PRIOR)
 
     def tell_objects(self) -> bool:
         """Return whether objects seldom have the background's chromaticity."""
@@ -116,7 +121,8 @@ def mark_shadows(
 
     A pixel may be in shadow where brightness fell to between 25 and 97 % and chromaticity stayed, and where the
     brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 9 % of it, or
-    3 % where the camera shows no colours and nothing but texture tells shadows from objects, or more where colours do.
+    3 % where the camera shows no colours and nothing but texture tells shadows from objects, or more where colours do
+    for most of the objects.
     Grey cars on grey roads look like that in places, so the majority decides: shadow is where most of the foreground in
     a square of 15 pixels may be in shadow, except what the rest of the foreground encloses, and regions of which more
     than a quarter has foreground that is no shadow above and below: trousers between coat and shoes. Holes that were
@@ -142,15 +148,16 @@ def mark_shadows(
     value : int
         For shadows.
     colours : Colours
-        Of the frames so far; if they tell objects, texture may deviate more, as it does in penumbras.
+        Of the frames so far; if they help to tell objects, texture may deviate more, as it does in penumbras.
     """
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
     side = min(_SIDE_PX, scaled_side(_SIDE_PX, (final.shape[0], final.shape[1])))
     rule = _RULE if colours.seen else _GREY_RULE
-    if colours.tell_objects():
+    if colours.help():
         rule = rule._replace(penumbra=_PENUMBRA)
+    clouds = not colours.tell_objects()
     if step == 1:
-        found = _find(_make_images(final, frame, background, levels), unfilled, rule, side, threads)
+        found = _find(_make_images(final, frame, background, levels), unfilled, rule, side, threads, clouds)
     else:
         every = slice(step // 2, None, step)
         few = np.ascontiguousarray(final[every, every])
@@ -165,7 +172,7 @@ def mark_shadows(
         if width == 0:
             return
         solid = np.ascontiguousarray(unfilled[every, every][box])
-        found = _find(_make_images(inside, thin(frame), thin(background), levels), solid, rule, side, threads)
+        found = _find(_make_images(inside, thin(frame), thin(background), levels), solid, rule, side, threads, clouds)
         if found is not None:
             found = _take_border(few, found, box)
     if found is not None:
@@ -177,8 +184,11 @@ def _make_images(mask: Mask, frame: NDArray[Any], background: NDArray[Any], leve
     return Images(mask, frame, background, np.float32(unit), np.float32(levels.black * unit))
 
 
-def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: int) -> Mask | None:
-    """Return 255 for shadows and `OPENED` for holes to be opened, if there are shadows; see `mark_shadows`."""
+def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: int, clouds: bool) -> Mask | None:
+    """Return 255 for shadows and `OPENED` for holes to be opened, if there are shadows; see `mark_shadows`.
+
+    `clouds` tells whether a region that is shadow as a whole has to look like one of a cloud.
+    """
     left, top, width, height = cv2.boundingRect(images.mask)
     box = slice(top, top + height), slice(left, left + width)
     shadows: Mask = np.empty_like(images.mask)
@@ -202,7 +212,7 @@ def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: i
     darkened[:] = cv2.max(cv2.subtract(cv2.bitwise_and(voted, outside), opened), np.minimum(opened, OPENED))
     if not cv2.hasNonZero(shadows):
         return None
-    if rule.penumbra == 0:  # else colours tell that it is no object
+    if clouds:  # else colours tell that it is no object
         _leave_objects(shadows, images, box)
     return shadows
 
