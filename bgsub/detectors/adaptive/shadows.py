@@ -34,8 +34,9 @@ _RULE = Darkening(
 )
 _GREY_RULE = _RULE._replace(texture=np.float32(0.03**2))  # most smooth things are like each other up to twice that
 _PENUMBRA = np.float32(28.0**2)  # beyond it, where colours help: lets penumbras pass, but no stripes
-_MOSTLY = 0.5  # share of what is brighter that may have the background's chromaticity if colours help: no majority,
-_SELDOM = 0.1  # and if they tell objects,
+# Shares of what is brighter that have the background's chromaticity,
+_MOSTLY = 0.5  # below which colours help, as no majority of an object is like shadow,
+_SELDOM = 0.1  # and below which they tell objects,
 _PRIOR = 25.0 / 16  # after as many of the sixteenth of all pixels that is looked at as make this share small beside
 _FADING = 0.996  # of counts, each time
 _BETWEEN = 0.25  # share of a shadow that may lie between parts of the object, as no shadow on the ground does
@@ -65,13 +66,9 @@ class Colours(NamedTuple):
     seen: bool = True
     """Whether the camera shows any."""
 
-    def help(self) -> bool:
-        """Return whether most of the objects has another chromaticity than the background."""
-        return self.alike + _PRIOR < _MOSTLY * (self.brighter + _PRIOR)
-
-    def tell_objects(self) -> bool:
-        """Return whether objects seldom have the background's chromaticity."""
-        return self.alike + _PRIOR < _SELDOM * (self.brighter + _PRIOR)
+    def share_alike(self) -> float:
+        """Return the share of objects that may have the background's chromaticity."""
+        return (self.alike + _PRIOR) / (self.brighter + _PRIOR)
 
 
 def count_colours(
@@ -153,9 +150,10 @@ def mark_shadows(
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
     side = min(_SIDE_PX, scaled_side(_SIDE_PX, (final.shape[0], final.shape[1])))
     rule = _RULE if colours.seen else _GREY_RULE
-    if colours.help():
+    share_alike = colours.share_alike()
+    if share_alike < _MOSTLY:
         rule = rule._replace(penumbra=_PENUMBRA)
-    clouds = not colours.tell_objects()
+    clouds = share_alike >= _SELDOM
     if step == 1:
         found = _find(_make_images(final, frame, background, levels), unfilled, rule, side, threads, clouds)
     else:
