@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._opencv import cv2
+from bgsub._jit.runs import find_runs
 from bgsub.frames import Mask, Score
-from bgsub.objects._jit.runs import add_scores, find_runs, measure
+from bgsub.objects._jit.measures import add_scores, measure
 from bgsub.objects.found import Objects, Runs
 from bgsub.objects.limits import ObjectLimits
 from bgsub.roi import Region
@@ -17,9 +17,6 @@ from bgsub.roi import Region
 __all__ = ["find_objects"]
 
 _SHADOW = 127
-
-_WORD = 8
-"""Pixels that are compared with 0 at once."""
 
 
 def find_objects(
@@ -89,11 +86,8 @@ def _describe(array: Any) -> str:
 
 def _label(mask: Mask) -> tuple[NDArray[np.int32], int]:
     """Return the runs of a mask, with their labels, and the number of labels."""
-    beyond = -mask.shape[1] % _WORD
-    if beyond:
-        mask = np.asarray(cv2.copyMakeBorder(mask, 0, 0, 0, beyond, cv2.BORDER_CONSTANT, value=0), np.uint8)
-    most = np.empty((mask.shape[0] * (mask.shape[1] // 2), 4), np.int32)  # only what is written takes memory
-    count, labels = find_runs(mask, mask.view(np.uint64), most)
+    most = np.empty((mask.shape[0] * -(-mask.shape[1] // 2), 4), np.int32)  # only what is written takes memory
+    count, labels = find_runs(mask, 1, most)
     return most[:count].copy(), labels
 
 

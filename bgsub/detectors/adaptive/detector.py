@@ -15,7 +15,6 @@ from bgsub.detectors.adaptive.camera import CameraFollower
 from bgsub.detectors.adaptive.final_mask import (
     FINE_PX,
     Dynamics,
-    Outlines,
     clean,
     find_details,
     find_outlines,
@@ -197,10 +196,10 @@ class Adaptive(CameraFollower):
         self._keep_stage(RAW, raw)
         found = self._add_unlike_squares(frame, raw, learning)
         self._keep_stage(SQUARES, found)
-        final, outlines = self._final_mask(found)
+        final = self._final_mask(found)
         if learning is not None:
             # Ghosts and regions under another light are background, in this mask and for learning.
-            for forgotten, factor, stage in self._find_forgotten(final, outlines):
+            for forgotten, factor, stage in self._find_forgotten(final):
                 self._forget_pixels(forgotten, factor, learning.where, final)
                 self._keep_stage(stage, final)
             if frames % COLOUR_INTERVAL == 0:
@@ -271,8 +270,8 @@ class Adaptive(CameraFollower):
         self._confine(found, None)
         return found
 
-    def _final_mask(self, raw: Mask) -> tuple[Mask, Outlines]:
-        """Return the final mask of a raw one, within the region, and its outlines."""
+    def _final_mask(self, raw: Mask) -> Mask:
+        """Return the final mask of a raw one, within the region."""
         parameters = self._parameters
         final = as_image(self._final, self._size)
         side, fine = scaled_side(parameters["smoothing"], self._size), scaled_side(FINE_PX, self._size)
@@ -281,21 +280,24 @@ class Adaptive(CameraFollower):
         if self.trace is not None and fill:
             clean(raw, static, side, fine, False, threads, final, rows, self._cells, self._votes)
             self.trace.keep(MAJORITY, final)
-        outlines = clean(raw, static, side, fine, fill, threads, final, rows, self._cells, self._votes)
+        clean(raw, static, side, fine, fill, threads, final, rows, self._cells, self._votes)
         self._keep_stage(FILL_HOLES if fill else MAJORITY, final)
         if self._roi is not None:  # a majority or a filled hole may cross the border
             self._confine(final, None)
             self._keep_stage(REGION, final)
-            outlines = find_outlines(final, rows)
-        return final, outlines
+        return final
 
-    def _find_forgotten(self, final: Mask, outlines: Outlines) -> Iterator[tuple[Mask, int, Stage]]:
+    def _find_forgotten(self, final: Mask) -> Iterator[tuple[Mask, int, Stage]]:
         """Find foreground to be learned at once: everything, ghosts, or regions under another light.
 
         Each comes with the width factor that it begins with, and its stage. The caller makes each mask background in
         `final` before it asks for the next.
         """
         frames, white = self._scalars["frames"], self._scene_white(self._seen.planes.dtype)
+        every = min(max(int(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
+        ghosts_due = self._parameters["ghosts"] and frames % every == 0
+        light_due = frames % _LIGHT_INTERVAL == 0
+        outlines = find_outlines(final, self._occupied_rows) if ghosts_due or light_due else ()
         if self._unseen is not None:
             unseen, self._unseen = self._unseen, None
             yield unseen, FULL, LIGHT
@@ -303,8 +305,7 @@ class Adaptive(CameraFollower):
             # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
             yield np.full(final.shape, 255, np.uint8), int(WIDEST) * FULL, LIGHT
             return
-        every = min(max(int(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
-        if self._parameters["ghosts"] and frames % every == 0 and outlines:
+        if ghosts_due and outlines:
             least = scaled_side(_GHOST_PX, self._size) ** 2
             planes, background = self._planes()
             old = _OLD * self._parameters["memory_s"] * self._parameters["rate_hz"] / self._scalars["scale"]
@@ -314,7 +315,7 @@ class Adaptive(CameraFollower):
             ghosts = find_ghosts(final, outlines, planes, learned, white, least)
             if ghosts is not None:
                 yield ghosts, FULL, GHOSTS
-        if frames % _LIGHT_INTERVAL == 0:
+        if light_due:
             ages = as_image(self._arrays["foreground_ages"], self._size)
             relit = find_relit(final, outlines, *self._planes(), white, ages, int(self._in_frames(_SHADE_S)))
             if relit is not None:

@@ -1,4 +1,4 @@
-"""The final mask of the adaptive detector: majority in two sizes, and hole filling."""
+"""The final mask of the adaptive detector: majority in two sizes, holes filled, and its regions and outlines."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._jit.majority import CELL, IN_LARGE, Votes, make_square, vote_twice
+from bgsub._jit.runs import find_runs
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, average, count_onsets
+from bgsub.detectors.adaptive._jit.regions import fill_enclosed
 from bgsub.detectors.adaptive._jit.trimming import COUNTS, Trust, add_details, count_inside, trim
 from bgsub.frames import Mask
 
@@ -19,10 +21,12 @@ __all__ = [
     "Dynamics",
     "Outlines",
     "clean",
+    "fill_holes",
     "find_details",
     "find_outlines",
     "find_static",
     "follow_onsets",
+    "label_regions",
     "make_static",
     "reduced_side",
     "scaled_side",
@@ -72,8 +76,8 @@ def clean(
     occupied_rows: NDArray[np.uint8],
     cells: NDArray[np.uint8],
     unfilled: Mask,
-) -> Outlines:
-    """Write the final mask of a raw one and return its outlines.
+) -> None:
+    """Write the final mask of a raw one.
 
     The majority in a square of `side` pixels, also in one of `fine` pixels where the background is static, or only in
     that one where the raw mask fills the inside of objects, too, and holes filled if `fill`. Masks are (H, W) uint8, 0
@@ -90,10 +94,8 @@ def clean(
         run_bands(vote_twice, size, threads, raw, *squares, static, unfilled, votes, light=_LIGHT)
         _trim(raw, static, side, threads, unfilled, votes)
     unfilled[:] = final
-    outlines = find_outlines(final, occupied_rows)
     if fill:
-        cv2.drawContours(final, outlines, -1, 255, cv2.FILLED)
-    return outlines
+        fill_holes(final, occupied_rows)
 
 
 def _trim(raw: Mask, static: Mask, side: int, threads: int, small: Mask, votes: Votes) -> None:
@@ -130,16 +132,44 @@ def find_details(final: Mask, raw: Mask, static: Mask, fine: int, threads: int) 
     return detailed
 
 
+def label_regions(mask: Mask, diagonal: bool = True) -> tuple[NDArray[np.int32], int]:
+    """Return the runs of a mask of 0 and 255, as `find_runs` writes them, and the number of regions.
+
+    Pixels that share a corner belong to one region if `diagonal`.
+    """
+    runs = np.empty((mask.shape[0] * -(-mask.shape[1] // 2), 4), np.int32)  # only what is written takes memory
+    find: Any = find_runs
+    count, regions = find(mask, int(diagonal), runs)
+    return runs[:count], regions
+
+
+def fill_holes(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) -> None:
+    """Make foreground of the background that foreground encloses, in a mask of 0 and 255; what shares a corner touches.
+
+    Rows where `occupied_rows`, (H,), is 0 are known to be empty.
+    """
+    part = mask[_span(mask, occupied_rows)]
+    if part.size > 0:
+        runs, count = label_regions(np.asarray(cv2.bitwise_not(part)), diagonal=False)
+        fill: Any = fill_enclosed
+        fill(runs, np.empty(count, np.uint8), part)
+
+
 def find_outlines(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) -> Outlines:
     """Return the outer outline of each region, an array (P, 1, 2) of x and y; filling holes does not change them.
 
-    Rows where `occupied_rows`, (H,), is 0 are not looked at, except between others.
+    Rows where `occupied_rows`, (H,), is 0 are known to be empty.
     """
-    rows = np.arange(len(mask)) if occupied_rows is None else np.flatnonzero(occupied_rows)
-    if rows.size == 0:
+    rows = _span(mask, occupied_rows)
+    if rows.start == rows.stop:
         return ()
-    top, bottom = int(rows[0]), int(rows[-1]) + 1
-    return cv2.findContours(mask[top:bottom], cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE, offset=(0, top))[0]
+    return cv2.findContours(mask[rows], cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE, offset=(0, rows.start))[0]
+
+
+def _span(mask: Mask, occupied_rows: NDArray[np.uint8] | None) -> slice:
+    """Return the rows from the first one that may have foreground to the last one."""
+    rows = np.arange(len(mask)) if occupied_rows is None else np.flatnonzero(occupied_rows)
+    return slice(int(rows[0]), int(rows[-1]) + 1) if rows.size > 0 else slice(0, 0)
 
 
 def make_static(size: tuple[int, int]) -> Mask:

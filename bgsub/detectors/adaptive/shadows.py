@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bgsub._jit.runs import END, LABEL, ROW, START
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.regions import add_regions, find_between
+from bgsub.detectors.adaptive._jit.regions import add_regions, find_between, write_labels
 from bgsub.detectors.adaptive._jit.shadows import (
     OPENED,
     Darkening,
@@ -19,7 +20,7 @@ from bgsub.detectors.adaptive._jit.shadows import (
     sum_regions,
     write_enlarged,
 )
-from bgsub.detectors.adaptive.final_mask import scaled_side
+from bgsub.detectors.adaptive.final_mask import fill_holes, label_regions, scaled_side
 from bgsub.frames import Mask
 
 __all__ = ["Colours", "Levels", "count_colours", "mark_shadows"]
@@ -201,8 +202,7 @@ def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: i
     share, whole = (cv2.blur(image, (side, side), borderType=border) for image in (darkened, voters))
     voted = cv2.bitwise_and(mask, cv2.compare(share, cv2.subtract(whole, share), cv2.CMP_GT))
     solid = np.asarray(cv2.bitwise_and(voters, cv2.bitwise_not(voted)), np.uint8)
-    outlines = cv2.findContours(solid, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]
-    cv2.drawContours(solid, outlines, -1, 255, cv2.FILLED)
+    fill_holes(solid)
     _add_between(np.ascontiguousarray(mask), np.asarray(cv2.bitwise_and(voted, darkened), np.uint8), solid)
     outside = cv2.bitwise_not(solid)
     opened = cv2.bitwise_and(cv2.subtract(mask, voters), outside)
@@ -219,12 +219,12 @@ def _add_between(mask: Mask, shadows: Mask, solid: Mask) -> None:
     """Add to the solid part of a mask what has it above and below, and shadows of which that is a good part."""
     between = np.empty_like(solid)
     find: Any = find_between
-    find(mask, solid, np.empty(mask.shape[1], np.int64), between)
-    if not cv2.hasNonZero(between):
+    if not find(mask, solid, np.empty(mask.shape[1], np.int64), between):
         return
-    count, labels = cv2.connectedComponents(cv2.subtract(shadows, solid), connectivity=4)
+    runs, count = label_regions(np.asarray(cv2.subtract(shadows, solid)), diagonal=False)
+    cv2.bitwise_or(solid, between, dst=solid)
     add: Any = add_regions
-    add(labels, between, _BETWEEN, np.empty((count, 2), np.int64), solid)
+    add(runs, between, _BETWEEN, np.empty((count, 2), np.int64), solid)
 
 
 def _take_border(few: Mask, found: Mask, box: tuple[slice, slice]) -> Mask:
@@ -243,22 +243,24 @@ def _take_border(few: Mask, found: Mask, box: tuple[slice, slice]) -> Mask:
 
 def _leave_objects(shadows: Mask, images: Images, box: tuple[slice, slice]) -> None:
     """Leave out regions of the mask that are shadow as a whole, but too dark or too sharp for a cloud."""
-    count, labels = cv2.connectedComponents(np.ascontiguousarray(images.mask[box]), connectivity=8)
+    part = np.ascontiguousarray(images.mask[box])
+    runs, count = label_regions(part)
     left, top = box[1].start, box[0].start
     sums = np.empty((count, 4), np.float32)
     measure: Any = sum_regions
-    measure(images, left, top, labels, shadows, sums)
+    measure(images, left, top, runs, shadows, sums)
     area, shaded, light, learned = sums.T.astype(np.float64)
     alone = shaded > _ALONE * area
     if not alone.any():
         return
-    borders = np.empty((count, 4), np.float32)
+    labels, borders = np.empty(part.shape, np.int32), np.empty((count, 4), np.float32)
+    write: Any = write_labels
+    write(runs, labels)
     compare: Any = sum_borders
     compare(images, left, top, labels, alone, borders)
     inside, learned_inside, outside, learned_outside = borders.T.astype(np.float64)
     cast_from_outside = np.zeros(count, bool)
-    for line in _lines_at_border(labels, images.mask.shape, box):
-        cast_from_outside[line] = True
+    cast_from_outside[_find_at_border(runs, images.mask.shape, left, top)] = True
     # The step of brightness at the outline and the depth of the shade, times what they are shares of.
     step = (outside * learned_inside - inside * learned_outside) * learned
     depth = (learned - light) * learned_inside * learned_outside
@@ -267,13 +269,9 @@ def _leave_objects(shadows: Mask, images: Images, box: tuple[slice, slice]) -> N
         shadows[box][np.isin(labels, objects)] = 0
 
 
-def _lines_at_border(labels: NDArray[Any], size: tuple[int, ...], box: tuple[slice, slice]) -> list[NDArray[Any]]:
-    """Return the lines of a box that are at the border of the frame."""
-    rows, columns = box
-    lines = [
-        (rows.start == 0, labels[0]),
-        (rows.stop == size[0], labels[-1]),
-        (columns.start == 0, labels[:, 0]),
-        (columns.stop == size[1], labels[:, -1]),
-    ]
-    return [line for is_border, line in lines if is_border]
+def _find_at_border(runs: NDArray[np.int32], size: tuple[int, ...], left: int, top: int) -> NDArray[np.int32]:
+    """Return the labels of regions at the border of the frame, given where the runs begin."""
+    rows, starts, ends = top + runs[:, ROW], left + runs[:, START], left + runs[:, END]
+    at_border = (rows == 0) | (rows == size[0] - 1) | (starts == 0) | (ends == size[1])
+    labels: NDArray[np.int32] = runs[at_border, LABEL]
+    return labels

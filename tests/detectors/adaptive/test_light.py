@@ -10,7 +10,6 @@ from bgsub.detectors import create, load
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, count_onsets
 from bgsub.detectors.adaptive._jit.exposure import find_median
-from bgsub.detectors.adaptive._jit.regions import add_regions, find_between
 from bgsub.detectors.adaptive._jit.shadows import (
     OPENED,
     REACH,
@@ -18,8 +17,6 @@ from bgsub.detectors.adaptive._jit.shadows import (
     Images,
     count_brighter,
     find_darkened,
-    sum_borders,
-    sum_regions,
     write_enlarged,
 )
 from bgsub.detectors.adaptive.detector import COLOUR_INTERVAL
@@ -229,76 +226,6 @@ def test_darkened_background_equals_plain_numpy(channels, black):
     assert brighter > (2 if SMALL else 20)
     assert 0.05 < expected.mean() < 0.9
     assert (found[sure] == np.where(expected, 255, 0)[sure]).all()
-
-
-def test_what_lies_between_is_found_as_by_plain_numpy():
-    random, size = np.random.default_rng(0), (40, 70)
-    mask = np.where(random.random(size) < 0.8, np.uint8(255), np.uint8(0))
-    solid = np.where(random.random(size) < 0.2, mask, np.uint8(0))
-    expected = np.zeros(size, bool)
-    for y, x in np.argwhere((mask != 0) & (solid == 0)):
-        above = [solid[row, x] != 0 for row in range(y) if mask[row:y, x].all()]
-        below = [solid[row, x] != 0 for row in range(y + 1, size[0]) if mask[y : row + 1, x].all()]
-        expected[y, x] = any(above) and any(below)
-    between = np.full(size, 7, np.uint8)
-    find_between(mask, solid, np.empty(size[1], np.int64), between)
-    assert (between == np.where(expected, 255, 0)).all()
-    assert 50 < expected.sum() < mask.size / 3
-
-    labels = random.integers(0, 30, size, np.int32)
-    shares = np.array([expected[labels == region].mean() for region in range(30)])
-    counts, before, limit = np.empty((30, 2), np.int64), solid.copy(), float(np.median(shares))
-    add_regions(labels, between, limit, counts, solid)
-    assert (solid == np.where(expected | ((shares > limit)[labels] & (labels > 0)), 255, before)).all()
-
-
-def test_sums_of_regions_equal_plain_numpy():
-    random, size = np.random.default_rng(0), (12, 80)
-    mask = np.where(random.random(size) < 0.4, np.uint8(255), np.uint8(0))
-    mask[:6, 10:] = 0
-    shadows = np.where(random.random(size) < 0.5, mask, np.uint8(0))
-    frame, background = (random.integers(0, 256, (3, size[0] * size[1]), np.uint8) for _ in range(2))
-    left, top = 3, 2
-    box = slice(top, 11), slice(left, 79)
-    count, labels = cv2.connectedComponents(np.ascontiguousarray(mask[box]), connectivity=8)
-    sums = np.full((count, 4), np.nan, np.float32)
-    images = Images(mask, frame, background, np.float32(0.5), np.float32(8))
-    sum_regions(images, left, top, labels, shadows, sums)
-    for region in range(1, count):
-        inside = labels == region
-        shaded = inside & (shadows[box] != 0)
-        light, learned = (
-            (planes.reshape(3, *size)[:, *box][:, shaded] * 0.5 - 8).sum() for planes in (frame, background)
-        )
-        assert sums[region].tolist() == [inside.sum(), shaded.sum(), light, learned]
-    assert count > 5
-
-
-def test_borders_of_regions_are_summed_as_by_plain_numpy():
-    random, size, (left, top) = np.random.default_rng(0), (40, 60), (3, 2)
-    mask = cv2.threshold(cv2.blur(random.integers(0, 256, size, np.uint8), (7, 7)), 128, 255, cv2.THRESH_BINARY)[1]
-    mask[:top], mask[:, :left] = 0, 0
-    frame, background = (random.integers(0, 256, (3, mask.size), np.uint8) for _ in range(2))
-    count, labels = cv2.connectedComponents(np.ascontiguousarray(mask[top:, left:]), connectivity=8)
-    chosen = random.random(count) < 0.7
-    chosen[0] = False
-    everywhere = np.zeros(size, int)
-    everywhere[top:, left:] = labels
-    expected = np.zeros((count, 4))
-    bright = [(planes * 0.5 - 8).sum(0).reshape(size) for planes in (frame, background)]
-    for y, x in np.argwhere(chosen[everywhere]):
-        for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0)):
-            places = [(y + far * down, x + far * right) for far in (-1, 1, 3)]
-            if not all(0 <= row < size[0] and 0 <= column < size[1] for row, column in places):
-                continue
-            before, beside, after = places
-            if everywhere[before] == everywhere[y, x] and mask[beside] == 0 and mask[after] == 0:
-                expected[everywhere[y, x]] += [image[place] for place in (before, after) for image in bright]
-    sums = np.full((count, 4), np.nan, np.float32)
-    images = Images(mask, frame, background, np.float32(0.5), np.float32(8))
-    sum_borders(images, left, top, labels, chosen, sums)
-    assert sums.tolist() == expected.tolist()
-    assert (expected > 0).all(1).sum() > 5
 
 
 @pytest.mark.parametrize(("size", "step"), [((7, 9), 1), ((31, 50), 3), ((33, 131), 4)])

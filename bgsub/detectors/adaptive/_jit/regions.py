@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from bgsub._jit.runs import END, LABEL, ROW, START
 from bgsub._numba import compiled, compiled_views
 
-__all__ = ["add_regions", "compare_edges", "find_between"]
+__all__ = ["add_regions", "compare_edges", "fill_enclosed", "find_between", "write_labels"]
 
 
 @compiled
@@ -55,6 +56,8 @@ def compare_edges(
 def find_between(mask, solid, last, between):
     """Find what lies between two pixels of a part of the foreground in a column, with foreground all the way.
 
+    Returns whether there is any.
+
     Parameters
     ----------
     mask : (h, w) u1
@@ -68,6 +71,7 @@ def find_between(mask, solid, last, between):
     """
     height, width = mask.shape
     last[:] = -1
+    found = False
     for y in range(height):
         for x in range(width):
             between[y, x] = np.uint8(0)
@@ -77,17 +81,19 @@ def find_between(mask, solid, last, between):
                 if last[x] >= 0:
                     for above in range(last[x] + 1, y):
                         between[above, x] = np.uint8(255)
+                        found = True
                 last[x] = y
+    return found
 
 
 @compiled_views
-def add_regions(labels, chosen, share, counts, solid):
-    """Add to a mask chosen pixels, and regions of which they are more than a share.
+def add_regions(runs, chosen, share, counts, solid):
+    """Add to a mask regions of which chosen pixels are more than a share.
 
     Parameters
     ----------
-    labels : (h, w) i4
-        Of the R - 1 regions, from 1 on.
+    runs : (n, 4) i4
+        Of the R regions, from `find_runs`.
     chosen : (h, w) u1
         Not 0 for these pixels.
     share : f8
@@ -97,15 +103,51 @@ def add_regions(labels, chosen, share, counts, solid):
         Written: 255 there.
     """
     counts[:] = 0
-    height, width = labels.shape
-    for y in range(height):
-        for x in range(width):
-            region = labels[y, x]
-            if region != 0:
-                counts[region, 0] += 1
-                counts[region, 1] += 1 if chosen[y, x] != 0 else 0
-    for y in range(height):
-        for x in range(width):
-            region = labels[y, x]
-            if chosen[y, x] != 0 or (region != 0 and counts[region, 1] > share * counts[region, 0]):
-                solid[y, x] = np.uint8(255)
+    for i in range(runs.shape[0]):
+        row, label = chosen[runs[i, ROW]], runs[i, LABEL]
+        counts[label, 0] += np.int64(runs[i, END]) - runs[i, START]
+        for x in range(runs[i, START], runs[i, END]):
+            counts[label, 1] += 1 if row[x] != 0 else 0
+    for i in range(runs.shape[0]):
+        label = runs[i, LABEL]
+        if counts[label, 1] > share * counts[label, 0]:
+            solid[runs[i, ROW], runs[i, START] : runs[i, END]] = np.uint8(255)
+
+
+@compiled_views
+def fill_enclosed(runs, outside, mask):
+    """Make foreground of the regions of background that do not touch the border.
+
+    Parameters
+    ----------
+    runs : (n, 4) i4
+        Of the background, from `find_runs`; if pixels of the foreground that share a corner touch, none of these do.
+    outside : (R,) u1
+        Written: working memory.
+    mask : (h, w) u1
+        Written: 255 there.
+    """
+    height, width = mask.shape
+    outside[:] = np.uint8(0)
+    for i in range(runs.shape[0]):
+        if runs[i, ROW] == 0 or runs[i, ROW] == height - 1 or runs[i, START] == 0 or runs[i, END] == width:
+            outside[runs[i, LABEL]] = np.uint8(1)
+    for i in range(runs.shape[0]):
+        if outside[runs[i, LABEL]] == 0:
+            mask[runs[i, ROW], runs[i, START] : runs[i, END]] = np.uint8(255)
+
+
+@compiled_views
+def write_labels(runs, labels):
+    """Write the labels of regions into an image, -1 elsewhere.
+
+    Parameters
+    ----------
+    runs : (n, 4) i4
+        From `find_runs`.
+    labels : (h, w) i4
+        Written.
+    """
+    labels[:] = -1
+    for i in range(runs.shape[0]):
+        labels[runs[i, ROW], runs[i, START] : runs[i, END]] = runs[i, LABEL]

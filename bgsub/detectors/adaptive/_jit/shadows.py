@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
+from bgsub._jit.runs import END, LABEL, ROW, START
 from bgsub._numba import compiled, compiled_views, inlined, part
 
 __all__ = [
@@ -291,16 +292,16 @@ def count_brighter(images, cells, rule, step):
 
 
 @compiled_views
-def sum_regions(images, left, top, labels, shadows, sums):
+def sum_regions(images, left, top, runs, shadows, sums):
     """Measure how much of each region is in shadow, and how dark that is.
 
     Parameters
     ----------
     images : Images
     left, top : i8
-        Where the labels begin in these and in the shadows.
-    labels : (h, w) i4
-        Of the R - 1 regions of the mask, from 1 on.
+        Where the runs begin in these and in the shadows.
+    runs : (n, 4) i4
+        Of the R regions of the mask, from `find_runs`.
     shadows : (H, W) u1
         255 in shadows.
     sums : (R, 4) f4
@@ -309,25 +310,18 @@ def sum_regions(images, left, top, labels, shadows, sums):
     """
     channels, width, zero = images.frame.shape[0], images.mask.shape[1], np.float32(0.0)
     sums[:] = zero
-    for y in range(labels.shape[0]):
-        row, start = labels[y], (top + y) * width + left
-        for begin in range(0, labels.shape[1], SEGMENT):
-            end = min(begin + SEGMENT, labels.shape[1])
-            if not _has_any(images.mask[top + y, left + begin : left + end]):
-                continue
-            for x in range(begin, end):
-                region = row[x]
-                if region == 0:
-                    continue
-                sums[region, 0] += np.float32(1.0)
-                if shadows[top + y, left + x] == 255:
-                    light, learned = zero, zero
-                    for c in range(channels):
-                        light += np.float32(images.frame[c, start + x]) * images.unit - images.black
-                        learned += np.float32(images.background[c, start + x]) * images.unit - images.black
-                    sums[region, 1] += np.float32(1.0)
-                    sums[region, 2] += light
-                    sums[region, 3] += learned
+    for i in range(runs.shape[0]):
+        y, region = top + runs[i, ROW], runs[i, LABEL]
+        sums[region, 0] += np.float32(runs[i, END] - runs[i, START])
+        for x in range(left + runs[i, START], left + runs[i, END]):
+            if shadows[y, x] == 255:
+                light, learned = zero, zero
+                for c in range(channels):
+                    light += np.float32(images.frame[c, y * width + x]) * images.unit - images.black
+                    learned += np.float32(images.background[c, y * width + x]) * images.unit - images.black
+                sums[region, 1] += np.float32(1.0)
+                sums[region, 2] += light
+                sums[region, 3] += learned
 
 
 @compiled_views
@@ -343,7 +337,7 @@ def sum_borders(images, left, top, labels, chosen, sums):
     left, top : i8
         Where the labels begin in these.
     labels : (h, w) i4
-        Of the R - 1 regions of the mask, from 1 on.
+        Of the R regions of the mask, from 0 on, and -1 elsewhere.
     chosen : (R,) b1
         Regions to measure.
     sums : (R, 4) f4
@@ -354,7 +348,7 @@ def sum_borders(images, left, top, labels, chosen, sums):
     for y in range(labels.shape[0]):
         for x in range(labels.shape[1]):
             region = labels[y, x]
-            if not chosen[region]:
+            if region < 0 or not chosen[region]:
                 continue
             for turn in range(4):
                 down, right = (0, 1, 0, -1)[turn], (1, 0, -1, 0)[turn]
