@@ -9,16 +9,22 @@ from numpy.typing import NDArray
 from bgsub._jit.runs import END, LABEL, ROW, START
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.regions import add_regions, find_between, write_labels
+from bgsub.detectors.adaptive._jit.regions import (
+    add_regions,
+    clear_regions,
+    find_between,
+    sum_borders,
+    sum_regions,
+    write_labels,
+)
 from bgsub.detectors.adaptive._jit.shadows import (
-    OPENED,
     Darkening,
     Images,
     count_brighter,
     find_darkened,
-    sum_borders,
-    sum_regions,
+    vote,
     write_enlarged,
+    write_voted,
 )
 from bgsub.detectors.adaptive.final_mask import fill_holes, label_regions, scaled_side
 from bgsub.frames import Mask
@@ -46,6 +52,7 @@ _DARK = 0.7  # and share of the background's brightness below which it is then a
 _SHARP = 0.75  # or share of its depth above which a step at its outline makes it one
 _SIDE_PX = 15  # side of the square in which the majority decides, on the grid; less for frames smaller than 320x240
 _LIGHT = 12  # writing costs so many times less per pixel than most compiled functions
+_SPARSE = 4  # and so many times less where most pixels are background
 _GRID_PX = 320 * 240  # larger frames are looked at on a grid of about so many pixels
 
 
@@ -191,27 +198,25 @@ def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: i
     left, top, width, height = cv2.boundingRect(images.mask)
     box = slice(top, top + height), slice(left, left + width)
     shadows: Mask = np.empty_like(images.mask)
-    run_bands(find_darkened, shadows.shape, threads, images, rule, shadows)
+    run_bands(find_darkened, shadows.shape, threads, images, rule, shadows, light=_SPARSE)
     if not cv2.hasNonZero(shadows):
         return None
     darkened: Mask = shadows[box]
-    mask: Mask = images.mask[box]
+    mask = np.ascontiguousarray(images.mask[box])
     voters = cv2.bitwise_and(mask, cv2.bitwise_or(unfilled[box], darkened))  # what was filled may look like nothing
     # Outside nothing is foreground: a border that repeats or mirrors the mask would vote twice.
     border = cv2.BORDER_CONSTANT | cv2.BORDER_ISOLATED
     share, whole = (cv2.blur(image, (side, side), borderType=border) for image in (darkened, voters))
-    voted = cv2.bitwise_and(mask, cv2.compare(share, cv2.subtract(whole, share), cv2.CMP_GT))
-    solid = np.asarray(cv2.bitwise_and(voters, cv2.bitwise_not(voted)), np.uint8)
+    voted, solid = np.empty_like(mask), np.empty_like(mask)
+    decide: Any = vote
+    decide(mask, voters, share, whole, voted, solid)
     fill_holes(solid)
-    _add_between(np.ascontiguousarray(mask), np.asarray(cv2.bitwise_and(voted, darkened), np.uint8), solid)
-    outside = cv2.bitwise_not(solid)
-    opened = cv2.bitwise_and(cv2.subtract(mask, voters), outside)
-    # `OPENED` where a hole is opened, whatever was voted there.
-    darkened[:] = cv2.max(cv2.subtract(cv2.bitwise_and(voted, outside), opened), np.minimum(opened, OPENED))
-    if not cv2.hasNonZero(shadows):
+    _add_between(mask, np.asarray(cv2.bitwise_and(voted, darkened), np.uint8), solid)
+    write: Any = write_voted
+    if not write(mask, voters, voted, solid, left, top, shadows):
         return None
     if clouds:  # else colours tell that it is no object
-        _leave_objects(shadows, images, box)
+        _leave_objects(shadows, images, mask, left, top)
     return shadows
 
 
@@ -219,7 +224,7 @@ def _add_between(mask: Mask, shadows: Mask, solid: Mask) -> None:
     """Add to the solid part of a mask what has it above and below, and shadows of which that is a good part."""
     between = np.empty_like(solid)
     find: Any = find_between
-    if not find(mask, solid, np.empty(mask.shape[1], np.int64), between):
+    if not find(mask, solid, np.empty(mask.shape[1], np.uint8), between):
         return
     runs, count = label_regions(np.asarray(cv2.subtract(shadows, solid)), diagonal=False)
     cv2.bitwise_or(solid, between, dst=solid)
@@ -241,11 +246,12 @@ def _take_border(few: Mask, found: Mask, box: tuple[slice, slice]) -> Mask:
     return np.asarray(cv2.bitwise_or(found_all, border), np.uint8)
 
 
-def _leave_objects(shadows: Mask, images: Images, box: tuple[slice, slice]) -> None:
-    """Leave out regions of the mask that are shadow as a whole, but too dark or too sharp for a cloud."""
-    part = np.ascontiguousarray(images.mask[box])
-    runs, count = label_regions(part)
-    left, top = box[1].start, box[0].start
+def _leave_objects(shadows: Mask, images: Images, mask: Mask, left: int, top: int) -> None:
+    """Leave out regions of a mask that are shadow as a whole, but too dark or too sharp for a cloud.
+
+    `left` and `top` are where the mask begins in the others.
+    """
+    runs, count = label_regions(mask)
     sums = np.empty((count, 4), np.float32)
     measure: Any = sum_regions
     measure(images, left, top, runs, shadows, sums)
@@ -253,7 +259,7 @@ def _leave_objects(shadows: Mask, images: Images, box: tuple[slice, slice]) -> N
     alone = shaded > _ALONE * area
     if not alone.any():
         return
-    labels, borders = np.empty(part.shape, np.int32), np.empty((count, 4), np.float32)
+    labels, borders = np.empty(mask.shape, np.int32), np.empty((count, 4), np.float32)
     write: Any = write_labels
     write(runs, labels)
     compare: Any = sum_borders
@@ -264,9 +270,9 @@ def _leave_objects(shadows: Mask, images: Images, box: tuple[slice, slice]) -> N
     # The step of brightness at the outline and the depth of the shade, times what they are shares of.
     step = (outside * learned_inside - inside * learned_outside) * learned
     depth = (learned - light) * learned_inside * learned_outside
-    objects = np.flatnonzero(alone & ((light < _DARK * learned) | ((step > _SHARP * depth) & ~cast_from_outside)))
-    if objects.size > 0:
-        shadows[box][np.isin(labels, objects)] = 0
+    objects = alone & ((light < _DARK * learned) | ((step > _SHARP * depth) & ~cast_from_outside))
+    clear: Any = clear_regions
+    clear(runs, objects, left, top, shadows)
 
 
 def _find_at_border(runs: NDArray[np.int32], size: tuple[int, ...], left: int, top: int) -> NDArray[np.int32]:

@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.regions import add_regions, find_between, write_labels
-from bgsub.detectors.adaptive._jit.shadows import Images, sum_borders, sum_regions
+from bgsub.detectors.adaptive._jit.regions import (
+    add_regions,
+    clear_regions,
+    find_between,
+    sum_borders,
+    sum_regions,
+    write_labels,
+)
+from bgsub.detectors.adaptive._jit.shadows import OPENED, Images, vote, write_voted
 from bgsub.detectors.adaptive.final_mask import fill_holes, label_regions
 
 pytestmark = pytest.mark.compiled
@@ -78,7 +85,7 @@ def test_what_lies_between_is_found_as_by_plain_numpy():
         above = [solid[row, x] != 0 for row in range(y) if mask[row:y, x].all()]
         below = [solid[row, x] != 0 for row in range(y + 1, size[0]) if mask[y : row + 1, x].all()]
         expected[y, x] = any(above) and any(below)
-    between, last = np.full(size, 7, np.uint8), np.empty(size[1], np.int64)
+    between, last = np.full(size, 7, np.uint8), np.empty(size[1], np.uint8)
     assert find_between(mask, solid, last, between)
     assert (between == np.where(expected, 255, 0)).all()
     assert 50 < expected.sum() < mask.size / 3
@@ -98,6 +105,46 @@ def test_regions_are_added_if_enough_of_them_is_chosen():
     add_regions(runs, chosen, limit, np.empty((count, 2), np.int64), solid)
     assert (solid == np.where((mask != 0) & (shares > limit)[labels], 255, before)).all()
     assert 0 < limit < 1
+
+
+def test_chosen_regions_are_cleared():
+    mask, (left, top) = blobs((30, 50), 0.4, 0, 1.0), (4, 3)
+    runs, count = label_regions(np.ascontiguousarray(mask[top:, left:]))
+    labels = np.empty((30 - top, 50 - left), np.int32)
+    write_labels(runs, labels)
+    chosen = np.arange(count) % 2 == 0
+    cleared = mask.copy()
+    clear_regions(runs, chosen, left, top, cleared)
+    expected = mask.copy()
+    expected[top:, left:][(labels >= 0) & chosen[labels]] = 0
+    assert (cleared == expected).all()
+    assert (cleared != mask).any()
+
+
+def test_votes_are_counted_as_by_plain_numpy():
+    random, (left, top) = np.random.default_rng(0), (3, 2)
+    size = (20, 75)
+    mask = blobs(size, 0.7)
+    voters = np.where(random.random(size) < 0.8, mask, np.uint8(0))
+    whole = random.integers(0, 256, size, np.uint8)
+    share = np.minimum(random.integers(0, 256, size, np.uint8), whole)
+    voted, solid = np.full(size, 7, np.uint8), np.full(size, 7, np.uint8)
+    vote(mask, voters, share, whole, voted, solid)
+    most = 2 * share.astype(int) > whole
+    assert (voted == np.where((mask != 0) & most, 255, 0)).all()
+    assert (solid == np.where((voters != 0) & ~most, 255, 0)).all()
+
+    found = np.full((30, 90), 7, np.uint8)
+    solid[blobs(size, 0.2, 3) != 0] = 255
+    assert write_voted(mask, voters, voted, solid, left, top, found)
+    part = found[top : top + 20, left : left + 75]
+    hole = (mask != 0) & (voters == 0) & (solid == 0)
+    assert (part == np.where(hole, OPENED, np.where((voted != 0) & (solid == 0), 255, 0))).all()
+    assert set(np.unique(part)) == {0, OPENED, 255}
+    part[:] = 7
+    assert (found == 7).all()
+    assert not write_voted(mask, voters, voted, np.full(size, 255, np.uint8), left, top, found)
+    assert not part.any()
 
 
 def test_sums_of_regions_equal_plain_numpy():

@@ -1,11 +1,20 @@
-"""Outlines and regions of a mask: edges along them, and what lies between parts of them."""
+"""Outlines and regions of a mask: edges along them, what lies between parts of them, and sums over them."""
 
 import numpy as np
 
 from bgsub._jit.runs import END, LABEL, ROW, START
 from bgsub._numba import compiled, compiled_views
 
-__all__ = ["add_regions", "compare_edges", "fill_enclosed", "find_between", "write_labels"]
+__all__ = [
+    "add_regions",
+    "clear_regions",
+    "compare_edges",
+    "fill_enclosed",
+    "find_between",
+    "sum_borders",
+    "sum_regions",
+    "write_labels",
+]
 
 
 @compiled
@@ -53,7 +62,7 @@ def compare_edges(
 
 
 @compiled_views
-def find_between(mask, solid, last, between):
+def find_between(mask, solid, below, between):
     """Find what lies between two pixels of a part of the foreground in a column, with foreground all the way.
 
     Returns whether there is any.
@@ -61,29 +70,30 @@ def find_between(mask, solid, last, between):
     Parameters
     ----------
     mask : (h, w) u1
-        Not 0 for foreground.
+        Foreground: 255, else 0.
     solid : (h, w) u1
-        Not 0 for the part.
-    last : (w,) i8
+        The part: 255, else 0.
+    below : (w,) u1
         Written: working memory.
     between : (h, w) u1
         Written: 255 there, else 0.
     """
     height, width = mask.shape
-    last[:] = -1
-    found = False
-    for y in range(height):
+    below[:] = np.uint8(0)
+    for y in range(height):  # first what has the part above
+        m, s, b = mask[y], solid[y], between[y]
         for x in range(width):
-            between[y, x] = np.uint8(0)
-            if mask[y, x] == 0:
-                last[x] = -1
-            elif solid[y, x] != 0:
-                if last[x] >= 0:
-                    for above in range(last[x] + 1, y):
-                        between[above, x] = np.uint8(255)
-                        found = True
-                last[x] = y
-    return found
+            below[x] = m[x] & (s[x] | below[x])
+            b[x] = below[x] & ~s[x]
+    below[:] = np.uint8(0)
+    found = np.uint8(0)
+    for y in range(height - 1, -1, -1):
+        m, s, b = mask[y], solid[y], between[y]
+        for x in range(width):
+            below[x] = m[x] & (s[x] | below[x])
+            b[x] &= below[x]
+            found |= b[x]
+    return found != 0
 
 
 @compiled_views
@@ -151,3 +161,101 @@ def write_labels(runs, labels):
     labels[:] = -1
     for i in range(runs.shape[0]):
         labels[runs[i, ROW], runs[i, START] : runs[i, END]] = runs[i, LABEL]
+
+
+@compiled_views
+def clear_regions(runs, chosen, left, top, mask):
+    """Write 0 into some regions.
+
+    Parameters
+    ----------
+    runs : (n, 4) i4
+        Of the R regions, from `find_runs`.
+    chosen : (R,) b1
+    left, top : i8
+        Where the runs begin in the mask.
+    mask : (H, W) u1
+        Written.
+    """
+    for i in range(runs.shape[0]):
+        if chosen[runs[i, LABEL]]:
+            mask[top + runs[i, ROW], left + runs[i, START] : left + runs[i, END]] = np.uint8(0)
+
+
+@compiled_views
+def sum_regions(images, left, top, runs, shadows, sums):
+    """Measure how much of each region is in shadow, and how dark that is.
+
+    Parameters
+    ----------
+    images : Images
+        Of `shadows`.
+    left, top : i8
+        Where the runs begin in these and in the shadows.
+    runs : (n, 4) i4
+        Of the R regions of the mask, from `find_runs`.
+    shadows : (H, W) u1
+        255 in shadows.
+    sums : (R, 4) f4
+        Written: pixels, pixels in shadow, and in these the sums of the frame and of the background, in grey levels
+        above black.
+    """
+    channels, width, zero = images.frame.shape[0], images.mask.shape[1], np.float32(0.0)
+    sums[:] = zero
+    for i in range(runs.shape[0]):
+        y, region = top + runs[i, ROW], runs[i, LABEL]
+        sums[region, 0] += np.float32(runs[i, END] - runs[i, START])
+        for x in range(left + runs[i, START], left + runs[i, END]):
+            if shadows[y, x] == 255:
+                light, learned = zero, zero
+                for c in range(channels):
+                    light += np.float32(images.frame[c, y * width + x]) * images.unit - images.black
+                    learned += np.float32(images.background[c, y * width + x]) * images.unit - images.black
+                sums[region, 1] += np.float32(1.0)
+                sums[region, 2] += light
+                sums[region, 3] += learned
+
+
+@compiled_views
+def sum_borders(images, left, top, labels, chosen, sums):
+    """Sum the brightness at both sides of the outlines of some regions, in rows and columns.
+
+    A pixel in a row or column that ends at background stands for the outline; compared are the pixel before it, inside,
+    and that three pixels on, if both are what they should be: outlines are uncertain by a pixel or two.
+
+    Parameters
+    ----------
+    images : Images
+        Of `shadows`.
+    left, top : i8
+        Where the labels begin in these.
+    labels : (h, w) i4
+        Of the R regions of the mask, from 0 on, and -1 elsewhere.
+    chosen : (R,) b1
+        Regions to measure.
+    sums : (R, 4) f4
+        Written: sums of the frame and of the background inside, and of both outside, in grey levels above black.
+    """
+    channels, (rows, columns) = images.frame.shape[0], images.mask.shape
+    sums[:] = np.float32(0.0)
+    for y in range(labels.shape[0]):
+        for x in range(labels.shape[1]):
+            region = labels[y, x]
+            if region < 0 or not chosen[region]:
+                continue
+            for turn in range(4):
+                down, right = (0, 1, 0, -1)[turn], (1, 0, -1, 0)[turn]
+                before_y, before_x = y - down, x - right
+                if not (0 <= before_y < labels.shape[0] and 0 <= before_x < labels.shape[1]):
+                    continue
+                after_y, after_x = top + y + 3 * down, left + x + 3 * right
+                if labels[before_y, before_x] != region or not (0 <= after_y < rows and 0 <= after_x < columns):
+                    continue
+                if images.mask[top + y + down, left + x + right] != 0 or images.mask[after_y, after_x] != 0:
+                    continue
+                inside, outside = (top + before_y) * columns + left + before_x, after_y * columns + after_x
+                for c in range(channels):
+                    sums[region, 0] += np.float32(images.frame[c, inside]) * images.unit - images.black
+                    sums[region, 1] += np.float32(images.background[c, inside]) * images.unit - images.black
+                    sums[region, 2] += np.float32(images.frame[c, outside]) * images.unit - images.black
+                    sums[region, 3] += np.float32(images.background[c, outside]) * images.unit - images.black

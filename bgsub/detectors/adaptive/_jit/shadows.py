@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
-from bgsub._jit.runs import END, LABEL, ROW, START
 from bgsub._numba import compiled, compiled_views, inlined, part
 
 __all__ = [
@@ -16,9 +15,9 @@ __all__ = [
     "Images",
     "count_brighter",
     "find_darkened",
-    "sum_borders",
-    "sum_regions",
+    "vote",
     "write_enlarged",
+    "write_voted",
 ]
 
 REACH = 2
@@ -292,80 +291,48 @@ def count_brighter(images, cells, rule, step):
 
 
 @compiled_views
-def sum_regions(images, left, top, runs, shadows, sums):
-    """Measure how much of each region is in shadow, and how dark that is.
+def vote(mask, voters, share, whole, voted, solid):
+    """Find the foreground around which most votes are for shadow, and the voters elsewhere.
 
     Parameters
     ----------
-    images : Images
-    left, top : i8
-        Where the runs begin in these and in the shadows.
-    runs : (n, 4) i4
-        Of the R regions of the mask, from `find_runs`.
-    shadows : (H, W) u1
-        255 in shadows.
-    sums : (R, 4) f4
-        Written: pixels, pixels in shadow, and in these the sums of the frame and of the background, in grey levels
-        above black.
+    mask, voters : (h, w) u1
+        Foreground, and what of it votes: 255, else 0.
+    share, whole : (h, w) u1
+        Mean of the votes for shadow in the square around, and mean of the voters; at least as much.
+    voted, solid : (h, w) u1
+        Written: 255 there, else 0.
     """
-    channels, width, zero = images.frame.shape[0], images.mask.shape[1], np.float32(0.0)
-    sums[:] = zero
-    for i in range(runs.shape[0]):
-        y, region = top + runs[i, ROW], runs[i, LABEL]
-        sums[region, 0] += np.float32(runs[i, END] - runs[i, START])
-        for x in range(left + runs[i, START], left + runs[i, END]):
-            if shadows[y, x] == 255:
-                light, learned = zero, zero
-                for c in range(channels):
-                    light += np.float32(images.frame[c, y * width + x]) * images.unit - images.black
-                    learned += np.float32(images.background[c, y * width + x]) * images.unit - images.black
-                sums[region, 1] += np.float32(1.0)
-                sums[region, 2] += light
-                sums[region, 3] += learned
+    for y in range(mask.shape[0]):
+        m, v, s, w, yes, no = mask[y], voters[y], share[y], whole[y], voted[y], solid[y]
+        for x in range(mask.shape[1]):
+            most = np.uint8(255 if s[x] > np.uint8(w[x] - s[x]) else 0)
+            yes[x] = m[x] & most
+            no[x] = v[x] & ~most
 
 
 @compiled_views
-def sum_borders(images, left, top, labels, chosen, sums):
-    """Sum the brightness at both sides of the outlines of some regions, in rows and columns.
-
-    A pixel in a row or column that ends at background stands for the outline; compared are the pixel before it, inside,
-    and that three pixels on, if both are what they should be: outlines are uncertain by a pixel or two.
+def write_voted(mask, voters, voted, solid, left, top, found):
+    """Write what was voted shadow and is not solid, and filled holes that are not; return whether there is any.
 
     Parameters
     ----------
-    images : Images
+    mask, voters, voted, solid : (h, w) u1
+        As for `vote`, with all that is to be left to objects in `solid`.
     left, top : i8
-        Where the labels begin in these.
-    labels : (h, w) i4
-        Of the R regions of the mask, from 0 on, and -1 elsewhere.
-    chosen : (R,) b1
-        Regions to measure.
-    sums : (R, 4) f4
-        Written: sums of the frame and of the background inside, and of both outside, in grey levels above black.
+        Where these begin in what is written.
+    found : (H, W) u1
+        Written there: 255 for shadow, `OPENED` for holes that are opened, whatever was voted there, else 0.
     """
-    channels, (rows, columns) = images.frame.shape[0], images.mask.shape
-    sums[:] = np.float32(0.0)
-    for y in range(labels.shape[0]):
-        for x in range(labels.shape[1]):
-            region = labels[y, x]
-            if region < 0 or not chosen[region]:
-                continue
-            for turn in range(4):
-                down, right = (0, 1, 0, -1)[turn], (1, 0, -1, 0)[turn]
-                before_y, before_x = y - down, x - right
-                if not (0 <= before_y < labels.shape[0] and 0 <= before_x < labels.shape[1]):
-                    continue
-                after_y, after_x = top + y + 3 * down, left + x + 3 * right
-                if labels[before_y, before_x] != region or not (0 <= after_y < rows and 0 <= after_x < columns):
-                    continue
-                if images.mask[top + y + down, left + x + right] != 0 or images.mask[after_y, after_x] != 0:
-                    continue
-                inside, outside = (top + before_y) * columns + left + before_x, after_y * columns + after_x
-                for c in range(channels):
-                    sums[region, 0] += np.float32(images.frame[c, inside]) * images.unit - images.black
-                    sums[region, 1] += np.float32(images.background[c, inside]) * images.unit - images.black
-                    sums[region, 2] += np.float32(images.frame[c, outside]) * images.unit - images.black
-                    sums[region, 3] += np.float32(images.background[c, outside]) * images.unit - images.black
+    height, width = mask.shape
+    any_found = np.uint8(0)
+    for y in range(height):
+        m, v, yes, no, out = mask[y], voters[y], voted[y], solid[y], found[top + y, left : left + width]
+        for x in range(width):
+            hole = m[x] & ~v[x]
+            out[x] = ~no[x] & ((yes[x] & ~hole) | (hole & OPENED))
+            any_found |= out[x]
+    return any_found != 0
 
 
 @compiled_views
