@@ -66,7 +66,7 @@ VARIANTS: list[Variant] = [
     ("blinking foreground is not widened", _NOT_WIDENED, {}, _PLAIN),
     ("or only after six seconds", {(adaptive, "_FLICKER_FRAMES"): _NEVER}, {}, _PLAIN),
     ("squares tell nothing", {(reduced, "_FIRST_LIMIT"): _NEVER}, {}, _PLAIN),
-    ("squares know no hue", {(reduced, "_with_differences"): lambda colours: colours}, {}, _PLAIN),
+    ("squares know no hue", {(reduced, "_count_features"): lambda channels: channels}, {}, _PLAIN),
     ("no smoothing, holes or ghosts", {}, {"smoothing": 1, "fill": False, "ghosts": False}, _PLAIN),
     ("large square only", {(adaptive, "find_static"): never_static}, {}, _PLAIN),
     ("small square everywhere", {(final_mask, "_ONSETS"): _NEVER, (final_mask, "_YOUNG"): 0}, {}, _PLAIN),

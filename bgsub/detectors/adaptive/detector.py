@@ -194,7 +194,7 @@ class Adaptive(CameraFollower):
         if mask is None and learning is None:
             return
         self._keep_stage(RAW, raw)
-        found = self._add_unlike_squares(frame, raw, learning)
+        found = self._add_unlike_squares(raw, learning)
         self._keep_stage(SQUARES, found)
         final = self._final_mask(found)
         if learning is not None:
@@ -251,7 +251,7 @@ class Adaptive(CameraFollower):
             np.subtract(np.float32(1), as_image(seen.density, self._size) / threshold, out=found)
         return raw
 
-    def _add_unlike_squares(self, frame: Frame, raw: Mask, learning: Learning | None) -> Mask:
+    def _add_unlike_squares(self, raw: Mask, learning: Learning | None) -> Mask:
         """Return the raw mask with what only squares of pixels show, where the background moves.
 
         The raw mask itself remains what is learned from: what blinks in it is dynamic background.
@@ -262,11 +262,12 @@ class Adaptive(CameraFollower):
         allowed = np.zeros_like(moving) if learning is None else moving
         if learning is not None and learning.where is not None:
             allowed = cv2.bitwise_and(moving, reduce_mask(learning.where, square_side(self._size)))
-        previous, white = as_image(self._arrays["previous_mask"], self._size), self._scene_white(frame.dtype)
-        unlike = follow_squares(frame, white, self._squares(), previous, allowed)
+        planes, background = self._planes()
+        previous, white = as_image(self._arrays["previous_mask"], self._size), self._scene_white(planes.dtype)
+        unlike = follow_squares(planes, white, self._squares(), previous, allowed)
         if not cv2.hasNonZero(unlike):
             return raw
-        found = add_unlike(raw, unlike, *self._planes(), self._half_box() * white, self._parameters["threads"])
+        found = add_unlike(raw, unlike, planes, background, self._half_box() * white, self._parameters["threads"])
         self._confine(found, None)
         return found
 

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.enlarging import enlarge_rows
-from bgsub.detectors.adaptive._jit.squares import SquareRule, Squares, judge_squares, learn_squares, mark_unlike
+from bgsub.detectors.adaptive._jit.squares import (
+    SquareRule,
+    Squares,
+    average_squares,
+    judge_squares,
+    learn_squares,
+    mark_unlike,
+)
 from bgsub.frames import Frame, Mask
 
 __all__ = [
@@ -40,13 +47,13 @@ _WIDE = 1.5  # mean width factor, in units of the least one, above which the bac
 _SQUARE_PX, _REFERENCE_PX, _GROWTH = 8, 320 * 240, 0.35  # side of squares for this area, and the power of its growth
 _YOUNG = 20  # frames before a square is judged
 _SQUARE_RATE = 0.01  # of the mean and variance of its colour, in the long run
-_SQUARE_NOISE = 2.0  # standard deviation of rounding and noise of this mean, in grey levels
+_SQUARE_NOISE = 2.0  # standard deviation of noise of this mean, in grey levels
 _LEAST_LIMIT, _LIMIT_STEP = 3.0, 0.5  # of the distance that is unlike, in standard deviations,
 _UNLIKE_SHARE = 0.005  # and share of frames that it lets be beyond it,
 _BUSY = 0.02  # where one with foreground already counts so much
 _FIRST_LIMIT = 4.0  # of a square, in standard deviations
 _FAR = 3.0  # halves of a kernel's box from the heaviest colour that make a pixel of an unlike square foreground
-_OCCUPIED = 32  # mean of a square of the mask, 0 to 255, from which it is foreground
+_OCCUPIED = 1 / 8  # share of a square that is foreground from which it is
 
 
 class Scales(NamedTuple):
@@ -182,24 +189,17 @@ def square_side(size: tuple[int, int]) -> int:
 def make_squares(size: tuple[int, int], channels: int) -> Squares:
     """Return squares of frames of (height, width) that have learned nothing."""
     grid = reduced_shape(size, square_side(size))
-    features = _with_differences(np.zeros((*grid, channels), np.float32))
+    features = np.zeros((*grid, _count_features(channels)), np.float32)
     limits = np.full(grid, _FIRST_LIMIT, np.float32)
     return Squares(features, np.zeros_like(features), limits, np.zeros(grid, np.uint16))
 
 
-def _with_differences(colours: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return colours (h, w, D) with the differences of channels: waves change how bright water is, seldom its hue."""
-    channels = colours.shape[2]
-    if channels == 1:
-        return colours
-    features = np.empty((*colours.shape[:2], 2 * channels), np.float32)
-    features[..., :channels] = colours
-    for channel in range(channels):
-        np.subtract(colours[..., channel], colours[..., channel - 1], out=features[..., channels + channel])
-    return features
+def _count_features(channels: int) -> int:
+    """Return how many numbers describe a square: its mean channels, and the differences of two if there are several."""
+    return channels if channels == 1 else 2 * channels
 
 
-def follow_squares(frame: Frame, white: float, squares: Squares, previous_mask: Mask, allowed: Mask) -> Mask:
+def follow_squares(planes: NDArray[Any], white: float, squares: Squares, previous_mask: Mask, allowed: Mask) -> Mask:
     """Find squares of pixels that as a whole look unlike the moving background, and learn the others.
 
     A dark person in front of glittering water has colours that each pixel of the water has, too, but seldom all of a
@@ -207,7 +207,8 @@ def follow_squares(frame: Frame, white: float, squares: Squares, previous_mask: 
 
     Parameters
     ----------
-    frame : (H, W, D) or (H, W) array
+    planes : (D, at least H * W) array
+        Of the frame.
     white : float
         Value of white.
     squares : Squares
@@ -222,9 +223,12 @@ def follow_squares(frame: Frame, white: float, squares: Squares, previous_mask: 
     (h, w) uint8 array
         255 for unlike squares, else 0.
     """
-    side = square_side((frame.shape[0], frame.shape[1]))
-    colours = reduce_frame(frame, side).astype(np.float32).reshape(*squares.limits.shape, -1)
-    colours = _with_differences(colours * np.float32(255.0 / white))
+    height, width = previous_mask.shape
+    sums = np.empty((len(planes) + 1, width), np.float32)
+    colours, shares = np.empty_like(squares.means), np.empty_like(squares.limits)
+    unit, side = np.float32(255.0 / white), square_side((height, width))
+    average: Any = average_squares
+    average(planes, previous_mask, side, unit, allowed, squares, sums, colours, shares)
     unlike = np.empty(squares.limits.shape, np.uint8)
     rule = SquareRule(
         young=np.uint16(_YOUNG),
@@ -234,13 +238,12 @@ def follow_squares(frame: Frame, white: float, squares: Squares, previous_mask: 
         step=np.float32(_LIMIT_STEP),
         share=np.float32(_UNLIKE_SHARE),
         stays=np.float32(_BUSY),
+        occupied=np.float32(_OCCUPIED),
     )
     judge: Any = judge_squares
     judge(colours, squares, rule, unlike)
-    if cv2.hasNonZero(allowed):
-        foreground = cv2.threshold(reduce_frame(previous_mask, side), _OCCUPIED - 1, 255, cv2.THRESH_BINARY)[1]
-        learn: Any = learn_squares
-        learn(colours, unlike, foreground, allowed, squares, rule)
+    learn: Any = learn_squares
+    learn(colours, unlike, shares, allowed, squares, rule)
     return unlike
 
 

@@ -6,14 +6,21 @@ import pytest
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
-from bgsub.detectors.adaptive._jit.squares import SquareRule, Squares, judge_squares, learn_squares, mark_unlike
+from bgsub.detectors.adaptive._jit.squares import (
+    SquareRule,
+    Squares,
+    average_squares,
+    judge_squares,
+    learn_squares,
+    mark_unlike,
+)
 from bgsub.detectors.adaptive.reduced import follow_squares, square_side
 from bgsub.detectors.adaptive.reduced import make_squares as new_squares
 from bgsub.detectors.adaptive.stages import SQUARES
 from bgsub.stages import RAW, StageTrace
 from tests.detectors.reference import SMALL
 
-RULE = SquareRule(np.uint16(3), *(np.float32(value) for value in (0.125, 4.0, 3.0, 0.5, 0.0625, 0.25)))
+RULE = SquareRule(np.uint16(3), *(np.float32(value) for value in (0.125, 4.0, 3.0, 0.5, 0.0625, 0.25, 0.3)))
 GRID = (5, 7)
 
 
@@ -31,7 +38,8 @@ def test_squares_are_judged_and_learned_as_plain_numpy_does(channels):
     random = np.random.default_rng(channels)
     squares = make_squares(random, channels)
     colours = (squares.means + random.normal(0, 30, squares.means.shape)).astype(np.float32)
-    foreground, allowed = (random.choice([0, 255], GRID).astype(np.uint8) for _ in range(2))
+    shares, allowed = random.random(GRID, np.float32), random.choice([0, 255], GRID).astype(np.uint8)
+    foreground = shares >= 0.3
     means, variances, limits = (array.astype(np.float64) for array in squares[:3])
     ages = squares.ages.astype(int)
     away = colours - means
@@ -43,16 +51,37 @@ def test_squares_are_judged_and_learned_as_plain_numpy_does(channels):
     np.testing.assert_array_equal(unlike, np.where(expected, 255, 0))
     assert 0 < expected.sum() < expected.size / 2
 
-    learn_squares(colours, unlike, foreground, allowed, squares, RULE)
+    learn_squares(colours, unlike, shares, allowed, squares, RULE)
     learning = allowed != 0
     moved = np.maximum(limits + 0.5 * (expected * np.where(foreground, 0.25, 1) - 0.0625), 3)
     np.testing.assert_allclose(squares.limits, np.where(learning & (ages >= 3), moved, limits), rtol=1e-5)
-    taught = learning & (foreground == 0)
+    taught = learning & ~foreground
     np.testing.assert_array_equal(squares.ages, np.where(taught, np.minimum(ages + 1, 65535), ages))
     rate = np.where(taught, np.maximum(0.125, 1 / (ages + 1)), 0)[..., None]
     spread = np.where(ages[..., None] > 0, away**2, 0)
     np.testing.assert_allclose(squares.means, means + rate * away, rtol=1e-5)
     np.testing.assert_allclose(squares.variances, variances + rate * (spread - variances), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(("channels", "features"), [(1, 1), (3, 3), (3, 6)])
+def test_squares_are_averaged_as_by_plain_numpy_where_that_is_needed(channels, features):
+    random, size, side = np.random.default_rng(features), (19, 26), 4
+    frame = random.integers(0, 256, (channels, size[0] * size[1] + 5), np.uint8)
+    mask = random.choice([0, 255], size).astype(np.uint8)
+    squares = make_squares(random, channels)
+    allowed = np.where(random.random(GRID) < 0.3, np.uint8(255), np.uint8(0))
+    squares.ages[1], allowed[1] = 0, 0
+    colours, shares = np.full((*GRID, features), np.nan, np.float32), np.full(GRID, np.nan, np.float32)
+    sums = np.full((channels + 1, size[1]), np.nan, np.float32)
+    average_squares(frame, mask, side, np.float32(0.5), allowed, squares, sums, colours, shares)
+    planes = 0.5 * frame[:, : mask.size].reshape(channels, *size)
+    for y, x in np.argwhere((squares.ages > 0) | (allowed != 0)):
+        box = slice(side * y, side * (y + 1)), slice(side * x, side * (x + 1))
+        means = planes[:, *box].mean((1, 2))
+        expected = [*means, *(means - np.roll(means, 1))][:features]
+        np.testing.assert_allclose(colours[y, x], expected, rtol=1e-5, atol=1e-4)
+        assert shares[y, x] == pytest.approx((mask[box] != 0).mean())
+    assert np.isnan(shares[1]).all()
 
 
 @pytest.mark.parametrize("side", [4, 8])
@@ -75,6 +104,10 @@ def test_a_square_of_another_hue_is_unlike_waves_that_are_often_as_dark(channels
     side = square_side(size)
     water, thing = np.array([1.0, 0.95, 0.85])[:channels], np.array([0.85, 0.95, 1.0])[:channels]
 
+    def planes(frame):
+        """Return the planes of a frame."""
+        return frame.reshape(-1, channels).T.copy()
+
     def waves():
         """Return squares of any brightness, and of one hue."""
         light = random.uniform(60, 180, (size[0] // side, size[1] // side)).repeat(side, 0).repeat(side, 1)
@@ -83,10 +116,10 @@ def test_a_square_of_another_hue_is_unlike_waves_that_are_often_as_dark(channels
     squares = new_squares(size, channels)
     nothing, everywhere = np.zeros(size, np.uint8), np.full(squares.limits.shape, 255, np.uint8)
     for _ in range(60):
-        follow_squares(waves(), 255.0, squares, nothing, everywhere)
+        follow_squares(planes(waves()), 255.0, squares, nothing, everywhere)
     frame = waves()
     frame[8 : 8 + side, 8 : 8 + side], frame[8 : 8 + side, 20 : 20 + side] = np.rint(80 * thing), np.rint(80 * water)
-    unlike = follow_squares(frame, 255.0, squares, nothing, np.zeros_like(everywhere))
+    unlike = follow_squares(planes(frame), 255.0, squares, nothing, np.zeros_like(everywhere))
     place = 8 // side
     assert (unlike[place, place] != 0) == (channels == 3)
     unlike[place, place] = 0

@@ -4,18 +4,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled, compiled_views
+from bgsub._numba import compiled, compiled_views, part
 
-__all__ = ["SquareRule", "Squares", "judge_squares", "learn_squares", "mark_unlike"]
+__all__ = ["SquareRule", "Squares", "average_squares", "judge_squares", "learn_squares", "mark_unlike"]
 
 
 class Squares(NamedTuple):
     """What was learned of the mean colours of squares."""
 
     means: Any
-    """(h, w, D) f4, grey levels: of the channels and, if there are several, of their differences"""
+    """(h, w, F) f4, grey levels: of the channels and, if there are several, of their differences"""
     variances: Any
-    """(h, w, D) f4"""
+    """(h, w, F) f4"""
     limits: Any
     """(h, w) f4: largest distance of what is like the background, in standard deviations"""
     ages: Any
@@ -39,6 +39,77 @@ class SquareRule(NamedTuple):
     """share of frames that may be beyond it,"""
     stays: Any
     """and how much one counts where there is foreground already."""
+    occupied: Any
+    """f4: share of foreground from which that is so"""
+
+
+@part
+def _sum_columns(frame, mask, rows, columns, sums):
+    """Sum the rows of a band of squares, in some of the columns: the channels, and how many pixels are foreground."""
+    width, (first_row, last_row), (begin, end) = mask.shape[1], rows, columns
+    for c in range(frame.shape[0]):
+        total = sums[c, begin:end]
+        total[:] = np.float32(0.0)
+        for y in range(first_row, last_row):
+            line = frame[c, y * width + begin : y * width + end]
+            for x in range(end - begin):
+                total[x] += np.float32(line[x])
+    total = sums[frame.shape[0], begin:end]
+    total[:] = np.float32(0.0)
+    for y in range(first_row, last_row):
+        line = mask[y, begin:end]
+        for x in range(end - begin):
+            total[x] += np.float32(1.0 if line[x] != 0 else 0.0)
+
+
+@compiled_views
+def average_squares(frame, mask, side, unit, allowed, squares, sums, colours, shares):
+    """Average the squares that were learned or may be.
+
+    Parameters
+    ----------
+    frame : (D, at least H * W)
+        Planes.
+    mask : (H, W) u1
+        Not 0 for foreground.
+    side : i8
+        Of the squares; those at the right and the lower border may be smaller.
+    unit : f4
+        Makes grey levels.
+    allowed : (h, w) u1
+        0 where nothing may be learned.
+    squares : Squares
+    sums : (D + 1, W) f4
+        Written: working memory.
+    colours : (h, w, D or 2 * D) f4
+        Written: mean colours in grey levels and, if there is room, the differences of each channel and the one before.
+        Waves change how bright water is, and seldom its hue.
+    shares : (h, w) f4
+        Written: how much of the squares is foreground.
+    """
+    (height, width), channels = mask.shape, frame.shape[0]
+    for y in range(allowed.shape[0]):
+        first, last = allowed.shape[1], 0
+        for x in range(allowed.shape[1]):
+            if allowed[y, x] != 0 or squares.ages[y, x] != 0:
+                first, last = min(first, x), x + 1
+        if last == 0:
+            continue
+        rows = (y * side, min((y + 1) * side, height))
+        _sum_columns(frame, mask, rows, (first * side, min(last * side, width)), sums)
+        for x in range(first, last):
+            begin, end = x * side, min((x + 1) * side, width)
+            each = np.float32(1.0) / np.float32((rows[1] - rows[0]) * (end - begin))
+            for c in range(channels + 1):
+                total = np.float32(0.0)
+                for column in range(begin, end):
+                    total += sums[c, column]
+                if c < channels:
+                    colours[y, x, c] = total * each * unit
+                else:
+                    shares[y, x] = total * each
+            for c in range(channels, colours.shape[2]):
+                colours[y, x, c] = colours[y, x, c - channels] - colours[y, x, (c - 1) % channels]
 
 
 @compiled_views
@@ -47,8 +118,8 @@ def judge_squares(colours, squares, rule, unlike):
 
     Parameters
     ----------
-    colours : (h, w, D) f4
-        Mean colours of a frame, grey levels.
+    colours : (h, w, F) f4
+        From `average_squares`.
     squares : Squares
     rule : SquareRule
     unlike : (h, w) u1
@@ -66,7 +137,7 @@ def judge_squares(colours, squares, rule, unlike):
 
 
 @compiled_views
-def learn_squares(colours, unlike, foreground, allowed, squares, rule):
+def learn_squares(colours, unlike, shares, allowed, squares, rule):
     """Learn mean colours where there is no foreground, and limits that few frames are beyond.
 
     The limit follows the share of frames that are beyond it, as NORMA's threshold for novelty does (Kivinen, Smola,
@@ -74,12 +145,12 @@ def learn_squares(colours, unlike, foreground, allowed, squares, rule):
 
     Parameters
     ----------
-    colours : (h, w, D) f4
-        Mean colours of a frame, grey levels.
+    colours : (h, w, F) f4
+        From `average_squares`.
     unlike : (h, w) u1
         From `judge_squares`.
-    foreground : (h, w) u1
-        Not 0 where the frame before had foreground.
+    shares : (h, w) f4
+        How much of the squares was foreground in the frame before.
     allowed : (h, w) u1
         0 where nothing may be learned.
     squares : Squares
@@ -92,7 +163,7 @@ def learn_squares(colours, unlike, foreground, allowed, squares, rule):
         for x in range(width):
             if allowed[y, x] == 0:
                 continue
-            age, busy = np.int64(squares.ages[y, x]), foreground[y, x] != 0
+            age, busy = np.int64(squares.ages[y, x]), shares[y, x] >= rule.occupied
             if age >= rule.young:
                 cost = np.float32(0.0)
                 if unlike[y, x] != 0:
