@@ -29,7 +29,7 @@ _NEVER = 1e9
 class LearnsEverywhere(adaptive.Adaptive):
     """Learns foreground, too."""
 
-    def _find_forgotten(self, final: Any, outlines: Any) -> Iterator[Any]:
+    def _find_forgotten(self, final: Any) -> Iterator[Any]:
         return iter(())
 
     def _update(self, learning: Any, final: Any) -> None:
