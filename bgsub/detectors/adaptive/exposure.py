@@ -109,8 +109,7 @@ def measure(sample: Sample, box: float) -> Exposure:
     """
     channels = len(sample.background)
     differences = np.empty((channels, 2 * LEVELS + 1), np.int64)
-    look: Any = compare
-    compared, matched = look(sample, np.ones(channels, np.float32), np.float32(box), differences)
+    compared, matched = compare(sample, np.ones(channels, np.float32), np.float32(box), differences)
     if compared < _LEAST:
         return Exposure(None, None)
     median: Callable[[NDArray[np.int64]], float] = find_median
@@ -119,11 +118,10 @@ def measure(sample: Sample, box: float) -> Exposure:
     shift = max(abs(middle - LEVELS) for middle in medians)
     if matched < _MATCHING * compared or shift > sigma:
         histogram = np.empty((channels, 8 * OCTAVE), np.int64)
-        count: Any = count_ratios
-        count(sample, histogram)
+        count_ratios(sample, histogram)
         ratios = np.array([median(counts) for counts in histogram])
         gains = np.exp2((ratios - histogram.shape[1] // 2) / OCTAVE).astype(np.float32)
-        _, explained = look(sample, gains, np.float32(box), differences)
+        _, explained = compare(sample, gains, np.float32(box), differences)
         far_more = explained > _BETTER * matched and explained > _ENOUGH * compared
         if far_more or compared - explained < _FEWER * (compared - matched):
             return Exposure(None, gains)
@@ -170,8 +168,7 @@ def follow_black(before: float, sample: Sample) -> float:
     -------
     float
     """
-    see: Any = see_light
-    darkest, mean = see(sample)
+    darkest, mean = see_light(sample)
     black = min(max(float(darkest - _BELOW * (mean - darkest)), 0.0), 255.0)
     return min(before + _BLACK_RATE * (black - before), black)
 
@@ -259,8 +256,7 @@ def change_light(
         Not 0 for pixels that may change.
     """
     top = np.finfo(np.float32).max if colours.dtype.kind == "f" else np.iinfo(colours.dtype).max
-    light: Any = relight
-    light(0, len(where), colours, gains, np.float32(float(DARK) * white / 255), np.float32(top), dither, where)
+    relight(0, len(where), colours, gains, np.float32(float(DARK) * white / 255), np.float32(top), dither, where)
 
 
 def _fold(differences: NDArray[np.int64], medians: Sequence[float]) -> NDArray[np.int64]:

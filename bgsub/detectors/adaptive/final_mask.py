@@ -138,8 +138,7 @@ def label_regions(mask: Mask, diagonal: bool = True) -> tuple[NDArray[np.int32],
     Pixels that share a corner belong to one region if `diagonal`.
     """
     runs = np.empty((mask.shape[0] * -(-mask.shape[1] // 2), 4), np.int32)  # only what is written takes memory
-    find: Any = find_runs
-    count, regions = find(mask, int(diagonal), runs)
+    count, regions = find_runs(mask, int(diagonal), runs)
     return runs[:count], regions
 
 
@@ -151,8 +150,7 @@ def fill_holes(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) -> No
     part = mask[_span(mask, occupied_rows)]
     if part.size > 0:
         runs, count = label_regions(np.asarray(cv2.bitwise_not(part)), diagonal=False)
-        fill: Any = fill_enclosed
-        fill(runs, np.empty(count, np.uint8), part)
+        fill_enclosed(runs, np.empty(count, np.uint8), part)
 
 
 def find_outlines(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) -> Outlines:
@@ -189,9 +187,8 @@ def follow_onsets(
     cells: NDArray[np.uint8], recent: NDArray[np.uint8], onset_rates: NDArray[np.float32], age: int
 ) -> None:
     """Learn from the votes of a frame what false alarms small squares raise; `age` counts the frames before."""
-    count: Any = count_onsets
     rate = np.float32(max(_ONSET_RATE, 1 / (age + _ONSET_PRIOR)))
-    count(cells, recent, onset_rates, OnsetRule(rate, np.float32(_STAYS), np.uint8(_RECENT)))
+    count_onsets(cells, recent, onset_rates, OnsetRule(rate, np.float32(_STAYS), np.uint8(_RECENT)))
 
 
 def find_static(dynamics: Dynamics, age: int, side: int, threads: int, static: Mask) -> None:

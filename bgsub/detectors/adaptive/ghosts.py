@@ -1,6 +1,6 @@
 """Ghosts: foreground where nothing is, because an object that was learned as background has gone."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,12 +85,11 @@ def find_ghosts(
     areas = [_area(outline) for outline in outlines]
     large = sorted((index for index, area in enumerate(areas) if area >= min_area_px), key=lambda index: -areas[index])
     unit = np.float32(255.0 / white / len(frame))
-    compare: Callable[..., None] = compare_edges
     ghosts: Mask | None = None
     for rank, index in enumerate(large[:_MOST]):
         points = np.ascontiguousarray(outlines[index][:: max(_STEP, len(outlines[index]) // _POINTS), 0])
         excess = np.empty(len(points), np.float32)
-        compare(points, frame, background, height, width, unit, excess)
+        compare_edges(points, frame, background, height, width, unit, excess)
         balance, total = float(excess.sum()), float(np.abs(excess).sum())
         more, less = (total + balance) / 2, (total - balance) / 2  # what positive and negative ones add up to
         found = None

@@ -385,8 +385,7 @@ def _forget_chosen(state: State, seen: Observation, chosen: NDArray[np.uint8], f
     gain : float32
         As for `score`.
     """
-    rescore: Any = rescore_touched
-    rescore(state, seen, chosen, gain, np.empty(BLOCK, np.float32))
+    rescore_touched(state, seen, chosen, gain, np.empty(BLOCK, np.float32))
     touched = np.flatnonzero(chosen.any(1))  # whole frames are rare, and boolean indexing of all of them is slow
     found = chosen[touched] != 0
 

@@ -227,8 +227,7 @@ def follow_squares(planes: NDArray[Any], white: float, squares: Squares, previou
     sums = np.empty((len(planes) + 1, width), np.float32)
     colours, shares = np.empty_like(squares.means), np.empty_like(squares.limits)
     unit, side = np.float32(255.0 / white), square_side((height, width))
-    average: Any = average_squares
-    average(planes, previous_mask, side, unit, allowed, squares, sums, colours, shares)
+    average_squares(planes, previous_mask, side, unit, allowed, squares, sums, colours, shares)
     unlike = np.empty(squares.limits.shape, np.uint8)
     rule = SquareRule(
         young=np.uint16(_YOUNG),
@@ -240,10 +239,8 @@ def follow_squares(planes: NDArray[Any], white: float, squares: Squares, previou
         stays=np.float32(_BUSY),
         occupied=np.float32(_OCCUPIED),
     )
-    judge: Any = judge_squares
-    judge(colours, squares, rule, unlike)
-    learn: Any = learn_squares
-    learn(colours, unlike, shares, allowed, squares, rule)
+    judge_squares(colours, squares, rule, unlike)
+    learn_squares(colours, unlike, shares, allowed, squares, rule)
     return unlike
 
 

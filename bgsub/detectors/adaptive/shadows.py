@@ -105,9 +105,8 @@ def count_colours(
     -------
     Colours
     """
-    count: Any = count_brighter
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
-    brighter, alike = count(_make_images(final, frame, background, levels), cells, _RULE, step)
+    brighter, alike = count_brighter(_make_images(final, frame, background, levels), cells, _RULE, step)
     return colours._replace(brighter=_FADING * colours.brighter + brighter, alike=_FADING * colours.alike + alike)
 
 
@@ -208,12 +207,10 @@ def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: i
     border = cv2.BORDER_CONSTANT | cv2.BORDER_ISOLATED
     share, whole = (cv2.blur(image, (side, side), borderType=border) for image in (darkened, voters))
     voted, solid = np.empty_like(mask), np.empty_like(mask)
-    decide: Any = vote
-    decide(mask, voters, share, whole, voted, solid)
+    vote(mask, voters, share, whole, voted, solid)
     fill_holes(solid)
     _add_between(mask, np.asarray(cv2.bitwise_and(voted, darkened), np.uint8), solid)
-    write: Any = write_voted
-    if not write(mask, voters, voted, solid, left, top, shadows):
+    if not write_voted(mask, voters, voted, solid, left, top, shadows):
         return None
     if clouds:  # else colours tell that it is no object
         _leave_objects(shadows, images, mask, left, top)
@@ -223,13 +220,11 @@ def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: i
 def _add_between(mask: Mask, shadows: Mask, solid: Mask) -> None:
     """Add to the solid part of a mask what has it above and below, and shadows of which that is a good part."""
     between = np.empty_like(solid)
-    find: Any = find_between
-    if not find(mask, solid, np.empty(mask.shape[1], np.uint8), between):
+    if not find_between(mask, solid, np.empty(mask.shape[1], np.uint8), between):
         return
     runs, count = label_regions(np.asarray(cv2.subtract(shadows, solid)), diagonal=False)
     cv2.bitwise_or(solid, between, dst=solid)
-    add: Any = add_regions
-    add(runs, between, _BETWEEN, np.empty((count, 2), np.int64), solid)
+    add_regions(runs, between, _BETWEEN, np.empty((count, 2), np.int64), solid)
 
 
 def _take_border(few: Mask, found: Mask, box: tuple[slice, slice]) -> Mask:
@@ -253,17 +248,14 @@ def _leave_objects(shadows: Mask, images: Images, mask: Mask, left: int, top: in
     """
     runs, count = label_regions(mask)
     sums = np.empty((count, 4), np.float32)
-    measure: Any = sum_regions
-    measure(images, left, top, runs, shadows, sums)
+    sum_regions(images, left, top, runs, shadows, sums)
     area, shaded, light, learned = sums.T.astype(np.float64)
     alone = shaded > _ALONE * area
     if not alone.any():
         return
     labels, borders = np.empty(mask.shape, np.int32), np.empty((count, 4), np.float32)
-    write: Any = write_labels
-    write(runs, labels)
-    compare: Any = sum_borders
-    compare(images, left, top, labels, alone, borders)
+    write_labels(runs, labels)
+    sum_borders(images, left, top, labels, alone, borders)
     inside, learned_inside, outside, learned_outside = borders.T.astype(np.float64)
     cast_from_outside = np.zeros(count, bool)
     cast_from_outside[_find_at_border(runs, images.mask.shape, left, top)] = True
@@ -271,8 +263,7 @@ def _leave_objects(shadows: Mask, images: Images, mask: Mask, left: int, top: in
     step = (outside * learned_inside - inside * learned_outside) * learned
     depth = (learned - light) * learned_inside * learned_outside
     objects = alone & ((light < _DARK * learned) | ((step > _SHARP * depth) & ~cast_from_outside))
-    clear: Any = clear_regions
-    clear(runs, objects, left, top, shadows)
+    clear_regions(runs, objects, left, top, shadows)
 
 
 def _find_at_border(runs: NDArray[np.int32], size: tuple[int, ...], left: int, top: int) -> NDArray[np.int32]:

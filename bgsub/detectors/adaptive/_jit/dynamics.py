@@ -22,7 +22,7 @@ class OnsetRule(NamedTuple):
 
 
 @compiled
-def count_onsets(cells, recent, rates, rule):
+def count_onsets(cells: Any, recent: Any, rates: Any, rule: Any) -> Any:
     """Update what small squares cost that vote where large ones do not: false alarms, or small things that pass.
 
     Where small squares begin to vote, with none that did lately in the cells around, this costs 1: things that move

@@ -41,7 +41,7 @@ def _to_bin(value, last):
 
 
 @compiled_views
-def compare(sample, gains, box, differences):
+def compare(sample: Any, gains: Any, box: Any, differences: Any) -> Any:
     """Return how many pixels were compared, and how many of them match the background under gains.
 
     Parameters
@@ -78,7 +78,7 @@ def compare(sample, gains, box, differences):
 
 
 @compiled_views
-def see_light(sample):
+def see_light(sample: Any) -> Any:
     """Return the least and the mean brightness of a sample of the frame in grey levels, those excluded and all."""
     channels, least, total, count = sample.background.shape[0], np.float32(np.inf), np.float64(0.0), 0
     for y in range(sample.step // 2, sample.height, sample.step):
@@ -108,7 +108,7 @@ def find_median(counts):
 
 
 @compiled_views
-def count_ratios(sample, histogram):
+def count_ratios(sample: Any, histogram: Any) -> Any:
     """Count the ratios of frame and background of each channel, on a logarithmic scale.
 
     Parameters
@@ -133,7 +133,7 @@ def count_ratios(sample, histogram):
 
 
 @compiled_views
-def relight(first, last, colours, gains, dark, top, dither, where):
+def relight(first: Any, last: Any, colours: Any, gains: Any, dark: Any, top: Any, dither: Any, where: Any) -> Any:
     """Multiply the support vectors by gains.
 
     Parameters

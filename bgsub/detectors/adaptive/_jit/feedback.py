@@ -1,5 +1,7 @@
 """Feedback of the final mask into width factors and blink rates of the adaptive detector."""
 
+from typing import Any
+
 import numpy as np
 
 from bgsub._numba import compiled_views, inlined, part
@@ -63,7 +65,7 @@ def rescore_settled(first, last, state, seen, final, where, rule, k):
 
 
 @compiled_views
-def rescore_touched(state, seen, touched, gain, k):
+def rescore_touched(state: Any, seen: Any, touched: Any, gain: Any, k: Any) -> Any:
     """Fill in what `score` skipped in the settled blocks where `touched`, (N, BLOCK) u1, is not 0 everywhere.
 
     k, (BLOCK,) f4, is scratch.

@@ -1,5 +1,7 @@
 """Outlines and regions of a mask: edges along them, what lies between parts of them, and sums over them."""
 
+from typing import Any
+
 import numpy as np
 
 from bgsub._jit.runs import END, LABEL, ROW, START
@@ -19,14 +21,14 @@ __all__ = [
 
 @compiled
 def compare_edges(
-    points,  # (P, 2) i4: x and y along the outline
-    frame,  # (D, at least H * W) u1, u2 or f4: planes
-    background,  # the same
-    height,
-    width,
-    unit,  # f4: makes a sum of channels grey levels
-    excess,  # (P,) f4, written: edge of the background minus that of the frame, in grey levels of a Sobel filter
-):
+    points: Any,  # (P, 2) i4: x and y along the outline
+    frame: Any,  # (D, at least H * W) u1, u2 or f4: planes
+    background: Any,  # the same
+    height: Any,
+    width: Any,
+    unit: Any,  # f4: makes a sum of channels grey levels
+    excess: Any,  # (P,) f4, written: edge of the background minus that of the frame, in grey levels of a Sobel filter
+) -> Any:
     """Compare edges of the frame with those of the learned background along an outline.
 
     A 5x5 Sobel operator filters the surroundings of each point; 0 at the frame's border.
@@ -62,7 +64,7 @@ def compare_edges(
 
 
 @compiled_views
-def find_between(mask, solid, below, between):
+def find_between(mask: Any, solid: Any, below: Any, between: Any) -> Any:
     """Find what lies between two pixels of a part of the foreground in a column, with foreground all the way.
 
     Returns whether there is any.
@@ -97,7 +99,7 @@ def find_between(mask, solid, below, between):
 
 
 @compiled_views
-def add_regions(runs, chosen, share, counts, solid):
+def add_regions(runs: Any, chosen: Any, share: Any, counts: Any, solid: Any) -> Any:
     """Add to a mask regions of which chosen pixels are more than a share.
 
     Parameters
@@ -125,7 +127,7 @@ def add_regions(runs, chosen, share, counts, solid):
 
 
 @compiled_views
-def fill_enclosed(runs, outside, mask):
+def fill_enclosed(runs: Any, outside: Any, mask: Any) -> Any:
     """Make foreground of the regions of background that do not touch the border.
 
     Parameters
@@ -148,7 +150,7 @@ def fill_enclosed(runs, outside, mask):
 
 
 @compiled_views
-def write_labels(runs, labels):
+def write_labels(runs: Any, labels: Any) -> Any:
     """Write the labels of regions into an image, -1 elsewhere.
 
     Parameters
@@ -164,7 +166,7 @@ def write_labels(runs, labels):
 
 
 @compiled_views
-def clear_regions(runs, chosen, left, top, mask):
+def clear_regions(runs: Any, chosen: Any, left: Any, top: Any, mask: Any) -> Any:
     """Write 0 into some regions.
 
     Parameters
@@ -183,7 +185,7 @@ def clear_regions(runs, chosen, left, top, mask):
 
 
 @compiled_views
-def sum_regions(images, left, top, runs, shadows, sums):
+def sum_regions(images: Any, left: Any, top: Any, runs: Any, shadows: Any, sums: Any) -> Any:
     """Measure how much of each region is in shadow, and how dark that is.
 
     Parameters
@@ -217,7 +219,7 @@ def sum_regions(images, left, top, runs, shadows, sums):
 
 
 @compiled_views
-def sum_borders(images, left, top, labels, chosen, sums):
+def sum_borders(images: Any, left: Any, top: Any, labels: Any, chosen: Any, sums: Any) -> Any:
     """Sum the brightness at both sides of the outlines of some regions, in rows and columns.
 
     A pixel in a row or column that ends at background stands for the outline; compared are the pixel before it, inside,

@@ -251,7 +251,7 @@ def _is_brighter_and_alike(images, rule, pixel):
 
 
 @compiled_views
-def count_brighter(images, cells, rule, step):
+def count_brighter(images: Any, cells: Any, rule: Any, step: Any) -> Any:
     """Return how much foreground is brighter than the background, and how much of that would be shadow if darker.
 
     That is what has the background's chromaticity, as has enough of the square around it: `find_darkened` asks for the
@@ -291,7 +291,7 @@ def count_brighter(images, cells, rule, step):
 
 
 @compiled_views
-def vote(mask, voters, share, whole, voted, solid):
+def vote(mask: Any, voters: Any, share: Any, whole: Any, voted: Any, solid: Any) -> Any:
     """Find the foreground around which most votes are for shadow, and the voters elsewhere.
 
     Parameters
@@ -312,7 +312,7 @@ def vote(mask, voters, share, whole, voted, solid):
 
 
 @compiled_views
-def write_voted(mask, voters, voted, solid, left, top, found):
+def write_voted(mask: Any, voters: Any, voted: Any, solid: Any, left: Any, top: Any, found: Any) -> Any:
     """Write what was voted shadow and is not solid, and filled holes that are not; return whether there is any.
 
     Parameters

@@ -63,7 +63,17 @@ def _sum_columns(frame, mask, rows, columns, sums):
 
 
 @compiled_views
-def average_squares(frame, mask, side, unit, allowed, squares, sums, colours, shares):
+def average_squares(
+    frame: Any,
+    mask: Any,
+    side: Any,
+    unit: Any,
+    allowed: Any,
+    squares: Any,
+    sums: Any,
+    colours: Any,
+    shares: Any,
+) -> Any:
     """Average the squares that were learned or may be.
 
     Parameters
@@ -113,7 +123,7 @@ def average_squares(frame, mask, side, unit, allowed, squares, sums, colours, sh
 
 
 @compiled_views
-def judge_squares(colours, squares, rule, unlike):
+def judge_squares(colours: Any, squares: Any, rule: Any, unlike: Any) -> Any:
     """Find the squares whose mean colour is farther from what was learned than their limit.
 
     Parameters
@@ -137,7 +147,7 @@ def judge_squares(colours, squares, rule, unlike):
 
 
 @compiled_views
-def learn_squares(colours, unlike, shares, allowed, squares, rule):
+def learn_squares(colours: Any, unlike: Any, shares: Any, allowed: Any, squares: Any, rule: Any) -> Any:
     """Learn mean colours where there is no foreground, and limits that few frames are beyond.
 
     The limit follows the share of frames that are beyond it, as NORMA's threshold for novelty does (Kivinen, Smola,
