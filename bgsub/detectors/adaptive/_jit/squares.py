@@ -44,9 +44,9 @@ class SquareRule(NamedTuple):
 
 
 @part
-def _sum_columns(frame, mask, rows, columns, sums):
+def _sum_columns(frame, mask, first_row, last_row, begin, end, sums):
     """Sum the rows of a band of squares, in some of the columns: the channels, and how many pixels are foreground."""
-    width, (first_row, last_row), (begin, end) = mask.shape[1], rows, columns
+    width = mask.shape[1]
     for c in range(frame.shape[0]):
         total = sums[c, begin:end]
         total[:] = np.float32(0.0)
@@ -105,11 +105,11 @@ def average_squares(
                 first, last = min(first, x), x + 1
         if last == 0:
             continue
-        rows = (y * side, min((y + 1) * side, height))
-        _sum_columns(frame, mask, rows, (first * side, min(last * side, width)), sums)
+        first_row, last_row = y * side, min((y + 1) * side, height)
+        _sum_columns(frame, mask, first_row, last_row, first * side, min(last * side, width), sums)
         for x in range(first, last):
             begin, end = x * side, min((x + 1) * side, width)
-            each = np.float32(1.0) / np.float32((rows[1] - rows[0]) * (end - begin))
+            each = np.float32(1.0) / np.float32((last_row - first_row) * (end - begin))
             for c in range(channels + 1):
                 total = np.float32(0.0)
                 for column in range(begin, end):
@@ -138,12 +138,16 @@ def judge_squares(colours: Any, squares: Any, rule: Any, unlike: Any) -> Any:
     height, width, channels = colours.shape
     for y in range(height):
         for x in range(width):
+            unlike[y, x] = np.uint8(0)
+            if squares.ages[y, x] < rule.young:  # of some of these nothing was averaged
+                continue
             farthest = np.float32(0.0)
             for c in range(channels):
                 away = colours[y, x, c] - squares.means[y, x, c]
                 farthest = max(farthest, away * away / (squares.variances[y, x, c] + rule.noise))
             limit = squares.limits[y, x]
-            unlike[y, x] = 255 if squares.ages[y, x] >= rule.young and farthest > limit * limit else 0
+            if farthest > limit * limit:
+                unlike[y, x] = np.uint8(255)
 
 
 @compiled_views
