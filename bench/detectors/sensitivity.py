@@ -66,6 +66,8 @@ CONSTANTS: list[tuple[Any, str]] = [
     (exposure, "_DOUBT"),
     (exposure, "_BLACK_RATE"),
     (exposure, "_LEAST_SIGMAS"),
+    (shadows, "_TEXTURE"),
+    (shadows, "_GREY_TEXTURE"),
     (shadows, "_PENUMBRA"),
     (shadows, "_SIDE_PX"),
 ]
@@ -89,13 +91,13 @@ def main() -> None:
         return statistics.mean(row.measures()["f_measure"] for row in report.rows)
 
     base = mean({})
-    print(f"{'as it is':24} {base:.3f}", flush=True)
+    print(f"{'as it is':32} {base:.3f}", flush=True)
     for module, name in CONSTANTS:
         found = []
         for factor in FACTORS:
             with changed({(module, name): scaled(getattr(module, name), factor)}):
                 found.append(mean({}))
-        _show(name.strip("_").lower(), found, base)
+        _show(f"{module.__name__.rpartition('.')[2]} {name.strip('_').lower()}", found, base)
     for name in PARAMETERS:
         default = getattr(adaptive.Adaptive(), name)
         _show(name, [mean({name: scaled(default, factor)}) for factor in FACTORS], base)
@@ -103,7 +105,7 @@ def main() -> None:
 
 def _show(name: str, found: list[float], base: float) -> None:
     mark = " *" if max(abs(value - base) for value in found) > _LARGEST_MOVE else ""
-    print(f"{name:24} " + " ".join(f"{value:.3f}" for value in found) + mark, flush=True)
+    print(f"{name:32} " + " ".join(f"{value:.3f}" for value in found) + mark, flush=True)
 
 
 if __name__ == "__main__":

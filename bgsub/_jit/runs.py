@@ -19,14 +19,14 @@ _BYTES = 8  # of a word
 
 
 @inlined
-def _skip(row, words, x, word):
+def _skip(words, x, word):
     """Return the first column at or after `x` that is not in words of one value, of 8 pixels each, which follow."""
     if x % _BYTES == 0:
         i = x // _BYTES
         while i < words.shape[0] and words[i] == word:
             i += 1
         x = _BYTES * i
-    return min(x, row.shape[0])
+    return x
 
 
 @part
@@ -61,16 +61,14 @@ def find_runs(
         words = row[: width - width % _BYTES].view(np.uint64)
         begin, touched, x = count, above, 0
         while True:
-            x = _skip(row, words, x, np.uint64(0))
+            x = _skip(words, x, np.uint64(0))
             while x < width and row[x] <= _SHADOW:
-                x += 1
-                x = _skip(row, words, x, np.uint64(0))
+                x = _skip(words, x + 1, np.uint64(0))
             if x >= width:
                 break
             start = x
             while x < width and row[x] > _SHADOW:
-                x += 1
-                x = _skip(row, words, x, _FULL)
+                x = _skip(words, x + 1, _FULL)
             runs[count, ROW] = y
             runs[count, START] = start
             runs[count, END] = x

@@ -298,6 +298,7 @@ class Adaptive(CameraFollower):
         every = min(max(int(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
         ghosts_due = self._parameters["ghosts"] and frames % every == 0
         light_due = frames % _LIGHT_INTERVAL == 0
+        # Before anything is forgotten: both searches look at regions as they were found.
         outlines = find_outlines(final, self._occupied_rows) if ghosts_due or light_due else ()
         if self._unseen is not None:
             unseen, self._unseen = self._unseen, None

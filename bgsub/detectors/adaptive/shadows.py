@@ -31,16 +31,17 @@ from bgsub.frames import Mask
 
 __all__ = ["Colours", "Levels", "count_colours", "mark_shadows"]
 
+_TEXTURE = np.float32(0.09**2)  # where the camera shows colours
+_GREY_TEXTURE = np.float32(0.03**2)  # without colours: most smooth things are like each other up to twice that
+_PENUMBRA = np.float32(28.0**2)  # beyond texture, where colours help: lets penumbras pass, but no stripes
 _RULE = Darkening(
     darkest=np.float32(0.25),
     lightest=np.float32(0.97),
     chromaticity=np.float32(0.09),  # 3 % of a grey pixel's channel, for three channels
-    texture=np.float32(0.09**2),
+    texture=_TEXTURE,
     penumbra=np.float32(0.0),
     least=np.float32(6.25),  # a quarter of the square
 )
-_GREY_RULE = _RULE._replace(texture=np.float32(0.03**2))  # most smooth things are like each other up to twice that
-_PENUMBRA = np.float32(28.0**2)  # beyond it, where colours help: lets penumbras pass, but no stripes
 # Shares of what is brighter that have the background's chromaticity,
 _MOSTLY = 0.5  # below which colours help, as no majority of an object is like shadow,
 _SELDOM = 0.1  # and below which they tell objects,
@@ -156,10 +157,11 @@ def mark_shadows(
     """
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
     side = min(_SIDE_PX, scaled_side(_SIDE_PX, (final.shape[0], final.shape[1])))
-    rule = _RULE if colours.seen else _GREY_RULE
     share_alike = colours.share_alike()
-    if share_alike < _MOSTLY:
-        rule = rule._replace(penumbra=_PENUMBRA)
+    rule = _RULE._replace(
+        texture=_TEXTURE if colours.seen else _GREY_TEXTURE,
+        penumbra=_PENUMBRA if share_alike < _MOSTLY else np.float32(0.0),
+    )
     clouds = share_alike >= _SELDOM
     if step == 1:
         found = _find(_make_images(final, frame, background, levels), unfilled, rule, side, threads, clouds)
