@@ -14,6 +14,7 @@ from bgsub.detectors.adaptive.exposure import (
     change_light,
     follow_black,
     follow_brightness,
+    follow_codec,
     follow_noise,
     has_colour,
     least_width_factor,
@@ -155,6 +156,7 @@ class CameraFollower(AdaptiveModel):
         sample = make_sample(frame.reshape(-1), planes[1], excluded, self._size, white)
         exposure = measure(sample, self._half_box() * 255 * scalars["base"] * scalars["brightness"])
         scalars["black"] = follow_black(scalars["black"], sample)
+        scalars["steps"] = follow_codec(scalars["steps"], sample, (scalars["frames"] - 1) // 2)
         if exposure.gains is not None:
             allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
             change_light(self._arrays["colours"], exposure.gains, white, self._dither, allowed)
@@ -174,7 +176,7 @@ class CameraFollower(AdaptiveModel):
         scalars["brightness"] = follow_brightness(before, learned, light)
         if scalars["brightness"] != before:
             self._converged[:], self._arrays["square_ages"][:] = 0, 0
-        base = least_width_factor(scalars["sigma"] / scalars["brightness"], width)
+        base = least_width_factor(*(scalars[name] / scalars["brightness"] for name in ("sigma", "steps")), width)
         if abs(base - scalars["base"]) > _NEW_BASE * scalars["base"]:
             scalars["base"] = base
             self._converged[:] = 0

@@ -17,6 +17,7 @@ from bgsub.detectors.adaptive._jit.exposure import (
     find_median,
     relight,
     see_light,
+    see_steps,
 )
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "change_light",
     "follow_black",
     "follow_brightness",
+    "follow_codec",
     "follow_noise",
     "has_colour",
     "least_width_factor",
@@ -44,6 +46,7 @@ _FEWER = 0.5  # or if the share of others falls below this part of what it was
 _MOST_SIGMA = 255.0
 _MEDIAN_OF_NORMAL = 0.6745  # of the absolute value, in standard deviations
 _NOISE_RATE = 0.1  # of the running mean of the standard deviation
+_CODEC_SIGMAS = 2.0  # standard deviation of what codecs spoil where something moves, in steps between their blocks
 _BASE_SIGMAS = 6.0  # the least width, in standard deviations of the noise,
 LEAST_BASE = 0.5
 """And at least this share of `width`: noise that codecs remove comes back where something moves."""
@@ -228,9 +231,42 @@ def follow_noise(before: float, sigma: float) -> float:
     return sigma if before < 0 else before + _NOISE_RATE * (sigma - before)
 
 
-def least_width_factor(sigma: float, width: float) -> float:
-    """Return the least factor of `width` that noise allows: its standard deviation in grey levels of the scene."""
-    return min(max(_BASE_SIGMAS * sigma / width, LEAST_BASE), 1.0)
+def follow_codec(before: float, sample: Sample, measured: float) -> float:
+    """Return how far brightness steps between blocks of 8x8 pixels, in grey levels; below 0 where there are none.
+
+    Codecs code them one by one. Where nothing moves, what is lost is the same in each frame and looks like background;
+    where something moves, the blocks around it change. How much they lose shows in the steps from each to the next,
+    everywhere and always.
+
+    Parameters
+    ----------
+    before : float
+        Running mean, with its sign: what a scene without a codec has by chance would else add up.
+    sample : Sample
+    measured : float
+        How often it was measured before; at first it is the mean of all.
+
+    Returns
+    -------
+    float
+    """
+    return before + max(_NOISE_RATE, 1 / (measured + 1)) * (float(see_steps(sample)) - before)
+
+
+def least_width_factor(sigma: float, steps: float, width: float) -> float:
+    """Return the least factor of `width` that the camera's noise and the codec's allow.
+
+    Their variances add up.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of the noise, in grey levels of the scene.
+    steps : float
+        From `follow_codec`, in grey levels of the scene, too.
+    width : float
+    """
+    return min(max(_BASE_SIGMAS * math.hypot(sigma, _CODEC_SIGMAS * max(steps, 0.0)) / width, LEAST_BASE), 1.0)
 
 
 def change_light(

@@ -61,6 +61,7 @@ _SPANS = {
     "threshold": Span(0, 1),
     "dominant": BIT,
     "sigma": Span(-1, 255),
+    "steps": Span(-255, 255),
     "base": Span(LEAST_BASE, 1),
     "brightness": Span(DARKEST, 1),
     "black": Span(0, 255),
@@ -264,7 +265,8 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         channels = frame.shape[2] if frame.ndim == 3 else 1
         self._arrays = make_arrays(size, channels, self._parameters["slots"], frame.dtype)
         self._scalars |= {"scale": 1.0, "flooded": 0, "threshold": self._parameters["threshold"]}
-        self._scalars |= {"sigma": -1.0, "base": 1.0}  # of the noise, -1 before it was measured; least width factor
+        # Of the noise, -1 before it was measured; steps between blocks of a codec; least width factor.
+        self._scalars |= {"sigma": -1.0, "steps": 0.0, "base": 1.0}
         # Brightness of the scene, as a share of an ordinary one; what fog adds to the frame, in grey levels; whether
         # the camera shows colours.
         self._scalars |= {"brightness": 1.0, "black": 0.0, "coloured": float(channels > 1)}

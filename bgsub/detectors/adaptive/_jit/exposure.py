@@ -4,10 +4,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled_views, part
+from bgsub._numba import compiled_views, inlined, part
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 
-__all__ = ["DARK", "LEVELS", "OCTAVE", "Sample", "compare", "count_ratios", "find_median", "relight", "see_light"]
+__all__ = [
+    "DARK",
+    "LEVELS",
+    "OCTAVE",
+    "Sample",
+    "compare",
+    "count_ratios",
+    "find_median",
+    "relight",
+    "see_light",
+    "see_steps",
+]
 
 DARK = np.float32(8.0)
 """Grey levels that are added before ratios are formed, which noise would make meaningless near black."""
@@ -15,6 +26,9 @@ LEVELS = 255
 """Grey levels of the largest differences that are told apart, up or down."""
 OCTAVE = 64
 """Bins of the histogram of ratios that make a factor of two; it has 8 * OCTAVE of them, from 1/16 to 16."""
+
+_CODED = 8  # side of the blocks that codecs code, in pixels
+_LARGEST_STEP = np.float32(20.0)  # grey levels: outlines in the picture are more, and say nothing of codecs
 
 
 class Sample(NamedTuple):
@@ -91,6 +105,46 @@ def see_light(sample: Any) -> Any:
             count += 1
     unit = np.float64(sample.unit) / channels
     return np.float64(least) * unit, total / max(count, 1) * unit
+
+
+@part
+def _brightness(frame, start, channels):
+    total = np.float32(0.0)
+    for c in range(channels):
+        total += np.float32(frame[start + c])
+    return total
+
+
+@inlined
+def _mean_step(frame, channels, lines, along, across, length, step, unit):
+    """Return the mean step between the pixels on both sides of the borders on some lines, 0 without borders.
+
+    Pixels of a line are `along` apart, lines `across`.
+    """
+    total, count = np.float64(0.0), 0
+    for line in range(step // 2, lines, step):
+        for x in range(_CODED, length - 1, _CODED):
+            at = line * across + x * along
+            before, left = _brightness(frame, at - 2 * along, channels), _brightness(frame, at - along, channels)
+            right, after = _brightness(frame, at, channels), _brightness(frame, at + along, channels)
+            around = np.float32(0.5) * (abs(left - before) + abs(after - right))
+            total += np.float64(min(max((abs(right - left) - around) * unit, -_LARGEST_STEP), _LARGEST_STEP))
+            count += 1
+    return total / max(count, 1)
+
+
+@compiled_views
+def see_steps(sample: Any) -> Any:
+    """Return by how much more brightness changes between two of a codec's blocks than beside their border.
+
+    In grey levels, the mean over the borders in every step-th row or column, those excluded and all, the smaller of
+    both: a fence has steps, too, but not in both directions. Below 0 or near it where no codec was.
+    """
+    frame, height, width, channels = sample.frame, sample.height, sample.width, sample.background.shape[0]
+    unit = sample.unit / np.float32(channels)
+    right = _mean_step(frame, channels, height, channels, width * channels, width, sample.step, unit)
+    down = _mean_step(frame, channels, width, width * channels, channels, height, sample.step, unit)
+    return min(right, down)
 
 
 @compiled_views
