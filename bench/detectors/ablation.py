@@ -58,6 +58,7 @@ VARIANTS: list[Variant] = [
     ("shadows are foreground", {}, {"shadows": True}, _PLAIN),
     ("only equal colours are projected", dict.fromkeys([(adaptive, "TAU"), (model, "TAU")], _EQUAL), {}, _PLAIN),
     ("base width whatever the noise", {(exposure, "LEAST_BASE"): 1.0}, {}, _PLAIN),
+    ("codecs are not recognised", {(exposure, "_CODEC_SIGMAS"): 0.0}, {}, _PLAIN),
     ("grey levels whatever the light", {(exposure, "_ORDINARY"): 1e-3}, {}, _PLAIN),
     ("fog is light of the scene", {(exposure, "_BELOW"): _NEVER}, {}, _PLAIN),
     ("grey is a colour, too", {(exposure, "_FEW_COLOURED"): -1.0}, {}, _PLAIN),

@@ -17,6 +17,7 @@ from bgsub.evaluation import evaluate, find_sequences
 FACTORS = (0.7, 1.4)
 CONSTANTS: list[tuple[Any, str]] = [
     (exposure, "_BASE_SIGMAS"),
+    (exposure, "_CODEC_SIGMAS"),
     (exposure, "LEAST_BASE"),
     (exposure, "_NOISE_RATE"),
     (exposure, "_FEWER"),

@@ -176,7 +176,8 @@ class CameraFollower(AdaptiveModel):
         scalars["brightness"] = follow_brightness(before, learned, light)
         if scalars["brightness"] != before:
             self._converged[:], self._arrays["square_ages"][:] = 0, 0
-        base = least_width_factor(*(scalars[name] / scalars["brightness"] for name in ("sigma", "steps")), width)
+        brightness = scalars["brightness"]
+        base = least_width_factor(scalars["sigma"] / brightness, scalars["steps"] / brightness, width)
         if abs(base - scalars["base"]) > _NEW_BASE * scalars["base"]:
             scalars["base"] = base
             self._converged[:] = 0

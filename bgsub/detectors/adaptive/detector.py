@@ -77,8 +77,9 @@ class Adaptive(CameraFollower):
        threshold, 0, 1) in background, R in [R0, 3] grows by 0.02 (v - 1), if positive, while R < R0 (1 + 4 d)^2 and
        else shrinks by 0.01 / v. The 1 is for what passes once. R grows up to twenty times faster in the first ten
        seconds. Moving leaves and water become background. Foreground counts as background in this when it has stayed
-       for six seconds, in frame n for 10 + n^2 / 160 frames if that is less. R0 = clip(6 sigma / width, 1/2, 1)
-       follows the camera's noise sigma.
+       for six seconds, in frame n for 10 + n^2 / 160 frames if that is less. R0 = clip(6 sqrt(sigma^2 + (2 e)^2)
+       / width, 1/2, 1) follows the camera's noise sigma and the steps e between the blocks of a codec, since codecs
+       spoil the blocks around what moves.
     3. *Final mask*: where the background moves, the raw mask and what is far from the heaviest colour in squares of
        pixels whose mean, in a channel or in the difference of two, is more than rho standard deviations from the
        learned one; rho follows the share of such frames, 0.005, as NORMA's threshold does. Then the majority in a
