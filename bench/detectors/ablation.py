@@ -39,6 +39,13 @@ class LearnsEverywhere(adaptive.Adaptive):
         final[:] = kept
 
 
+class SearchesEvenly(adaptive.Adaptive):
+    """Searches for ghosts as often whatever moves."""
+
+    def _are_ghosts_due(self, final: Any, longest: int) -> bool:
+        return bool(self._scalars["frames"] % longest == 0)
+
+
 def never_static(dynamics: Any, age: int, side: int, threads: int, static: Any) -> None:
     """Use the large square everywhere."""
     static[:] = 0
@@ -78,6 +85,7 @@ VARIANTS: list[Variant] = [
     ("holes are not filled", {}, {"fill": False}, _PLAIN),
     ("no details", {(adaptive, "find_details"): lambda final, *_: final}, {}, _PLAIN),
     ("ghosts are not searched for", {}, {"ghosts": False}, _PLAIN),
+    ("ghosts are searched for every 0.16 s only", {}, {}, SearchesEvenly),
     ("only whole regions can be ghosts", {(ghosts, "_ARC"): 2.0}, {}, _PLAIN),
     ("what has just come is a ghost as easily", {(ghosts, "_YOUNG"): 1.0}, {}, _PLAIN),
     ("old backgrounds are given up, too", {(adaptive, "_OLD"): _NEVER}, {}, _PLAIN),

@@ -1,14 +1,17 @@
-"""How detectors bear other beginnings: F on known sequences backwards, and from where they show most foreground on.
+"""How detectors bear other choices of frames: known sequences backwards, from busy frames on, and with few a second.
 
-python -m bench.detectors.cut DATASET ...
+python -m bench.detectors.cut DATASET ... [--only WAY ...]
 
-What is in the first frame is learned as background, and leaves a ghost when it goes. Prints F of `adaptive`, of
-`adaptive` with quality=fast, and of MOG2 and KNN with a median filter of 5, for each sequence below the folders whose
-frames are labelled one by one. All labelled frames count, from the first on.
+What is in the first frame is learned as background, and leaves a ghost when it goes. A camera that sends few frames
+shows things far from where they were, and detectors are not told that it does. Prints F of `adaptive`, of `adaptive`
+with quality=fast, and of MOG2 and KNN with a median filter of 5, for each sequence below the folders whose frames are
+labelled one by one. All labelled frames count, from the first on.
 """
 
+import argparse
 import statistics
-import sys
+from collections import defaultdict
+from collections.abc import Callable
 
 from bench.detectors.spoiled import DETECTORS, WAYS, measure
 from bgsub.evaluation import Sequence, find_sequences
@@ -16,6 +19,7 @@ from bgsub.evaluation.metrics import scored_pixels
 
 FRAMES = 150
 STARTS = 3
+APART = (3, 6, 12)
 LONGEST = 600  # frames of a sequence that is played backwards
 _STEP = 10  # every so many frames are looked at for starts
 
@@ -40,19 +44,33 @@ def busy_starts(sequence: Sequence) -> list[list[int]]:
     return [numbers[index : index + FRAMES] for index in sorted(chosen[:STARTS])]
 
 
+def few_frames(sequence: Sequence) -> list[tuple[str, list[int]]]:
+    """Return every third, sixth and twelfth frame, each with a label."""
+    return [(f"1 frame of {apart}", list(sequence.numbers)[::apart]) for apart in APART]
+
+
+KINDS: dict[str, Callable[[Sequence], list[tuple[str, list[int]]]]] = {
+    "backwards": lambda sequence: [("backwards", backwards(sequence))],
+    "busy": lambda sequence: [(f"from frame {clip[0]}", clip) for clip in busy_starts(sequence)],
+    "few": few_frames,
+}
+
+
 def main() -> None:
     """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("datasets", nargs="+")
+    parser.add_argument("--only", nargs="+", choices=KINDS, default=list(KINDS))
+    options = parser.parse_args()
     print(f"{'':34}" + "".join(f"{name:>10}" for name in DETECTORS))
-    unspoiled, rows = WAYS["as they are"], {"backwards": [], "busy starts": []}
-    for folder in sys.argv[1:]:
-        for sequence in find_sequences(folder):
-            if len(sequence.scored) < FRAMES / 2:
-                continue
-            clips = [("backwards", "backwards", backwards(sequence))]
-            clips += [("busy starts", f"from frame {clip[0]}", clip) for clip in busy_starts(sequence)]
-            for kind, label, clip in clips:
+    unspoiled, rows = WAYS["as they are"], defaultdict(list)
+    for sequence in (found for folder in options.datasets for found in find_sequences(folder)):
+        if len(sequence.scored) < FRAMES / 2:
+            continue
+        for kind in options.only:
+            for label, clip in KINDS[kind](sequence):
                 found = measure(sequence, unspoiled, clip)
-                rows[kind].append(found)
+                rows["busy starts" if kind == "busy" else label].append(found)
                 print(f"{sequence.name + ', ' + label:34}" + "".join(f"{value:10.3f}" for value in found), flush=True)
     for kind, found_rows in rows.items():
         means = [statistics.mean(column) for column in zip(*found_rows, strict=True)]

@@ -1,12 +1,12 @@
 """Sensitivity of the adaptive detector to its constants: mean F when each is multiplied by 0.7 and by 1.4.
 
-python -m bench.detectors.sensitivity DATASET ...
+python -m bench.detectors.sensitivity DATASET ... [--only NAME ...]
 
 Prints one line per constant, for all sequences below the folders, and marks those that move the mean by more than 0.01.
 """
 
+import argparse
 import statistics
-import sys
 from typing import Any
 
 from bench.detectors.ablation import changed
@@ -26,6 +26,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (lighting, "_BRIGHTER"),
     (adaptive, "_FLICKER_S"),
     (adaptive, "_FLICKER_SLOW"),
+    (adaptive, "_DRIFT"),
     (adaptive, "_FACTOR_RATE"),
     (adaptive, "_OLD"),
     (adaptive, "_SHADE_S"),
@@ -37,6 +38,8 @@ CONSTANTS: list[tuple[Any, str]] = [
     (final_mask, "_YOUNG"),
     (final_mask, "_REACH"),
     (final_mask, "_CALM"),
+    (final_mask, "_STATIC"),
+    (final_mask, "_BLINK_WEIGHT"),
     (final_mask, "_HOLES"),
     (final_mask, "_FINE_HOLES"),
     (final_mask, "_AROUND"),
@@ -56,6 +59,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (ghosts, "_RATIO"),
     (ghosts, "_YOUNG"),
     (adaptive, "_GHOST_SEARCHES"),
+    (adaptive, "_TURNOVER_RATE"),
     (ghosts, "_EDGE"),
     (shadows, "_DARK"),
     (shadows, "_SHARP"),
@@ -85,7 +89,15 @@ def scaled(value: float, factor: float) -> float:
 
 def main() -> None:
     """Measure and print one line per constant."""
-    sequences = [sequence for folder in sys.argv[1:] for sequence in find_sequences(folder)]
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("datasets", nargs="+")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="of constants and parameters, such as _DRIFT")
+    options = parser.parse_args()
+    known = [*(name for _, name in CONSTANTS), *PARAMETERS]
+    wanted = known if options.only is None else options.only
+    if unknown := set(wanted) - set(known):
+        parser.error(f"no constant {', '.join(sorted(unknown))}")
+    sequences = [sequence for folder in options.datasets for sequence in find_sequences(folder)]
 
     def mean(parameters: dict[str, Any]) -> float:
         report = evaluate(sequences, lambda _: adaptive.Adaptive(threads=1, **parameters))
@@ -94,12 +106,16 @@ def main() -> None:
     base = mean({})
     print(f"{'as it is':32} {base:.3f}", flush=True)
     for module, name in CONSTANTS:
+        if name not in wanted:
+            continue
         found = []
         for factor in FACTORS:
             with changed({(module, name): scaled(getattr(module, name), factor)}):
                 found.append(mean({}))
         _show(f"{module.__name__.rpartition('.')[2]} {name.strip('_').lower()}", found, base)
     for name in PARAMETERS:
+        if name not in wanted:
+            continue
         default = getattr(adaptive.Adaptive(), name)
         _show(name, [mean({name: scaled(default, factor)}) for factor in FACTORS], base)
 

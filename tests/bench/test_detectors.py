@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bench.detectors.ablation import VARIANTS, changed
-from bench.detectors.cut import FRAMES, backwards, busy_starts
+from bench.detectors.cut import FRAMES, KINDS, backwards, busy_starts
 from bench.detectors.sensitivity import CONSTANTS, FACTORS, scaled
 from bench.detectors.spoiled import WAYS, dark
 from bgsub._opencv import cv2
@@ -61,6 +61,8 @@ def test_busy_starts_begin_with_the_most_foreground(tmp_path):
     assert clips[0][0] in range(201, 301)
     assert all(labels_at(sequence, clip[0]).any() for clip in clips)
     assert backwards(sequence)[:3] == [500, 499, 498]
+    few = KINDS["few"](sequence)
+    assert [(label, clip[:2], len(clip)) for label, clip in few][1] == ("1 frame of 6", [1, 7], 84)
 
 
 def labels_at(sequence, number):

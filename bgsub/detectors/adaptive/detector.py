@@ -36,6 +36,7 @@ from bgsub.stages import FILL_HOLES, RAW, REGION, SHADOWS, Stage
 
 __all__ = ["Adaptive"]
 
+_DRIFT = 0.02  # least rate at which a support vector moves to a colour projected on it
 _FACTOR_RATE = 0.02
 _EARLY = 19.0  # width factors grow so many times faster at the start,
 _EARLY_FRAMES = 200.0  # fading with this time constant
@@ -46,7 +47,8 @@ _FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, a
 _STATIC_INTERVAL = 8  # between two searches for static and for moving background
 _MOVING_SQUARES = 3  # side of the square of squares in which the background moves on average
 _GHOST_S, _GHOST_FRAMES = 0.16, 8  # at most so long, and so many frames, between two searches for ghosts,
-_GHOST_SEARCHES = 2  # of which a region has been foreground when it has not just come,
+_GHOST_SEARCHES = 2  # of which, at this longest interval, a region has been foreground that has not just come;
+_TURNOVER_RATE = 0.05  # of the sums that tell in how many frames all foreground is replaced, which make it shorter;
 _GHOST_PX = 5  # the side of the smallest of them, for 320x240,
 _OLD = 0.2  # and the share of `memory_s` after which a background is not easily given up for one,
 COLOUR_INTERVAL = 4  # frames between two counts of the colours that tell shadows from objects
@@ -90,7 +92,8 @@ class Adaptive(CameraFollower):
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
-       are forgotten, those that have just come only if it is three times as much of one.
+       are forgotten, those that have just come only if it is three times as much of one. They are searched for every
+       0.16 s, and sooner if all foreground is elsewhere sooner.
     6. *Light*: in scenes whose background has a mean m below 100 of 255 grey levels, widths and all else that is said
        in grey levels are multiplied by max(m / 100, 0.1), since with less light everything differs by less. What fog
        adds to all of a frame is no light of the scene; it shows where nothing is dark. When one gain per channel
@@ -296,8 +299,8 @@ class Adaptive(CameraFollower):
         `final` before it asks for the next.
         """
         frames, white = self._scalars["frames"], self._scene_white(self._seen.planes.dtype)
-        every = min(max(int(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
-        ghosts_due = self._parameters["ghosts"] and frames % every == 0
+        longest = min(max(int(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
+        ghosts_due = self._parameters["ghosts"] and self._are_ghosts_due(final, longest)
         light_due = frames % _LIGHT_INTERVAL == 0
         # Before anything is forgotten: both searches look at regions as they were found.
         outlines = find_outlines(final, self._occupied_rows) if ghosts_due or light_due else ()
@@ -308,13 +311,13 @@ class Adaptive(CameraFollower):
             # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
             yield np.full(final.shape, 255, np.uint8), int(WIDEST) * FULL, LIGHT
             return
-        if ghosts_due and outlines:
+        if ghosts_due and outlines and self._scalars["flooded"] == 0:
             least = scaled_side(_GHOST_PX, self._size) ** 2
             planes, background = self._planes()
             old = _OLD * self._parameters["memory_s"] * self._parameters["rate_hz"] / self._scalars["scale"]
             coefficients = as_image(self._arrays["coefficients"][0], self._size)
             ages = as_image(self._arrays["foreground_ages"], self._size)
-            learned = Learned(background, coefficients, old, ages, _GHOST_SEARCHES * every)
+            learned = Learned(background, coefficients, old, ages, _GHOST_SEARCHES * longest)
             ghosts = find_ghosts(final, outlines, planes, learned, white, least)
             if ghosts is not None:
                 yield ghosts, FULL, GHOSTS
@@ -323,6 +326,26 @@ class Adaptive(CameraFollower):
             relit = find_relit(final, outlines, *self._planes(), white, ages, int(self._in_frames(_SHADE_S)))
             if relit is not None:
                 yield relit, FULL, LIGHT
+
+    def _are_ghosts_due(self, final: Mask, longest: int) -> bool:
+        """Return whether to search for ghosts: after so many frames, sooner if all foreground is elsewhere sooner.
+
+        What is fast, or is seen in few frames a second, leaves all of its ghost behind in the next frame.
+        """
+        scalars = self._scalars
+        rows = np.flatnonzero(self._occupied_rows)
+        part = slice(rows[0], rows[-1] + 1) if rows.size else slice(0, 0)
+        previous = as_image(self._arrays["previous_mask"], self._size)[part]
+        for name, count in (
+            ("foreground", cv2.countNonZero(final[part])),
+            ("appeared", cv2.countNonZero(cv2.subtract(final[part], previous))),
+        ):
+            scalars[name] = (1 - _TURNOVER_RATE) * scalars[name] + count
+        every = min(longest, int(scalars["foreground"] / max(scalars["appeared"], 1)))
+        if scalars["frames"] - scalars["searched"] < every:
+            return False
+        scalars["searched"] = scalars["frames"]
+        return True
 
     def _count_inside(self) -> int:
         """Return how many pixels the region has."""
@@ -359,6 +382,7 @@ class Adaptive(CameraFollower):
             absorb=self._in_frames(parameters["absorb_s"]),
             share=np.float32(parameters["threshold"] / TAU),
             one_new=np.float32(1.0 / scalars["scale"]),
+            drift=np.float32(_DRIFT),
             largest=np.float32(1.0 / scalars["scale"] / max(1.0 - fading, 1e-9)),
             unfade=np.float32(1.0 / fading),
             step=np.int32(frames % 2**31),

@@ -45,7 +45,7 @@ _RECENT = 4  # with none in the cells around in so many frames before
 _ONSET_RATE = 1 / 250  # of the running mean in the long run,
 _ONSET_PRIOR = 25  # after as many frames without any
 _CALM = 1 / 3  # share of the frame that is taken to be calm while the model is young, where noise alone widens kernels
-_STATIC = 1.1  # largest mean factor of the width where small squares count then, in units of the calm part's,
+_STATIC = 0.2  # by which the mean factor of the width may exceed the calm part's where small squares count then,
 _BLINK_WEIGHT = 0.3  # plus so much of the mean of v - 0.1, which shows at once what factors follow slowly
 _YOUNG = 300  # frames that a model is young: widths still grow, and few onsets were counted
 _REACH = 6  # side of the neighbourhood of these means, in sides of the majority
@@ -213,5 +213,5 @@ def find_static(dynamics: Dynamics, age: int, side: int, threads: int, static: M
         run_bands(average, size, threads, dynamics.factors, dynamics.blink_rates, weight, widths, light=_LIGHT)
         levels = mean(widths) - np.float32(weight * int(LOWEST_BLINK_RATE))
         calm = int(_CALM * (levels.size - 1))  # a third of all are less; a quantile between two takes longer
-        found &= levels < np.float32(_STATIC * max(one, float(np.partition(levels, calm, None)[calm])))
+        found &= levels < np.float32((1 + _STATIC) * max(one, float(np.partition(levels, calm, None)[calm])))
     np.multiply(found, np.uint8(255), out=static)

@@ -70,6 +70,9 @@ _SPANS = {
     "sudden": Span(0, 2**53, 1),
     "brighter": Span(0, 2**53),
     "brighter_alike": Span(0, 2**53),
+    "foreground": Span(0, 2**53),
+    "appeared": Span(0, 2**53),
+    "searched": Span(0, 2**53, 1),
     "width_factors": Span(LEAST_BASE * float(FACTOR_ONE), float(WIDEST) * float(FACTOR_ONE)),
     "onset_rates": Span(0, 1),
     "vote_cells": Span(0, 255, 1),
@@ -272,6 +275,8 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._scalars |= {"brightness": 1.0, "black": 0.0, "coloured": float(channels > 1)}
         self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
         self._scalars |= {"share": 0.0, "sudden": 0}  # running mean of the foreground's; measurements far above it
+        # Discounted sums of the pixels of masks and of those that were none before; the frame of the last search.
+        self._scalars |= {"foreground": 0.0, "appeared": 0.0, "searched": 0}
         self._unseen: Mask | None = None  # what came into view when the camera was turned
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size

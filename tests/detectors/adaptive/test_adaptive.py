@@ -101,7 +101,7 @@ class Reference:
             else:
                 j = slot[y, x]
                 a[j] += weight * value[y, x]
-                self.s[j, :, y, x] += min(max(weight / a[j], 0.002 * weight), 1) * (colour - self.s[j, :, y, x])
+                self.s[j, :, y, x] += min(max(weight / a[j], 0.02 * weight), 1) * (colour - self.s[j, :, y, x])
 
 
 def blocks_all(flags):
@@ -332,6 +332,25 @@ def test_what_stood_there_from_the_start_leaves_no_ghost(ghosts):
     shares = [(model.apply(filmed(scene, 100 + t))[8:18, 12:22] != 0).mean() for t in range(30)]
     assert shares[0] > 0.9 or ghosts
     assert (max(shares[5:]) < 0.05) == ghosts
+
+
+@needs_compiler
+@pytest.mark.parametrize("leaves", [30, 31, 32, 33])  # whenever the regular search for ghosts is
+@pytest.mark.parametrize("speed", [1, 13])
+def test_ghosts_are_looked_for_sooner_where_things_are_soon_elsewhere(speed, leaves):
+    """Beside something 12 pixels long: in each frame if it passes that between two of them, as with few a second."""
+    model = create("adaptive", shadows=True)
+    scene = np.full((60, 150, 3), 90, np.uint8)
+    shares = []
+    for t in range(leaves + 10):
+        frame = with_square(scene, 6, 10) if t < leaves else scene.copy()
+        column = 2 + speed * t % 130
+        if t > 5:
+            frame[36:48, column : column + 12] = 220
+        shares.append((model.apply(filmed(frame, t))[8:18, 12:22] != 0).mean())
+    assert max(shares[:leaves]) < 0.05
+    gone = max(t for t in range(len(shares)) if shares[t] > 0.5) - leaves if max(shares) > 0.5 else -1
+    assert gone == -1 if speed > 12 else gone <= 4
 
 
 @needs_compiler

@@ -19,7 +19,6 @@ from bgsub.detectors.adaptive._jit.feedback import NEAR, feed_back, rescore_sett
 
 __all__ = ["Masks", "UpdateRule", "sort_slots", "update"]
 
-_DRIFT = np.float32(0.002)  # least rate at which a support vector moves to a colour projected on it
 _SORT_PERIOD = 32  # frames between two times that the slots of a block are put in order
 _SELDOM = 8  # a block learns one frame in so many, with so much weight,
 _EARLY = 50  # but every frame among the first ones
@@ -59,6 +58,8 @@ class UpdateRule(NamedTuple):
     """f4: of the sum of coefficients, which the first has where it is dominant."""
     one_new: Any
     """f4: what a coefficient of 1 is under the scale after this step."""
+    drift: Any
+    """f4: least rate at which a support vector moves to a colour projected on it."""
     largest: Any
     """f4: the coefficient of a colour that is there in every frame, and most that an absorbed one begins with."""
     unfade: Any
@@ -220,7 +221,7 @@ def _learn(first, last, state, seen, final, where, rule, scratch):
         waits = (np.int64(y) + step) % every != 0
         if waits and (rule.everywhere or settled):
             continue
-        heavier, drift = np.float32(rule.one_new * np.float32(every)), np.float32(_DRIFT * np.float32(every))
+        heavier, drift = np.float32(rule.one_new * np.float32(every)), np.float32(rule.drift * np.float32(every))
         # Integers would never move by less than half a level; truncation after dither moves them right on average.
         noise = dither[(np.int64(y) * np.int64(37) + step * np.int64(23)) % np.int64(DITHERS)]
         if settled:
