@@ -21,6 +21,8 @@ from bgsub.frames import Frame
 
 Spoil = Callable[[Frame, int], NDArray[np.float64]]
 """Returns grey levels, for a frame (H, W, 3) uint8 and its number, the same for the same number."""
+Look = Callable[[tuple[int, int], int], tuple[slice, slice]]
+"""Returns the rows and columns that are seen of frames of (height, width), for the count of frames before."""
 
 DETECTORS: dict[str, tuple[str, dict[str, str]]] = {
     "adaptive": ("adaptive", {}),
@@ -108,23 +110,26 @@ WAYS: dict[str, Spoil] = {
 }
 
 
-def measure(sequence: Sequence, spoil: Spoil, numbers: Iterable[int] | None = None) -> list[float]:
-    """Return F of each detector on a sequence, or on frames of it in a given order."""
+def measure(
+    sequence: Sequence, spoil: Spoil, numbers: Iterable[int] | None = None, look: Look | None = None
+) -> list[float]:
+    """Return F of each detector on a sequence, or on frames of it in a given order, or on what is seen of them."""
     models = [create(name, **given) for name, given in DETECTORS.values()]
     scored, counts, roi = set(sequence.scored), np.zeros((len(models), 3), np.int64), None
-    for number in sequence.numbers if numbers is None else numbers:
+    for index, number in enumerate(sequence.numbers if numbers is None else numbers):
         frame = sequence.read_input(number)
         colour = frame if frame.ndim == 3 else cv2.cvtColor(frame, cv2.COLOR_GRAY2BGR)
-        spoiled = np.clip(np.rint(spoil(colour, number)), 0, 255).astype(np.uint8)
+        size = (frame.shape[0], frame.shape[1])
+        seen = (slice(None), slice(None)) if look is None else look(size, index)
+        spoiled = np.clip(np.rint(spoil(colour, number)), 0, 255).astype(np.uint8)[seen]
         masks = [np.where(model.apply(spoiled) == 255, np.uint8(255), np.uint8(0)) for model in models]
         if number not in scored:
             continue
-        size = (frame.shape[0], frame.shape[1])
         roi = sequence.read_roi(size) if roi is None else roi
-        true, false = scored_pixels(sequence.read_labels(number, size), roi)
-        for index, (mask, model) in enumerate(zip(masks, models, strict=True)):
+        true, false = (pixels[seen] for pixels in scored_pixels(sequence.read_labels(number, size), roi))
+        for model_index, (mask, model) in enumerate(zip(masks, models, strict=True)):
             found = (mask if model.own_postprocess else cv2.medianBlur(mask, 5)) != 0
-            counts[index] += (found & true).sum(), (found & (true | false)).sum(), true.sum()
+            counts[model_index] += (found & true).sum(), (found & (true | false)).sum(), true.sum()
     return [float(2 * hit / max(found + true, 1)) for hit, found, true in counts]
 
 

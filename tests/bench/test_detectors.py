@@ -7,6 +7,7 @@ from bench.detectors.ablation import VARIANTS, changed
 from bench.detectors.cut import FRAMES, KINDS, backwards, busy_starts
 from bench.detectors.sensitivity import CONSTANTS, FACTORS, scaled
 from bench.detectors.spoiled import WAYS, dark
+from bench.detectors.turned import MOVES, STANDS, TURNS, window
 from bgsub._opencv import cv2
 from bgsub.evaluation import find_sequences
 from tests.video.moving_square import square_frame
@@ -68,3 +69,18 @@ def test_busy_starts_begin_with_the_most_foreground(tmp_path):
 def labels_at(sequence, number):
     """Return the labels of a frame of the sequence above."""
     return sequence.read_labels(number, (24, 32))
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_windows_lie_in_the_frame_reach_both_sides_and_keep_their_size(name):
+    seen = [window(MOVES[name], (240, 320), index) for index in range(2 * (STANDS + TURNS) + 1)]
+    assert {(rows.stop - rows.start, columns.stop - columns.start) for rows, columns in seen} == {(150, 200)}
+    lefts = [columns.start for _, columns in seen]
+    assert (min(lefts), max(lefts)) == (0, 120)
+    assert all(rows.start == 45 for rows, _ in seen)
+
+
+def test_a_camera_that_stands_does_not_move():
+    lefts = [window(MOVES["turns and stands"], (240, 320), index)[1].start for index in range(STANDS + TURNS + 9)]
+    assert set(lefts[: STANDS + 1]) == {0}
+    assert set(lefts[STANDS + TURNS :]) == {120}

@@ -101,7 +101,8 @@ class Adaptive(CameraFollower):
        multiplied by it. Regions of more than 2 % of the frame whose texture is that of the background under another
        light, for a second if it is less, for half a second if it is more and did not come at once, are learned again
        from scratch; after half a second with more than 60 % foreground everything is.
-    7. *Camera*: when the background as a whole lies elsewhere at once, the model moves there.
+    7. *Camera*: when the background as a whole lies elsewhere at once, the model moves there. When its edges are gone,
+       the camera looks elsewhere, and everything is forgotten.
     8. *Shadows*: foreground with the colour and texture of the background under less light is reported as background;
        the colour suffices where what is brighter than the background, and no shadow, seldom has it. Where the camera
        shows no colours, textures have to be more alike.

@@ -1,4 +1,4 @@
-"""Knocks of the camera in the adaptive detector: how far the background went, and a model that follows."""
+"""Cameras that are knocked or turned: how far the background went, another view, and a model that follows."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive.block_images import as_image
-from bgsub.detectors.adaptive.camera import Shift, find_shift, is_sudden, move
+from bgsub.detectors.adaptive.camera import Shift, find_likeness, find_shift, is_sudden, move
 from bgsub.detectors.adaptive.model import make_arrays
 from tests.detectors.adaptive.test_adaptive import filmed, planes_of
 
@@ -109,3 +109,67 @@ def test_a_camera_that_shakes_before_it_is_still_again_is_followed():
     for t in range(40):
         mask = model.apply(filmed(whole[14:134, 4:164], 200 + t))
     assert (mask != 0).mean() < 0.01
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_edges_are_alike_in_any_light_in_part_behind_an_object_and_not_in_another_view(channels, dtype):
+    white = {np.uint8: 255.0, np.uint16: 65535.0, np.float32: 1.0}[dtype]
+
+    def likeness(frame):
+        first, second = (
+            (filmed(image[:, :, :channels], t) * (white / 255)).astype(dtype) for t, image in ((0, scene), (1, frame))
+        )
+        planes = np.ascontiguousarray(first.transpose(2, 0, 1)).reshape(channels, -1)
+        return find_likeness(second if channels == 3 else second[:, :, 0], planes, white)
+
+    scene = scenery((120, 160))
+    covered = scene.copy()
+    covered[:, :80] = scenery((120, 160), seed=2)[:, :80]
+    usual = likeness(scene)  # without what noise there is where nothing has edges it would be 1
+    assert usual > 0.7
+    assert likeness(scene * 0.7) > 0.9 * usual
+    assert 0.35 * usual < likeness(covered) < 0.65 * usual
+    assert abs(likeness(scenery((120, 160), seed=1))) < 0.15 * usual
+    assert abs(likeness(np.full_like(scene, 90))) < 0.15 * usual
+
+
+def test_tiny_frames_are_like_nothing():
+    for size in ((1, 1), (1, 9), (9, 1)):
+        frame = np.random.default_rng(0).integers(0, 255, (*size, 3), np.uint8)
+        assert find_likeness(frame, planes_of(frame)[0], 255.0) == 0.0
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+@pytest.mark.parametrize("first", [150, 151])
+def test_another_view_is_learned_within_ten_frames_and_so_is_the_first_one_again(first):
+    views = [scenery((120, 160), seed=seed) for seed in (0, 1)]
+    model = create("adaptive")
+    for t in range(first):
+        model.apply(filmed(views[0], t))
+    for turn in (1, 0):
+        shares = [(model.apply(filmed(views[turn], 200 + t)) != 0).mean() for t in range(60)]
+        assert shares[0] > 0.8
+        assert max(shares[10:]) < 0.01
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+@pytest.mark.parametrize("first", [150, 151, 152, 153])
+def test_lightning_and_what_covers_the_camera_for_a_moment_leave_the_background_as_it_was(first):
+    scene, model = scenery((120, 160)), create("adaptive")
+    for t in range(first):
+        model.apply(filmed(scene, t))
+    for t in range(4):
+        assert (model.apply(filmed(np.full_like(scene, 250.0), 200 + t)) != 0).mean() > 0.8
+    assert (model.apply(filmed(scene, 210)) != 0).mean() < 0.01
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+def test_a_camera_that_was_turned_slowly_leaves_nothing_of_the_views_between():
+    whole, model = scenery((120, 400)), create("adaptive")
+    for t in range(200):
+        model.apply(filmed(whole[:, :160], t))
+    for t in range(60):
+        model.apply(filmed(whole[:, 4 * t : 4 * t + 160], t))
+    masks = [model.apply(filmed(whole[:, 240:], t)) for t in range(40)]
+    assert np.mean([(mask != 0).mean() for mask in masks[20:]]) < 0.01
