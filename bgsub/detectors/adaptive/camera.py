@@ -23,10 +23,10 @@ from bgsub.detectors.adaptive.exposure import (
     sample_background,
 )
 from bgsub.detectors.adaptive.model import AdaptiveModel
-from bgsub.detectors.adaptive.reduced import reduce_frame
+from bgsub.detectors.adaptive.reduced import find_likeness, see_view
 from bgsub.frames import Frame, Mask
 
-__all__ = ["CameraFollower", "Shift", "find_likeness", "find_shift", "is_sudden", "move"]
+__all__ = ["CameraFollower", "Shift", "find_shift", "is_sudden", "move"]
 
 _GRID_PX = 320 * 240  # larger frames are compared on a grid of about so many pixels
 _SUDDEN, _USUAL = 0.05, 2.0  # foreground above this share of the frame and so many times its mean may be a knock
@@ -34,11 +34,10 @@ _LARGEST = 0.2  # of the frame's smaller side
 _EXPLAINS = 0.5  # a shift is real if at most this share of the pixels that did not match is left,
 _LEAST = 0.05  # and so many did not
 _SHARE_RATE = 0.02  # of the running mean of the share of foreground
-_VIEW_PX = 60 * 45  # edges of frame and background are compared in pictures of about so many pixels,
-_PLAIN = 4.0  # where steps from one pixel to the next by fewer grey levels count less,
-_VIEW_INTERVAL = 16  # every so many frames, sooner when something may have happened;
+_VIEW_INTERVAL = 16  # frames between two comparisons with the background, fewer when something may have happened
 _VIEW_RATE, _USUAL_RATE = 1 / 3, 0.1  # of the means of the likenesses found: of the last ones, and the usual one
 _LASTING = 0.5  # of a scene whose edges last, unlike those of waves or of a picture that shakes;
+_SHAKING_RATE = 0.02  # and at which it is given up while the camera stands nowhere;
 _ANOTHER = 1 / 3  # less than this share of it is another view,
 _TURNING = 2 / 3  # and less than this one while the camera is being turned,
 _TURNING_S = 1.0  # which it is until so long after it showed another view
@@ -102,43 +101,6 @@ def find_shift(frame: NDArray[Any], background: NDArray[Any], white: float, box:
     return Shift(round(down * step), round(right * step))
 
 
-def find_likeness(frame: NDArray[Any], background: NDArray[Any], white: float) -> float:
-    """Return how far the edges of a frame are those of the background, however strong they are.
-
-    It is the correlation of the gradients in small grey pictures, each of about the length 1 (orientation correlation;
-    Fitch, Kadyrov, Christmas and Kittler 2002): in another view it is about 0, in another light as high as before, and
-    something that covers a part of the frame lowers it by that part.
-
-    Parameters
-    ----------
-    frame : (H, W) or (H, W, 3) array
-    background : (D, at least H * W) array
-        Planes of the learned background.
-    white : float
-        Value of white.
-
-    Returns
-    -------
-    float
-        In [-1, 1].
-    """
-    height, width = frame.shape[:2]
-    side = 2 ** max(0, round(math.log2(height * width / _VIEW_PX) / 2))
-    planes = background[:, : height * width].reshape(-1, height, width)
-    learned = np.array([reduce_frame(plane, side) for plane in planes])
-    now = np.atleast_3d(reduce_frame(frame, side))
-    unit = np.float32(255.0 / white)
-    a, b = (_directions(np.asarray(grey * unit)) for grey in (now.mean(2, np.float32), learned.mean(0, np.float32)))
-    return float(np.vdot(a, b)) / max(math.sqrt(float(np.vdot(a, a)) * float(np.vdot(b, b))), 1e-6)
-
-
-def _directions(grey: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the gradients of a picture (H, W) as (2, H - 1, W - 1), strong ones of the length 1."""
-    steps = np.stack([grey[:-1, 1:] - grey[:-1, :-1], grey[1:, :-1] - grey[:-1, :-1]])
-    found: NDArray[np.float32] = steps / (np.sqrt((steps * steps).sum(0)) + np.float32(_PLAIN))
-    return found
-
-
 def _overlap(shift: int, length: int) -> tuple[slice, slice]:
     """Return what lies in both of two ranges of which one is shifted: its place in the second, and in the first."""
     return slice(max(shift, 0), length + min(shift, 0)), slice(max(-shift, 0), length + min(-shift, 0))
@@ -183,28 +145,51 @@ class CameraFollower(AdaptiveModel):
         scalars["sudden"] = scalars["sudden"] + 1 if is_sudden(share, scalars["share"]) else 0
         scalars["share"] += _SHARE_RATE * (share - scalars["share"])
         # At first, then ever more seldom: the camera may shake for a while, but most often something large came in.
-        if int(scalars["sudden"]).bit_count() == 1 and where is None and self._roi is None:
-            shift = find_shift(frame, self._planes()[1], self._scene_white(frame.dtype), self._half_box() * 255)
-            if shift is not None:
-                self._unseen = move(arrays, self._size, shift)
-                arrays["previous_mask"][:], arrays["dominant"][:], self._converged[:] = 0, 0, 0
-                arrays["square_ages"][:] = 0
-                return
+        if int(scalars["sudden"]).bit_count() == 1 and self._move(frame, where):
+            return
         turning = 0 < scalars["frames"] - scalars["turned"] <= _TURNING_S * self._parameters["rate_hz"]
         doubtful = turning or scalars["sudden"] > 0 or scalars["likeness"] < _TURNING * scalars["usual_likeness"]
         if doubtful or scalars["frames"] % _VIEW_INTERVAL == 0:
-            self._follow_view(frame, _TURNING if turning else _ANOTHER)
+            is_another = self._follow_view(frame, _TURNING if turning else _ANOTHER)
+            if is_another and not self._move(frame, where):
+                scalars["turned"], self._unseen = scalars["frames"], np.full(self._size, 255, np.uint8)
 
-    def _follow_view(self, frame: Frame, least: float) -> None:
-        """Forget everything if less than a share of the background's edges is left: the camera looks elsewhere."""
-        scalars = self._scalars
-        now, usual = find_likeness(frame, self._planes()[1], self._white(frame.dtype)), scalars["usual_likeness"]
+    def _move(self, frame: Frame, where: Mask | None) -> bool:
+        """Move the model to where its background lies in the frame; return whether it was found elsewhere."""
+        if where is not None or self._roi is not None:
+            return False
+        arrays = self._arrays
+        shift = find_shift(frame, self._planes()[1], self._scene_white(frame.dtype), self._half_box() * 255)
+        if shift is None:
+            return False
+        self._unseen = move(arrays, self._size, shift)
+        arrays["previous_mask"][:], arrays["dominant"][:], self._converged[:] = 0, 0, 0
+        arrays["square_ages"][:] = 0
+        return True
+
+    def _follow_view(self, frame: Frame, least: float) -> bool:
+        """Return whether the camera looks elsewhere: less than a share of the usual edges of the background is left.
+
+        While it shakes it does so, too, but it stands nowhere, and will most often come back.
+        """
+        scalars, white, pixels = self._scalars, self._white(frame.dtype), self._votes.size
+        planes = frame[None] if frame.ndim == 2 else np.array(cv2.split(frame))
+        background = self._planes()[1][:, :pixels].reshape(-1, *self._size)
+        view, before, usual = see_view(planes, white), self._arrays["view"], scalars["usual_likeness"]
+        now = find_likeness(view, see_view(background, white))
+        stands = find_likeness(view, before) > _TURNING * usual
+        before[:] = view
+        if usual > _LASTING and not stands:
+            scalars |= {"likeness": usual, "flooded": 0}
+            scalars["usual_likeness"] += _SHAKING_RATE * (now - usual)
+            return False
         scalars["likeness"] += _VIEW_RATE * (now - scalars["likeness"])
         if usual > _LASTING and scalars["likeness"] < least * usual:
-            scalars |= {"likeness": usual, "turned": scalars["frames"]}
-            self._unseen = np.full(self._size, 255, np.uint8)
-        elif now > _ANOTHER * usual:
+            scalars["likeness"] = usual
+            return True
+        if now > _ANOTHER * usual:
             scalars["usual_likeness"] += _USUAL_RATE * (now - usual)
+        return False
 
     def _follow_exposure(self, frame: Frame, where: Mask | None) -> bool:
         """Bring the model under the light of this frame if all of it has changed, and fit widths to light and noise.

@@ -31,6 +31,7 @@ from bgsub.detectors.adaptive.reduced import (
     find_moving,
     find_scales,
     make_squares,
+    make_view,
     reduce_frame,
     reduce_mask,
     reduced_shape,
@@ -70,6 +71,7 @@ _SPANS = {
     "sudden": Span(0, 2**53, 1),
     "likeness": Span(-1, 1),
     "usual_likeness": Span(-1, 1),
+    "view": Span(-127, 127, 1),
     "turned": Span(0, 2**53, 1),
     "brighter": Span(0, 2**53),
     "brighter_alike": Span(0, 2**53),
@@ -113,6 +115,7 @@ def make_arrays(size: tuple[int, int], channels: int, slots: int, dtype: np.dtyp
         "vote_cells": np.zeros_like(static),
     }
     arrays |= {f"square_{name}": array for name, array in make_squares(size, channels)._asdict().items()}
+    arrays["view"] = make_view(size)
     arrays["moving_squares"] = np.zeros(arrays["square_ages"].shape, np.uint8)
     arrays["width_factors"][:], arrays["blink_rates"][:] = FULL, LOWEST_BLINK_RATE
     return arrays

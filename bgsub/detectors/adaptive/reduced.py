@@ -30,17 +30,22 @@ __all__ = [
     "compile_seldom_needed",
     "enlarge",
     "enlarge_mask",
+    "find_likeness",
     "find_moving",
     "find_scales",
     "follow_squares",
     "make_squares",
+    "make_view",
     "reduce_frame",
     "reduce_mask",
     "reduced_shape",
+    "see_view",
     "square_side",
 ]
 
 _BALANCED_PX = 640 * 480  # pixels that frames keep at least
+_VIEW_PX = 60 * 45  # edges are compared in pictures of about so many pixels,
+_PLAIN = 4.0  # where steps from one pixel to the next by fewer grey levels count less
 _BOTH_PX = 320 * 240  # frames with fewer show too little when they are reduced
 _LIGHT = 12  # comparing a pixel costs so many times less than most compiled functions do
 _WIDE = 1.5  # mean width factor, in units of the least one, above which the background moves
@@ -273,3 +278,47 @@ def compile_seldom_needed(dtype: np.dtype[Any]) -> None:
     mask, planes = np.zeros((8, 8), np.uint8), np.zeros((1, 64), dtype)
     add_unlike(mask, np.zeros((4, 4), np.uint8), planes, planes, 0.0, 1)
     enlarge_mask(mask, np.empty((32, 32), np.uint8), 4, 1)
+
+
+def see_view(planes: NDArray[Any], white: float) -> NDArray[np.int8]:
+    """Return the directions in which a frame, or a background, gets brighter: its gradients, strong ones of one length.
+
+    Parameters
+    ----------
+    planes : (D, H, W) array
+    white : float
+        Value of white.
+
+    Returns
+    -------
+    (2, h - 1, w - 1) int8 array
+        To the right and downwards, up to 127, in the grey picture of h times w, some 60x45 pixels, that is reduced by a
+        power of two.
+    """
+    side = _view_side((planes.shape[1], planes.shape[2]))
+    small = np.array([reduce_frame(plane, side) for plane in planes])
+    grey = np.asarray(small.mean(0, np.float32) * np.float32(255.0 / white))
+    steps = np.stack([grey[:-1, 1:] - grey[:-1, :-1], grey[1:, :-1] - grey[:-1, :-1]])
+    lengths = np.sqrt((steps * steps).sum(0)) + np.float32(_PLAIN)
+    return np.asarray(np.rint(steps * (np.float32(127) / lengths)), np.int8)
+
+
+def find_likeness(view: NDArray[np.int8], other: NDArray[np.int8]) -> float:
+    """Return how far the edges of two views are the same, however strong they are, in [-1, 1].
+
+    It is the correlation of what `see_view` returns (orientation correlation; Fitch, Kadyrov, Christmas and Kittler
+    2002): in another view it is about 0, in another light as high as before, and something that covers a part of the
+    frame lowers it by that part.
+    """
+    a, b = view.astype(np.float32), other.astype(np.float32)
+    return float(np.vdot(a, b)) / max(math.sqrt(float(np.vdot(a, a)) * float(np.vdot(b, b))), 1.0)
+
+
+def make_view(size: tuple[int, int]) -> NDArray[np.int8]:
+    """Return the view of plain frames of (height, width)."""
+    height, width = reduced_shape(size, _view_side(size))
+    return np.zeros((2, height - 1, width - 1), np.int8)
+
+
+def _view_side(size: tuple[int, int]) -> int:
+    return int(2 ** max(0, round(math.log2(size[0] * size[1] / _VIEW_PX) / 2)))

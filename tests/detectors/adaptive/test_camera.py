@@ -7,8 +7,9 @@ from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive.block_images import as_image
-from bgsub.detectors.adaptive.camera import Shift, find_likeness, find_shift, is_sudden, move
+from bgsub.detectors.adaptive.camera import Shift, find_shift, is_sudden, move
 from bgsub.detectors.adaptive.model import make_arrays
+from bgsub.detectors.adaptive.reduced import find_likeness, make_view, see_view
 from tests.detectors.adaptive.test_adaptive import filmed, planes_of
 
 
@@ -120,8 +121,7 @@ def test_edges_are_alike_in_any_light_in_part_behind_an_object_and_not_in_anothe
         first, second = (
             (filmed(image[:, :, :channels], t) * (white / 255)).astype(dtype) for t, image in ((0, scene), (1, frame))
         )
-        planes = np.ascontiguousarray(first.transpose(2, 0, 1)).reshape(channels, -1)
-        return find_likeness(second if channels == 3 else second[:, :, 0], planes, white)
+        return find_likeness(*(see_view(np.ascontiguousarray(x.transpose(2, 0, 1)), white) for x in (first, second)))
 
     scene = scenery((120, 160))
     covered = scene.copy()
@@ -134,10 +134,12 @@ def test_edges_are_alike_in_any_light_in_part_behind_an_object_and_not_in_anothe
     assert abs(likeness(np.full_like(scene, 90))) < 0.15 * usual
 
 
-def test_tiny_frames_are_like_nothing():
-    for size in ((1, 1), (1, 9), (9, 1)):
-        frame = np.random.default_rng(0).integers(0, 255, (*size, 3), np.uint8)
-        assert find_likeness(frame, planes_of(frame)[0], 255.0) == 0.0
+def test_views_of_any_size_are_reduced_by_a_power_of_two_and_tiny_ones_are_like_nothing():
+    for size in ((1, 1), (1, 9), (9, 1), (2, 3), (97, 131), (240, 320), (360, 641)):
+        view = see_view(np.random.default_rng(0).integers(0, 255, (3, *size), np.uint8), 255.0)
+        assert view.shape == make_view(size).shape
+        assert find_likeness(view, view) == pytest.approx(1.0 if min(size) > 1 else 0.0)
+        assert find_likeness(view, make_view(size)) == 0.0
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
@@ -173,3 +175,18 @@ def test_a_camera_that_was_turned_slowly_leaves_nothing_of_the_views_between():
         model.apply(filmed(whole[:, 4 * t : 4 * t + 160], t))
     masks = [model.apply(filmed(whole[:, 240:], t)) for t in range(40)]
     assert np.mean([(mask != 0).mean() for mask in masks[20:]]) < 0.01
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+def test_a_camera_that_shakes_for_a_second_forgets_nobody_who_stands_there():
+    whole, random, model = scenery((140, 180)), np.random.default_rng(3), create("adaptive", absorb_s=0)
+    for t in range(150):
+        model.apply(filmed(whole[10:130, 10:170], t))
+    whole[40:100, 70:100] = 255 * np.random.default_rng(4).integers(0, 2, (30, 15, 1)).repeat(2, 0).repeat(2, 1)
+    for t in range(60):
+        model.apply(filmed(whole[10:130, 10:170], t))
+    for t in range(30):
+        down, right = random.integers(0, 20, 2)
+        model.apply(filmed(whole[down : down + 120, right : right + 160], t))
+    masks = [model.apply(filmed(whole[10:130, 10:170], t)) for t in range(20)]
+    assert (masks[-1][32:88, 62:88] != 0).mean() > 0.9
