@@ -95,6 +95,7 @@ VARIANTS: list[Variant] = [
     ("lone shadows may be sharp", {(shadows, "_SHARP"): _NEVER}, {}, _PLAIN),
     ("shadows may lie between", {(shadows, "_BETWEEN"): 1.0}, {}, _PLAIN),
     ("a knocked camera is not followed", {(camera, "is_sudden"): lambda *_: False}, {}, _PLAIN),
+    ("another view is not noticed", {(camera, "_LASTING"): 2.0}, {}, _PLAIN),
     ("shadows of walkers are light", {(adaptive, "_SHADE_S"): 0.0}, {}, _PLAIN),
     ("brighter regions are light at once", {(lighting, "_AT_ONCE"): -1.0}, {}, _PLAIN),
     ("no search for changed light", {(adaptive, "find_relit"): lambda *_: None}, {}, _PLAIN),

@@ -40,7 +40,7 @@ _LASTING = 0.5  # of a scene whose edges last, unlike those of waves or of a pic
 _SHAKING_RATE = 0.02  # and at which it is given up while the camera stands nowhere;
 _ANOTHER = 1 / 3  # less than this share of it is another view,
 _TURNING = 2 / 3  # and less than this one while the camera is being turned,
-_TURNING_S = 1.0  # which it is until so long after it showed another view
+_TURNING_S = 1.0  # which it is until so long after it showed another view, or was seen to move
 _NEW_BASE = 0.02  # relative change of the least width factor that is worth going through all pixels for
 
 
@@ -144,15 +144,22 @@ class CameraFollower(AdaptiveModel):
         share = cv2.countNonZero(as_image(arrays["previous_mask"], self._size)) / self._votes.size
         scalars["sudden"] = scalars["sudden"] + 1 if is_sudden(share, scalars["share"]) else 0
         scalars["share"] += _SHARE_RATE * (share - scalars["share"])
-        # At first, then ever more seldom: the camera may shake for a while, but most often something large came in.
-        if int(scalars["sudden"]).bit_count() == 1 and self._move(frame, where):
+        # At first, then ever more seldom: the camera may shake for a while, but most often something large came in. One
+        # that has just moved may go on.
+        sought = int(scalars["sudden"]).bit_count() == 1 or self._lately("moved")
+        if sought and self._move(frame, where):
             return
-        turning = 0 < scalars["frames"] - scalars["turned"] <= _TURNING_S * self._parameters["rate_hz"]
+        turning = self._lately("turned")
         doubtful = turning or scalars["sudden"] > 0 or scalars["likeness"] < _TURNING * scalars["usual_likeness"]
         if doubtful or scalars["frames"] % _VIEW_INTERVAL == 0:
             is_another = self._follow_view(frame, _TURNING if turning else _ANOTHER)
             if is_another and not self._move(frame, where):
                 scalars["turned"], self._unseen = scalars["frames"], np.full(self._size, 255, np.uint8)
+
+    def _lately(self, name: str) -> bool:
+        """Return whether the camera "moved" or "turned" a short while ago."""
+        frame = self._scalars[name]
+        return bool(frame > 0 and self._scalars["frames"] - frame <= _TURNING_S * self._parameters["rate_hz"])
 
     def _move(self, frame: Frame, where: Mask | None) -> bool:
         """Move the model to where its background lies in the frame; return whether it was found elsewhere."""
@@ -162,7 +169,7 @@ class CameraFollower(AdaptiveModel):
         shift = find_shift(frame, self._planes()[1], self._scene_white(frame.dtype), self._half_box() * 255)
         if shift is None:
             return False
-        self._unseen = move(arrays, self._size, shift)
+        self._unseen, self._scalars["moved"] = move(arrays, self._size, shift), self._scalars["frames"]
         arrays["previous_mask"][:], arrays["dominant"][:], self._converged[:] = 0, 0, 0
         arrays["square_ages"][:] = 0
         return True

@@ -73,6 +73,7 @@ _SPANS = {
     "usual_likeness": Span(-1, 1),
     "view": Span(-127, 127, 1),
     "turned": Span(0, 2**53, 1),
+    "moved": Span(0, 2**53, 1),
     "brighter": Span(0, 2**53),
     "brighter_alike": Span(0, 2**53),
     "foreground": Span(0, 2**53),
@@ -281,7 +282,8 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._scalars |= {"brightness": 1.0, "black": 0.0, "coloured": float(channels > 1)}
         self._scalars |= {"brighter": 0.0, "brighter_alike": 0.0}  # counts of `Colours`
         self._scalars |= {"share": 0.0, "sudden": 0}  # running mean of the foreground's; measurements far above it
-        self._scalars |= {"likeness": 0.0, "usual_likeness": 0.0, "turned": 0}  # of edges; frame of the last new view
+        # Of the edges of frames and background; the frames in which the camera last looked elsewhere, or moved.
+        self._scalars |= {"likeness": 0.0, "usual_likeness": 0.0, "turned": 0, "moved": 0}
         # Discounted sums of the pixels of masks and of those that were none before; the frame of the last search.
         self._scalars |= {"foreground": 0.0, "appeared": 0.0, "searched": 0}
         self._unseen: Mask | None = None  # what came into view when the camera was turned

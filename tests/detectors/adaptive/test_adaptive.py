@@ -645,4 +645,5 @@ def test_state_takes_the_documented_bytes():
     model = create("adaptive")
     model.apply(np.zeros((64, 100, 3), np.uint8))
     pixels = 64 * 100
-    assert model.memory_bytes == pixels * (3 * (3 + 4) + 10) + 6 * pixels // 16 + pixels // BLOCK + 55 * pixels // 16
+    squares, view = 55 * pixels // 16, 2 * (32 - 1) * (50 - 1)
+    assert model.memory_bytes == pixels * (3 * (3 + 4) + 10) + 6 * pixels // 16 + pixels // BLOCK + squares + view
