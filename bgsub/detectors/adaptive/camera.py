@@ -32,7 +32,9 @@ _GRID_PX = 320 * 240  # larger frames are compared on a grid of about so many pi
 _SUDDEN, _USUAL = 0.05, 2.0  # foreground above this share of the frame and so many times its mean may be a knock
 _LARGEST = 0.2  # of the frame's smaller side
 _EXPLAINS = 0.5  # a shift is real if at most this share of the pixels that did not match is left,
-_LEAST = 0.05  # and so many did not
+_LEAST = 0.05  # and so many did not;
+_PARTS, _SPREAD = (4, 4), 0.5  # of the parts of the frame so many have some that it explains: else something moves
+_IN_PART = 0.005  # before a plain background
 _SHARE_RATE = 0.02  # of the running mean of the share of foreground
 _VIEW_INTERVAL = 16  # frames between two comparisons with the background, fewer when something may have happened
 _VIEW_RATE, _USUAL_RATE = 1 / 3, 0.1  # of the means of the likenesses found: of the last ones, and the usual one
@@ -60,7 +62,8 @@ def find_shift(frame: NDArray[Any], background: NDArray[Any], white: float, box:
     """Find a shift of the whole background.
 
     It is the maximum of the phase correlation of the grey pictures, if under it at most half as many pixels differ
-    from the background as without it.
+    from the background as without it, and those that it explains lie in half of the frame: what moves before a plain
+    background looks like a shift as well.
 
     Parameters
     ----------
@@ -93,10 +96,13 @@ def find_shift(frame: NDArray[Any], background: NDArray[Any], white: float, box:
         return None
     rows, columns = _overlap(y, now.shape[1]), _overlap(x, now.shape[2])
     different, still = (
-        float((np.abs(now[:, rows[0], columns[0]] - other).max(0) > box).mean())
+        np.abs(now[:, rows[0], columns[0]] - other).max(0) > box
         for other in (learned[:, rows[0], columns[0]], learned[:, rows[1], columns[1]])
     )
-    if different < _LEAST or still > _EXPLAINS * different:
+    if different.mean() < _LEAST or still.mean() > _EXPLAINS * different.mean():
+        return None
+    explained = cv2.resize((different & ~still).astype(np.float32), _PARTS, interpolation=cv2.INTER_AREA)
+    if np.mean(explained > _IN_PART) < _SPREAD:
         return None
     return Shift(round(down * step), round(right * step))
 

@@ -22,7 +22,7 @@ from bgsub.detectors.adaptive.final_mask import (
     follow_onsets,
     scaled_side,
 )
-from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
+from bgsub.detectors.adaptive.ghosts import Learned, count_turnover, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.model import FULL, TAU
 from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
@@ -333,14 +333,8 @@ class Adaptive(CameraFollower):
 
         What is fast, or is seen in few frames a second, leaves all of its ghost behind in the next frame.
         """
-        scalars = self._scalars
-        rows = np.flatnonzero(self._occupied_rows)
-        part = slice(rows[0], rows[-1] + 1) if rows.size else slice(0, 0)
-        previous = as_image(self._arrays["previous_mask"], self._size)[part]
-        for name, count in (
-            ("foreground", cv2.countNonZero(final[part])),
-            ("appeared", cv2.countNonZero(cv2.subtract(final[part], previous))),
-        ):
+        scalars, previous = self._scalars, as_image(self._arrays["previous_mask"], self._size)
+        for name, count in count_turnover(final, previous, self._occupied_rows)._asdict().items():
             scalars[name] = (1 - _TURNOVER_RATE) * scalars[name] + count
         every = min(longest, int(scalars["foreground"] / max(scalars["appeared"], 1)))
         if scalars["frames"] - scalars["searched"] < every:

@@ -11,7 +11,7 @@ from bgsub.detectors.adaptive._jit.regions import compare_edges
 from bgsub.detectors.adaptive.final_mask import Outlines
 from bgsub.frames import Mask
 
-__all__ = ["Learned", "find_ghosts"]
+__all__ = ["Learned", "Turnover", "count_turnover", "find_ghosts"]
 
 _MOST = 32  # regions looked at in one frame, the largest first
 _STEP = 2  # every so many points of an outline are looked at,
@@ -41,6 +41,26 @@ class Learned(NamedTuple):
     """(H, W): for how many frames each pixel has been in the mask, not counting this one,"""
     lasting: int
     """and the age from which foreground has not just come."""
+
+
+class Turnover(NamedTuple):
+    """How far foreground is elsewhere than in the frame before, in pixels."""
+
+    foreground: int
+    appeared: int
+    """Those that were none."""
+
+
+def count_turnover(mask: Mask, previous: Mask, occupied_rows: NDArray[np.uint8]) -> Turnover:
+    """Count the pixels of a final mask, and those that are not in the previous one.
+
+    Rows where `occupied_rows`, (H,), is 0 are known to be empty in `mask`.
+    """
+    rows = np.flatnonzero(occupied_rows)
+    if rows.size == 0:
+        return Turnover(0, 0)
+    part = slice(rows[0], rows[-1] + 1)
+    return Turnover(cv2.countNonZero(mask[part]), cv2.countNonZero(cv2.subtract(mask[part], previous[part])))
 
 
 def find_ghosts(

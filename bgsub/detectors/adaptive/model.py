@@ -13,14 +13,12 @@ from bgsub.detectors.adaptive._jit.blocks import (
     BLOCK,
     DITHERS,
     FACTOR_ONE,
-    FORGOTTEN,
     LOWEST_BLINK_RATE,
-    NONE,
     Observation,
     State,
 )
-from bgsub.detectors.adaptive._jit.feedback import WIDEST, rescore_touched
-from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
+from bgsub.detectors.adaptive._jit.feedback import WIDEST
+from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks, forget_chosen
 from bgsub.detectors.adaptive.exposure import DARKEST, LEAST_BASE
 from bgsub.detectors.adaptive.final_mask import make_static, reduced_side, scaled_side
 from bgsub.detectors.adaptive.reduced import (
@@ -373,7 +371,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
             chosen = np.bitwise_and(chosen, where)
         final[chosen != 0] = 0
         self._arrays["square_ages"][reduce_frame(chosen, square_side(self._size)) != 0] = 0
-        _forget_chosen(
+        forget_chosen(
             self._kernel_state(), self._seen, as_blocks(chosen), factor, self._scene_gain(self._seen.planes.dtype)
         )
 
@@ -383,36 +381,3 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
     def _run_blocks(self, function: Any, *arguments: Any) -> None:
         size = (len(self._seen.raw), BLOCK)
         run_claimed(function, size, self._parameters["threads"], *arguments)
-
-
-def _forget_chosen(state: State, seen: Observation, chosen: NDArray[np.uint8], factor: int, gain: np.float32) -> None:
-    """Empty the expansions of pixels and start their feedback again.
-
-    Parameters
-    ----------
-    state : State
-        Written.
-    seen : Observation
-        The present frame; these pixels are made to look as if no support vector was near.
-    chosen : (N, BLOCK) uint8 array
-        Not 0 for pixels to forget.
-    factor : int
-        Their width factors from now on, in units of 1 / FACTOR_ONE.
-    gain : float32
-        As for `score`.
-    """
-    rescore_touched(state, seen, chosen, gain, np.empty(BLOCK, np.float32))
-    touched = np.flatnonzero(chosen.any(1))  # whole frames are rare, and boolean indexing of all of them is slow
-    found = chosen[touched] != 0
-
-    def put(array: NDArray[Any], value: Any) -> None:
-        array[touched] = np.where(found, value, array[touched])
-
-    put(state.width_factors, factor)
-    put(state.blink_rates, LOWEST_BLINK_RATE)
-    put(state.mean_distances, 0)
-    put(seen.nearest, NONE)
-    for coefficients in state.coefficients:
-        put(coefficients, np.float32(0))
-    state.dominant[touched] = 0
-    seen.settled[touched] = FORGOTTEN

@@ -14,7 +14,7 @@ from bgsub.detectors.adaptive._jit.blocks import BLOCK, SETTLED, State
 from bgsub.detectors.adaptive._jit.update import sort_slots
 from bgsub.detectors.adaptive.block_images import as_image
 from bgsub.detectors.adaptive.final_mask import find_outlines, scaled_side
-from bgsub.detectors.adaptive.ghosts import Learned, find_ghosts
+from bgsub.detectors.adaptive.ghosts import Learned, count_turnover, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.shadows import Colours, Levels, mark_shadows
 from bgsub.postprocess import median
@@ -332,6 +332,15 @@ def test_what_stood_there_from_the_start_leaves_no_ghost(ghosts):
     shares = [(model.apply(filmed(scene, 100 + t))[8:18, 12:22] != 0).mean() for t in range(30)]
     assert shares[0] > 0.9 or ghosts
     assert (max(shares[5:]) < 0.05) == ghosts
+
+
+def test_turnover_counts_what_was_not_there_in_the_rows_that_may_be_occupied():
+    random = np.random.default_rng(0)
+    mask, previous = (random.choice(np.array([0, 255], np.uint8), (20, 30)) for _ in range(2))
+    mask[:4] = mask[17:] = mask[9] = 0
+    occupied = mask.any(1).astype(np.uint8)
+    assert count_turnover(mask, previous, occupied) == ((mask != 0).sum(), ((mask != 0) & (previous == 0)).sum())
+    assert count_turnover(np.zeros_like(mask), previous, np.zeros(20, np.uint8)) == (0, 0)
 
 
 @needs_compiler

@@ -51,6 +51,24 @@ def test_objects_light_and_noise_are_no_shift():
         assert find_shift(frame, planes, 255.0, 14.0) is None
 
 
+def test_something_that_moves_before_a_plain_background_is_no_shift():
+    learned, now = (np.full((72, 96, 3), 90.0) for _ in range(2))
+    learned[26:50, 4:18], now[26:50, 14:28] = 180, 180
+    (planes,) = planes_of(filmed(learned, 0))
+    assert find_shift(filmed(now, 1), planes, 255.0, 14.0) is None
+
+
+def test_something_that_moves_from_the_first_frame_on_is_found_at_once():
+    """Before a plain background, where all edges are its own."""
+    model, scene = create("adaptive", rate_hz=10), np.full((72, 96, 3), 90.0)
+    for t in range(40):
+        frame = scene.copy()
+        frame[26:50, 2 * t : 2 * t + 14] = 180
+        mask = model.apply(filmed(frame, t))
+        if t >= 20:
+            assert (mask[28:48, 2 * t + 3 : 2 * t + 12] != 0).mean() > 0.9
+
+
 def test_tiny_frames_have_no_shift():
     for size in ((1, 1), (1, 9), (2, 2)):
         frame = np.random.default_rng(0).integers(0, 255, (*size, 3), np.uint8)
