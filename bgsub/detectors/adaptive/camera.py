@@ -175,10 +175,20 @@ class CameraFollower(AdaptiveModel):
         shift = find_shift(frame, self._planes()[1], self._scene_white(frame.dtype), self._half_box() * 255)
         if shift is None:
             return False
-        self._unseen, self._scalars["moved"] = move(arrays, self._size, shift), self._scalars["frames"]
+        self._unseen = move(arrays, self._size, shift)
+        self._note_move(shift)
         arrays["previous_mask"][:], arrays["dominant"][:], self._converged[:] = 0, 0, 0
         arrays["square_ages"][:] = 0
         return True
+
+    def _note_move(self, shift: Shift) -> None:
+        """Remember when and whereto the camera moved: one that turns goes on, one that goes back only shakes."""
+        scalars = self._scalars
+        turns = self._lately("moved")
+        down, right = (scalars["moved_down"], scalars["moved_right"]) if turns else (0, 0)
+        goes_on = down * shift.down + right * shift.right >= 0
+        scalars["moved"] = scalars["frames"] if goes_on else 0
+        scalars |= {"moved_down": down + shift.down, "moved_right": right + shift.right}
 
     def _follow_view(self, frame: Frame, least: float) -> bool:
         """Return whether the camera looks elsewhere: less than a share of the usual edges of the background is left.

@@ -72,6 +72,8 @@ _SPANS = {
     "view": Span(-127, 127, 1),
     "turned": Span(0, 2**53, 1),
     "moved": Span(0, 2**53, 1),
+    "moved_down": Span(-(2**53), 2**53, 1),
+    "moved_right": Span(-(2**53), 2**53, 1),
     "brighter": Span(0, 2**53),
     "brighter_alike": Span(0, 2**53),
     "foreground": Span(0, 2**53),
@@ -282,6 +284,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._scalars |= {"share": 0.0, "sudden": 0}  # running mean of the foreground's; measurements far above it
         # Of the edges of frames and background; the frames in which the camera last looked elsewhere, or moved.
         self._scalars |= {"likeness": 0.0, "usual_likeness": 0.0, "turned": 0, "moved": 0}
+        self._scalars |= {"moved_down": 0, "moved_right": 0}  # by which it moved without a rest
         # Discounted sums of the pixels of masks and of those that were none before; the frame of the last search.
         self._scalars |= {"foreground": 0.0, "appeared": 0.0, "searched": 0}
         self._unseen: Mask | None = None  # what came into view when the camera was turned

@@ -208,3 +208,14 @@ def test_a_camera_that_shakes_for_a_second_forgets_nobody_who_stands_there():
         model.apply(filmed(whole[down : down + 120, right : right + 160], t))
     masks = [model.apply(filmed(whole[10:130, 10:170], t)) for t in range(20)]
     assert (masks[-1][32:88, 62:88] != 0).mean() > 0.9
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+def test_a_camera_that_always_shakes_is_not_followed_to_and_fro():
+    random, whole = np.random.default_rng(3), scenery((140, 190))
+    model, moves = create("adaptive", threads=1), 0
+    for index in range(150):
+        down, right = random.integers(-4, 5, 2)
+        model.apply(filmed(whole[10 + down : 130 + down, 10 + right : 170 + right], index))
+        moves += model._scalars["moved"] == index > 0
+    assert 0 < moves < 15  # a shift is sought in half of the frames, if the camera is taken for one that turns
