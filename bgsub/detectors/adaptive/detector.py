@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.feedback import WIDEST
@@ -22,7 +23,7 @@ from bgsub.detectors.adaptive.final_mask import (
     follow_onsets,
     scaled_side,
 )
-from bgsub.detectors.adaptive.ghosts import Learned, count_turnover, find_ghosts
+from bgsub.detectors.adaptive.ghosts import Learned, Turnover, count_turnover, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.model import FULL, TAU
 from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
@@ -202,6 +203,7 @@ class Adaptive(CameraFollower):
         found = self._add_unlike_squares(raw, learning)
         self._keep_stage(SQUARES, found)
         final = self._final_mask(found)
+        occupied_rows = self._occupied_rows
         if learning is not None:
             # Ghosts and regions under another light are background, in this mask and for learning.
             for forgotten, factor, stage in self._find_forgotten(final):
@@ -214,27 +216,32 @@ class Adaptive(CameraFollower):
             self._update(learning, final)
         if mask is not None:
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
-            detailed = final if raw_wanted else self._add_details(final, found)
-            mask[:] = raw if raw_wanted else detailed
+            shown = np.ascontiguousarray(mask)
+            if raw_wanted:
+                shown[:] = raw
+            else:
+                self._add_details(final, occupied_rows, found, shown)
             if marks or not (raw_wanted or self._parameters["shadows"]):
-                self._mark_shadows(mask, detailed, _SHADOW if marks else 0)
-                self._keep_stage(SHADOWS, mask)
+                self._mark_shadows(shown, final if raw_wanted else shown, _SHADOW if marks else 0)
+                self._keep_stage(SHADOWS, shown)
+            if shown is not mask:  # whose rows lie apart, or whose pixels do
+                mask[:] = shown
             if raw_wanted and self.trace is not None:
                 self.trace.clear()  # none of these stages made this mask
 
-    def _add_details(self, final: Mask, raw: Mask) -> Mask:
-        """Return the final mask with the details of the raw one that are too thin for its squares.
+    def _add_details(self, final: Mask, occupied_rows: NDArray[np.uint8], raw: Mask, detailed: Mask) -> None:
+        """Write the final mask with the details of the raw one that are too thin for its squares.
 
         Like filled holes, they have no vote on what is shadow: with one, the borders of shadows would stay.
         """
         side = scaled_side(self._parameters["smoothing"], self._size)
-        if side == 1 or not cv2.hasNonZero(final):
-            return final
+        if side == 1:
+            detailed[:] = final
+            return
         fine, threads = min(scaled_side(FINE_PX, self._size), side), self._parameters["threads"]
-        detailed = find_details(final, raw, self._arrays["static"], fine, threads)
+        find_details(final, occupied_rows, raw, self._arrays["static"], fine, threads, detailed)
         self._confine(detailed, None)
         self._keep_stage(DETAILS, detailed)
-        return detailed
 
     def _mark_shadows(self, mask: Mask, final: Mask, value: int) -> None:
         """Write a value where the final mask is shadow, compared with the background as it is now known."""
@@ -301,14 +308,16 @@ class Adaptive(CameraFollower):
         """
         frames, white = self._scalars["frames"], self._scene_white(self._seen.planes.dtype)
         longest = min(max(int(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
-        ghosts_due = self._parameters["ghosts"] and self._are_ghosts_due(final, longest)
+        turnover = count_turnover(final, as_image(self._arrays["previous_mask"], self._size), self._occupied_rows)
+        ghosts_due = self._parameters["ghosts"] and self._are_ghosts_due(turnover, longest)
         light_due = frames % _LIGHT_INTERVAL == 0
         # Before anything is forgotten: both searches look at regions as they were found.
         outlines = find_outlines(final, self._occupied_rows) if ghosts_due or light_due else ()
         if self._unseen is not None:
             unseen, self._unseen = self._unseen, None
             yield unseen, FULL, LIGHT
-        if self._is_flooded(final):
+            turnover = turnover._replace(foreground=cv2.countNonZero(final))
+        if self._is_flooded(turnover.foreground):
             # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
             yield np.full(final.shape, 255, np.uint8), int(WIDEST) * FULL, LIGHT
             return
@@ -328,13 +337,13 @@ class Adaptive(CameraFollower):
             if relit is not None:
                 yield relit, FULL, LIGHT
 
-    def _are_ghosts_due(self, final: Mask, longest: int) -> bool:
+    def _are_ghosts_due(self, turnover: Turnover, longest: int) -> bool:
         """Return whether to search for ghosts: after so many frames, sooner if all foreground is elsewhere sooner.
 
         What is fast, or is seen in few frames a second, leaves all of its ghost behind in the next frame.
         """
-        scalars, previous = self._scalars, as_image(self._arrays["previous_mask"], self._size)
-        for name, count in count_turnover(final, previous, self._occupied_rows)._asdict().items():
+        scalars = self._scalars
+        for name, count in turnover._asdict().items():
             scalars[name] = (1 - _TURNOVER_RATE) * scalars[name] + count
         every = min(longest, int(scalars["foreground"] / max(scalars["appeared"], 1)))
         if scalars["frames"] - scalars["searched"] < every:
@@ -346,11 +355,9 @@ class Adaptive(CameraFollower):
         """Return how many pixels the region has."""
         return self._votes.size if self._roi is None else cv2.countNonZero(self._roi)
 
-    def _is_flooded(self, final: Mask) -> bool:
-        """Return whether so much has been foreground for so long that the scene must have changed."""
-        inside = self._count_inside()
-        most = np.count_nonzero(self._occupied_rows) * final.shape[1]  # counting all pixels takes longer
-        flooded = most > _FLOOD * inside and cv2.countNonZero(final) > _FLOOD * inside
+    def _is_flooded(self, foreground: int) -> bool:
+        """Return whether so many pixels have been foreground for so long that the scene must have changed."""
+        flooded = foreground > _FLOOD * self._count_inside()
         self._scalars["flooded"] = self._scalars["flooded"] + 1 if flooded else 0
         if self._scalars["flooded"] <= _FLOOD_S * self._parameters["rate_hz"]:
             return False

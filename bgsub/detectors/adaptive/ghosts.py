@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.regions import compare_edges
+from bgsub.detectors.adaptive._jit.regions import compare_edges, count_changes
 from bgsub.detectors.adaptive.final_mask import Outlines
 from bgsub.frames import Mask
 
@@ -56,11 +56,7 @@ def count_turnover(mask: Mask, previous: Mask, occupied_rows: NDArray[np.uint8])
 
     Rows where `occupied_rows`, (H,), is 0 are known to be empty in `mask`.
     """
-    rows = np.flatnonzero(occupied_rows)
-    if rows.size == 0:
-        return Turnover(0, 0)
-    part = slice(rows[0], rows[-1] + 1)
-    return Turnover(cv2.countNonZero(mask[part]), cv2.countNonZero(cv2.subtract(mask[part], previous[part])))
+    return Turnover(*count_changes(mask, previous, occupied_rows))
 
 
 def find_ghosts(

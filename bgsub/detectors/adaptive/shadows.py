@@ -12,6 +12,7 @@ from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.regions import (
     add_regions,
     clear_regions,
+    fill_holes,
     find_between,
     sum_borders,
     sum_regions,
@@ -26,7 +27,7 @@ from bgsub.detectors.adaptive._jit.shadows import (
     write_enlarged,
     write_voted,
 )
-from bgsub.detectors.adaptive.final_mask import fill_holes, label_regions, scaled_side
+from bgsub.detectors.adaptive.final_mask import label_regions, scaled_side
 from bgsub.frames import Mask
 
 __all__ = ["Colours", "Levels", "count_colours", "mark_shadows"]
@@ -210,7 +211,7 @@ def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: i
     share, whole = (cv2.blur(image, (side, side), borderType=border) for image in (darkened, voters))
     voted, solid = np.empty_like(mask), np.empty_like(mask)
     vote(mask, voters, share, whole, voted, solid)
-    fill_holes(solid)
+    fill_holes(solid, np.ones(len(solid), np.uint8))
     _add_between(mask, np.asarray(cv2.bitwise_and(voted, darkened), np.uint8), solid)
     if not write_voted(mask, voters, voted, solid, left, top, shadows):
         return None

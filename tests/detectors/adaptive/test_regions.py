@@ -7,13 +7,15 @@ from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.regions import (
     add_regions,
     clear_regions,
+    fill_holes,
     find_between,
+    finish,
     sum_borders,
     sum_regions,
     write_labels,
 )
 from bgsub.detectors.adaptive._jit.shadows import OPENED, Images, vote, write_voted
-from bgsub.detectors.adaptive.final_mask import fill_holes, label_regions
+from bgsub.detectors.adaptive.final_mask import label_regions
 
 pytestmark = pytest.mark.compiled
 
@@ -60,14 +62,19 @@ def test_holes_are_what_cannot_be_reached_from_outside(mask):
     cv2.floodFill(outside, None, (0, 0), 7, flags=4)
     expected = np.where(outside[1:-1, 1:-1] == 7, np.uint8(0), np.uint8(255))
     filled = mask.copy()
-    fill_holes(filled)
+    fill_holes(filled, np.ones(len(mask), np.uint8))
     assert (filled == expected).all()
     padded = np.zeros((mask.shape[0] + 6, mask.shape[1]), np.uint8)
     padded[2:-4] = mask
     occupied = padded.any(1).astype(np.uint8)
     occupied[3] = 1
-    fill_holes(padded, occupied)
-    assert (padded[2:-4] == expected).all()
+    for fill in (False, True):
+        final, rows, unfilled = padded.copy(), occupied.copy(), padded.copy()
+        unfilled[occupied != 0] = 7
+        finish(final, rows, unfilled, fill)
+        assert (final[2:-4] == (expected if fill else mask)).all()
+        assert (rows == padded.any(1)).all()
+        assert (unfilled[rows != 0] == padded[rows != 0]).all()
 
 
 def test_nothing_is_filled_where_no_row_is_occupied():

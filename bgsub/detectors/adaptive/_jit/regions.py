@@ -4,19 +4,23 @@ from typing import Any
 
 import numpy as np
 
-from bgsub._jit.runs import END, LABEL, ROW, START
+from bgsub._jit.runs import END, LABEL, ROW, START, fill_gaps, has_any
 from bgsub._numba import compiled, compiled_views
 
 __all__ = [
     "add_regions",
     "clear_regions",
     "compare_edges",
-    "fill_enclosed",
+    "count_changes",
+    "fill_holes",
     "find_between",
+    "finish",
     "sum_borders",
     "sum_regions",
     "write_labels",
 ]
+
+_COUNTED = 192  # pixels that a byte counts
 
 
 @compiled
@@ -126,27 +130,65 @@ def add_regions(runs: Any, chosen: Any, share: Any, counts: Any, solid: Any) -> 
             solid[runs[i, ROW], runs[i, START] : runs[i, END]] = np.uint8(255)
 
 
-@compiled_views
-def fill_enclosed(runs: Any, outside: Any, mask: Any) -> Any:
-    """Make foreground of the regions of background that do not touch the border.
+@compiled
+def fill_holes(mask: Any, occupied_rows: Any) -> Any:
+    """Make foreground of the background that foreground encloses, in a mask of 0 and 255; what shares a corner touches.
+
+    Rows where `occupied_rows`, (H,), is 0 are known to be empty.
+    """
+    fill_gaps(mask, occupied_rows, np.empty((mask.shape[0] * (mask.shape[1] // 2) + 2, 4), np.int32))
+
+
+@compiled
+def finish(mask: Any, occupied_rows: Any, unfilled: Any, fill: Any) -> Any:
+    """Keep a mask as it is, and fill its holes.
 
     Parameters
     ----------
-    runs : (n, 4) i4
-        Of the background, from `find_runs`; if pixels of the foreground that share a corner touch, none of these do.
-    outside : (R,) u1
-        Written: working memory.
-    mask : (h, w) u1
-        Written: 255 there.
+    mask : (H, W) u1
+        0 and 255; written.
+    occupied_rows : (H,) u1
+        0 for rows that are empty for certain; written: 1 for all others.
+    unfilled : (H, W) u1
+        Written: the mask in rows that are not empty.
+    fill : b1
     """
     height, width = mask.shape
-    outside[:] = np.uint8(0)
-    for i in range(runs.shape[0]):
-        if runs[i, ROW] == 0 or runs[i, ROW] == height - 1 or runs[i, START] == 0 or runs[i, END] == width:
-            outside[runs[i, LABEL]] = np.uint8(1)
-    for i in range(runs.shape[0]):
-        if outside[runs[i, LABEL]] == 0:
-            mask[runs[i, ROW], runs[i, START] : runs[i, END]] = np.uint8(255)
+    for y in range(height):
+        if occupied_rows[y] == 0:
+            continue
+        row, out = mask[y], unfilled[y]
+        for x in range(width):
+            out[x] = row[x]
+        occupied_rows[y] = np.uint8(1 if has_any(row) else 0)
+    if fill:
+        fill_gaps(mask, occupied_rows, np.empty((height * (width // 2) + 2, 4), np.int32))
+
+
+@compiled_views
+def count_changes(mask: Any, previous: Any, occupied_rows: Any) -> Any:
+    """Return how much foreground a mask has, and how much of that another does not have.
+
+    Parameters
+    ----------
+    mask, previous : (H, W) u1
+        0 and 255.
+    occupied_rows : (H,) u1
+        0 for rows that are empty for certain in `mask`.
+    """
+    height, width = mask.shape
+    foreground, appeared = np.int64(0), np.int64(0)
+    for y in range(height):
+        if occupied_rows[y] != 0:
+            row, before = mask[y], previous[y]
+            for begin in range(0, width, _COUNTED):
+                here, then = np.uint8(0), np.uint8(0)
+                for x in range(begin, min(begin + _COUNTED, width)):
+                    here += row[x] & np.uint8(1)
+                    then += row[x] & ~before[x] & np.uint8(1)
+                foreground += np.int64(here)
+                appeared += np.int64(then)
+    return foreground, appeared
 
 
 @compiled_views

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
+from bgsub._jit.runs import has_any
 from bgsub._numba import compiled, compiled_views, inlined, part
 
 __all__ = [
@@ -26,7 +27,6 @@ OPENED = np.uint8(1)
 """Marks a filled hole that shadows alone close."""
 SEGMENT = 64
 """Pixels of a row that are skipped or visited together."""
-_WORD = 8  # bytes of a machine word
 _ROWS = 2 * REACH + 1
 _MOMENTS = 6  # of weights, frame, background, their squares and their product
 _MARGIN = 8  # zeros before and after a row of moments, at least REACH
@@ -77,18 +77,6 @@ class _Scratch(NamedTuple):
     """(_MOMENTS, SEGMENT + 2 * REACH): moments summed over the rows in reach"""
     square: Any
     """(_MOMENTS, SEGMENT): and over the columns"""
-
-
-@inlined
-def _has_any(values):
-    """Return whether one of some bytes is not 0."""
-    count = values.shape[0]
-    words, bits = values[: count - count % _WORD].view(np.uint64), np.uint64(0)
-    for x in range(words.shape[0]):  # LLVM vectorises the disjunction of words, not that of bytes
-        bits |= words[x]
-    for x in range(count - count % _WORD, count):
-        bits |= np.uint64(values[x])
-    return bits != 0
 
 
 @inlined
@@ -217,7 +205,7 @@ def find_darkened(first_row, last_row, images, rule, found):
                 for m in range(_MOMENTS):
                     moments[slot, m, begin + _MARGIN : end + _MARGIN] = np.float32(0.0)
                 dirty[slot, segment] = 0
-            if 0 <= row < height and _has_any(images.mask[row, begin:end]):
+            if 0 <= row < height and has_any(images.mask[row, begin:end]):
                 dirty[slot, segment] = _fill_moments(images, rule, row, begin, end, moments[slot], scratch)
         y = row - REACH
         if y < first_row:
@@ -271,7 +259,7 @@ def count_brighter(images: Any, cells: Any, rule: Any, step: Any) -> Any:
     for y in range(0, height, 2 * step):
         for begin in range(0, width, SEGMENT):
             end = min(begin + SEGMENT, width)
-            if not _has_any(images.mask[y, begin:end]):
+            if not has_any(images.mask[y, begin:end]):
                 continue
             for x in range(begin, end, 2 * step):
                 if images.mask[y, x] == 0 or cells[y // CELL, x // CELL] & IN_LARGE == 0:
@@ -358,7 +346,7 @@ def write_enlarged(first_row, last_row, found, step, final, unfilled, value, mas
         row = found[min(y // step, height - 1)]
         for begin in range(0, width, SEGMENT):
             end = min(begin + SEGMENT, width)
-            if not _has_any(row[begin:end]):
+            if not has_any(row[begin:end]):
                 continue
             for x in range(begin, end):
                 if row[x] == 0:
