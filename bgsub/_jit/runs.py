@@ -86,6 +86,9 @@ def find_runs(
     count, above = 0, 0
     for y in range(height):
         row = mask[y]
+        if not has_any(row):
+            above = count
+            continue
         words = row[: width - width % _BYTES].view(np.uint64)
         begin, touched, x = count, above, 0
         while True:

@@ -218,16 +218,18 @@ class Adaptive(CameraFollower):
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
             shown = np.ascontiguousarray(mask)
             if raw_wanted:
-                shown[:] = raw
+                shown[:] = final
             else:
                 self._add_details(final, occupied_rows, found, shown)
             if marks or not (raw_wanted or self._parameters["shadows"]):
-                self._mark_shadows(shown, final if raw_wanted else shown, _SHADOW if marks else 0)
+                self._mark_shadows(shown, _SHADOW if marks else 0)
                 self._keep_stage(SHADOWS, shown)
-            if shown is not mask:  # whose rows lie apart, or whose pixels do
+            if raw_wanted:
+                np.copyto(shown, raw, where=shown == final)  # all but shadows
+                if self.trace is not None:
+                    self.trace.clear()  # none of these stages made this mask
+            if shown is not mask:  # whose pixels lie apart
                 mask[:] = shown
-            if raw_wanted and self.trace is not None:
-                self.trace.clear()  # none of these stages made this mask
 
     def _add_details(self, final: Mask, occupied_rows: NDArray[np.uint8], raw: Mask, detailed: Mask) -> None:
         """Write the final mask with the details of the raw one that are too thin for its squares.
@@ -243,10 +245,10 @@ class Adaptive(CameraFollower):
         self._confine(detailed, None)
         self._keep_stage(DETAILS, detailed)
 
-    def _mark_shadows(self, mask: Mask, final: Mask, value: int) -> None:
-        """Write a value where the final mask is shadow, compared with the background as it is now known."""
+    def _mark_shadows(self, mask: Mask, value: int) -> None:
+        """Write a value where a final mask is shadow, compared with the background as it is now known."""
         levels, threads = self._levels(self._seen.planes.dtype), self._parameters["threads"]
-        mark_shadows(mask, final, self._votes, *self._planes(), levels, threads, value, self._colours())
+        mark_shadows(mask, self._votes, *self._planes(), levels, threads, value, self._colours())
 
     def _score_frame(self, frame: Frame, found: Score | None) -> Mask:
         """Compare the frame with the model; return the raw mask within the region and write the score if wanted."""

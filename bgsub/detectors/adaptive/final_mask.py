@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._jit.majority import CELL, IN_LARGE, Votes, make_square, vote_twice
-from bgsub._jit.runs import find_runs
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
@@ -25,7 +24,6 @@ __all__ = [
     "find_outlines",
     "find_static",
     "follow_onsets",
-    "label_regions",
     "make_static",
     "reduced_side",
     "scaled_side",
@@ -82,7 +80,7 @@ def clean(
     that one where the raw mask fills the inside of objects, too, and holes filled if `fill`. Masks are (H, W) uint8, 0
     and 255; `static` is the grid that `find_static` writes.
     `occupied_rows`, (H,), becomes 0 for rows of the final mask that are empty, `cells`, like `static`, holds the bits
-    of `vote_twice`, and `unfilled` becomes the mask without what was filled in rows that have any.
+    of `vote_twice`, and `unfilled` becomes the mask without what was filled.
     """
     if side == 1:
         final[:], occupied_rows[:], cells[:] = raw, 1, IN_LARGE
@@ -131,16 +129,6 @@ def find_details(
     """
     size = (static.shape[0], final.shape[1] * CELL)
     run_bands(add_details, size, threads, raw, final, occupied_rows, static, fine // 2, detailed, light=_LIGHT)
-
-
-def label_regions(mask: Mask, diagonal: bool = True) -> tuple[NDArray[np.int32], int]:
-    """Return the runs of a mask of 0 and 255, as `find_runs` writes them, and the number of regions.
-
-    Pixels that share a corner belong to one region if `diagonal`.
-    """
-    runs = np.empty((mask.shape[0] * -(-mask.shape[1] // 2), 4), np.int32)  # only what is written takes memory
-    count, regions = find_runs(mask, int(diagonal), runs)
-    return runs[:count], regions
 
 
 def find_outlines(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) -> Outlines:

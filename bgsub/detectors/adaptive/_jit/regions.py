@@ -4,20 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from bgsub._jit.runs import END, LABEL, ROW, START, fill_gaps, has_any
-from bgsub._numba import compiled, compiled_views
+from bgsub._jit.runs import END, LABEL, ROW, START, fill_gaps, find_runs, has_any
+from bgsub._numba import compiled, compiled_views, part
 
 __all__ = [
-    "add_regions",
     "clear_regions",
     "compare_edges",
     "count_changes",
     "fill_holes",
-    "find_between",
     "finish",
     "sum_borders",
     "sum_regions",
-    "write_labels",
 ]
 
 _COUNTED = 192  # pixels that a byte counts
@@ -67,69 +64,6 @@ def compare_edges(
             excess[i] += np.float32(0.2) * unit * (edge_b - edge_f)
 
 
-@compiled_views
-def find_between(mask: Any, solid: Any, below: Any, between: Any) -> Any:
-    """Find what lies between two pixels of a part of the foreground in a column, with foreground all the way.
-
-    Returns whether there is any.
-
-    Parameters
-    ----------
-    mask : (h, w) u1
-        Foreground: 255, else 0.
-    solid : (h, w) u1
-        The part: 255, else 0.
-    below : (w,) u1
-        Written: working memory.
-    between : (h, w) u1
-        Written: 255 there, else 0.
-    """
-    height, width = mask.shape
-    below[:] = np.uint8(0)
-    for y in range(height):  # first what has the part above
-        m, s, b = mask[y], solid[y], between[y]
-        for x in range(width):
-            below[x] = m[x] & (s[x] | below[x])
-            b[x] = below[x] & ~s[x]
-    below[:] = np.uint8(0)
-    found = np.uint8(0)
-    for y in range(height - 1, -1, -1):
-        m, s, b = mask[y], solid[y], between[y]
-        for x in range(width):
-            below[x] = m[x] & (s[x] | below[x])
-            b[x] &= below[x]
-            found |= b[x]
-    return found != 0
-
-
-@compiled_views
-def add_regions(runs: Any, chosen: Any, share: Any, counts: Any, solid: Any) -> Any:
-    """Add to a mask regions of which chosen pixels are more than a share.
-
-    Parameters
-    ----------
-    runs : (n, 4) i4
-        Of the R regions, from `find_runs`.
-    chosen : (h, w) u1
-        Not 0 for these pixels.
-    share : f8
-    counts : (R, 2) i8
-        Written: working memory.
-    solid : (h, w) u1
-        Written: 255 there.
-    """
-    counts[:] = 0
-    for i in range(runs.shape[0]):
-        row, label = chosen[runs[i, ROW]], runs[i, LABEL]
-        counts[label, 0] += np.int64(runs[i, END]) - runs[i, START]
-        for x in range(runs[i, START], runs[i, END]):
-            counts[label, 1] += 1 if row[x] != 0 else 0
-    for i in range(runs.shape[0]):
-        label = runs[i, LABEL]
-        if counts[label, 1] > share * counts[label, 0]:
-            solid[runs[i, ROW], runs[i, START] : runs[i, END]] = np.uint8(255)
-
-
 @compiled
 def fill_holes(mask: Any, occupied_rows: Any) -> Any:
     """Make foreground of the background that foreground encloses, in a mask of 0 and 255; what shares a corner touches.
@@ -150,14 +84,15 @@ def finish(mask: Any, occupied_rows: Any, unfilled: Any, fill: Any) -> Any:
     occupied_rows : (H,) u1
         0 for rows that are empty for certain; written: 1 for all others.
     unfilled : (H, W) u1
-        Written: the mask in rows that are not empty.
+        Written: the mask as it was.
     fill : b1
     """
     height, width = mask.shape
     for y in range(height):
-        if occupied_rows[y] == 0:
-            continue
         row, out = mask[y], unfilled[y]
+        if occupied_rows[y] == 0:
+            out[:] = np.uint8(0)
+            continue
         for x in range(width):
             out[x] = row[x]
         occupied_rows[y] = np.uint8(1 if has_any(row) else 0)
@@ -192,23 +127,7 @@ def count_changes(mask: Any, previous: Any, occupied_rows: Any) -> Any:
 
 
 @compiled_views
-def write_labels(runs: Any, labels: Any) -> Any:
-    """Write the labels of regions into an image, -1 elsewhere.
-
-    Parameters
-    ----------
-    runs : (n, 4) i4
-        From `find_runs`.
-    labels : (h, w) i4
-        Written.
-    """
-    labels[:] = -1
-    for i in range(runs.shape[0]):
-        labels[runs[i, ROW], runs[i, START] : runs[i, END]] = runs[i, LABEL]
-
-
-@compiled_views
-def clear_regions(runs: Any, chosen: Any, left: Any, top: Any, mask: Any) -> Any:
+def clear_regions(runs: Any, chosen: Any, mask: Any) -> Any:
     """Write 0 into some regions.
 
     Parameters
@@ -216,52 +135,69 @@ def clear_regions(runs: Any, chosen: Any, left: Any, top: Any, mask: Any) -> Any
     runs : (n, 4) i4
         Of the R regions, from `find_runs`.
     chosen : (R,) b1
-    left, top : i8
-        Where the runs begin in the mask.
     mask : (H, W) u1
         Written.
     """
     for i in range(runs.shape[0]):
         if chosen[runs[i, LABEL]]:
-            mask[top + runs[i, ROW], left + runs[i, START] : left + runs[i, END]] = np.uint8(0)
+            mask[runs[i, ROW], runs[i, START] : runs[i, END]] = np.uint8(0)
 
 
-@compiled_views
-def sum_regions(images: Any, left: Any, top: Any, runs: Any, shadows: Any, sums: Any) -> Any:
-    """Measure how much of each region is in shadow, and how dark that is.
-
-    Parameters
-    ----------
-    images : Images
-        Of `shadows`.
-    left, top : i8
-        Where the runs begin in these and in the shadows.
-    runs : (n, 4) i4
-        Of the R regions of the mask, from `find_runs`.
-    shadows : (H, W) u1
-        255 in shadows.
-    sums : (R, 4) f4
-        Written: pixels, pixels in shadow, and in these the sums of the frame and of the background, in grey levels
-        above black.
-    """
+@part
+def _sum_regions(images, runs, shadows, share, sums):
     channels, width, zero = images.frame.shape[0], images.mask.shape[1], np.float32(0.0)
     sums[:] = zero
     for i in range(runs.shape[0]):
-        y, region = top + runs[i, ROW], runs[i, LABEL]
-        sums[region, 0] += np.float32(runs[i, END] - runs[i, START])
-        for x in range(left + runs[i, START], left + runs[i, END]):
+        row, region, count = shadows[runs[i, ROW], runs[i, START] : runs[i, END]], runs[i, LABEL], np.int32(0)
+        for x in range(row.shape[0]):
+            count = np.int32(count + (np.int32(1) if row[x] == 255 else np.int32(0)))
+        sums[region, 0] += np.float32(row.shape[0])
+        sums[region, 1] += np.float32(count)
+    for i in range(runs.shape[0]):
+        y, region = runs[i, ROW], runs[i, LABEL]
+        if not np.float64(sums[region, 1]) > share * np.float64(sums[region, 0]):
+            continue
+        for x in range(runs[i, START], runs[i, END]):
             if shadows[y, x] == 255:
                 light, learned = zero, zero
                 for c in range(channels):
                     light += np.float32(images.frame[c, y * width + x]) * images.unit - images.black
                     learned += np.float32(images.background[c, y * width + x]) * images.unit - images.black
-                sums[region, 1] += np.float32(1.0)
                 sums[region, 2] += light
                 sums[region, 3] += learned
 
 
+@compiled
+def sum_regions(images: Any, shadows: Any, share: Any) -> Any:
+    """Find the regions of a mask, and measure how much of each is in shadow, and how dark that is.
+
+    Parameters
+    ----------
+    images : Images
+        Of `shadows.darkening`.
+    shadows : (H, W) u1
+        255 in shadows.
+    share : f8
+        Of a region in shadow, beyond which it is measured how dark that is.
+
+    Returns
+    -------
+    runs : (n, 4) i4
+        Of the R regions of the mask.
+    sums : (R, 4) f4
+        Pixels, pixels in shadow, and in these the sums of the frame and of the background, in grey levels above black,
+        or 0.
+    """
+    height, width = images.mask.shape
+    runs = np.empty((height * ((width + 1) // 2), 4), np.int32)
+    count, regions = find_runs(images.mask, 1, runs)
+    sums = np.empty((regions, 4), np.float32)
+    _sum_regions(images, runs[:count], shadows, share, sums)
+    return runs[:count].copy(), sums
+
+
 @compiled_views
-def sum_borders(images: Any, left: Any, top: Any, labels: Any, chosen: Any, sums: Any) -> Any:
+def sum_borders(images: Any, runs: Any, chosen: Any, sums: Any) -> Any:
     """Sum the brightness at both sides of the outlines of some regions, in rows and columns.
 
     A pixel in a row or column that ends at background stands for the outline; compared are the pixel before it, inside,
@@ -270,34 +206,33 @@ def sum_borders(images: Any, left: Any, top: Any, labels: Any, chosen: Any, sums
     Parameters
     ----------
     images : Images
-        Of `shadows`.
-    left, top : i8
-        Where the labels begin in these.
-    labels : (h, w) i4
-        Of the R regions of the mask, from 0 on, and -1 elsewhere.
+        Of `shadows.darkening`.
+    runs : (n, 4) i4
+        Of the R regions of the mask, from `find_runs`.
     chosen : (R,) b1
         Regions to measure.
     sums : (R, 4) f4
         Written: sums of the frame and of the background inside, and of both outside, in grey levels above black.
     """
-    channels, (rows, columns) = images.frame.shape[0], images.mask.shape
+    channels, (height, width) = images.frame.shape[0], images.mask.shape
     sums[:] = np.float32(0.0)
-    for y in range(labels.shape[0]):
-        for x in range(labels.shape[1]):
-            region = labels[y, x]
-            if region < 0 or not chosen[region]:
-                continue
+    for i in range(runs.shape[0]):
+        y, region = runs[i, ROW], runs[i, LABEL]
+        if not chosen[region]:
+            continue
+        for x in range(runs[i, START], runs[i, END]):
             for turn in range(4):
                 down, right = (0, 1, 0, -1)[turn], (1, 0, -1, 0)[turn]
-                before_y, before_x = y - down, x - right
-                if not (0 <= before_y < labels.shape[0] and 0 <= before_x < labels.shape[1]):
+                before_y, before_x, after_y, after_x = y - down, x - right, y + 3 * down, x + 3 * right
+                if not (0 <= before_y < height and 0 <= before_x < width):
                     continue
-                after_y, after_x = top + y + 3 * down, left + x + 3 * right
-                if labels[before_y, before_x] != region or not (0 <= after_y < rows and 0 <= after_x < columns):
+                if not (0 <= after_y < height and 0 <= after_x < width):
                     continue
-                if images.mask[top + y + down, left + x + right] != 0 or images.mask[after_y, after_x] != 0:
+                if images.mask[before_y, before_x] == 0:  # what touches with a side is of the same region
                     continue
-                inside, outside = (top + before_y) * columns + left + before_x, after_y * columns + after_x
+                if images.mask[y + down, x + right] != 0 or images.mask[after_y, after_x] != 0:
+                    continue
+                inside, outside = before_y * width + before_x, after_y * width + after_x
                 for c in range(channels):
                     sums[region, 0] += np.float32(images.frame[c, inside]) * images.unit - images.black
                     sums[region, 1] += np.float32(images.background[c, inside]) * images.unit - images.black
