@@ -194,7 +194,8 @@ def _find_part(
     markers = np.zeros(region.shape, np.int32)
     markers[cv2.bitwise_and(object_seeds, cv2.erode(region, square)) != 0] = 2
     markers[np.asarray(cv2.dilate(region, square)) == 0] = 1
-    cv2.watershed(_colour(now, white), markers)
+    colour_now = _colour(now, white)
+    cv2.watershed(colour_now, markers)
     part = np.where((markers == 1) & (region != 0), np.uint8(255), np.uint8(0))
     # A shadow that touches another looks like its surroundings, too: only its outline reveals it.
     if excess[part[points[:, 1] + origin[1], points[:, 0] + origin[0]] != 0].sum() <= 0:
@@ -206,7 +207,6 @@ def _find_part(
     surroundings = now[:, ring != 0].mean(1)
     difference_now = np.abs(now[:, part != 0].mean(1) - surroundings).sum()
     difference_learned = np.abs(learned[:, part != 0].mean(1) - surroundings).sum()
-    colour_now = _colour(now, white)
     around = _histogram(colour_now, ring)
     common_now = cv2.compareHist(_histogram(colour_now, part), around, cv2.HISTCMP_INTERSECT)
     if difference_now > _LIKE * difference_learned or common_now < _COMMON:

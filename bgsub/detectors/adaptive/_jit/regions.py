@@ -17,7 +17,7 @@ __all__ = [
     "sum_regions",
 ]
 
-_COUNTED = 192  # pixels that a byte counts
+_COUNTED = 64  # pixels that are counted together
 
 
 @compiled
@@ -112,17 +112,26 @@ def count_changes(mask: Any, previous: Any, occupied_rows: Any) -> Any:
         0 for rows that are empty for certain in `mask`.
     """
     height, width = mask.shape
-    foreground, appeared = np.int64(0), np.int64(0)
-    for y in range(height):
-        if occupied_rows[y] != 0:
-            row, before = mask[y], previous[y]
-            for begin in range(0, width, _COUNTED):
-                here, then = np.uint8(0), np.uint8(0)
-                for x in range(begin, min(begin + _COUNTED, width)):
-                    here += row[x] & np.uint8(1)
-                    then += row[x] & ~before[x] & np.uint8(1)
-                foreground += np.int64(here)
-                appeared += np.int64(then)
+    now, before = mask.reshape(-1), previous.reshape(-1)
+    foreground, appeared, first = np.int64(0), np.int64(0), 0
+    while first < height:
+        last = first
+        while last < height and occupied_rows[last] != 0:
+            last += 1
+        begin, end = first * width, last * width
+        whole = end - (end - begin) % _COUNTED
+        for start in range(begin, whole, _COUNTED):
+            here, there = now[start:], before[start:]
+            count, new = 0, 0
+            for x in range(_COUNTED):  # a constant length compiles to a few instructions
+                count += 1 if here[x] != 0 else 0
+                new += 1 if here[x] & ~there[x] != 0 else 0
+            foreground += count
+            appeared += new
+        for x in range(whole, end):
+            foreground += 1 if now[x] != 0 else 0
+            appeared += 1 if now[x] & ~before[x] != 0 else 0
+        first = last + 1
     return foreground, appeared
 
 

@@ -103,16 +103,18 @@ def count_inside(first, last, raw, votes, small, cells, counts):
     counts : (ceil(H / CELL), COUNTS, ceil(W / CELL) + 2 * reach) u1
         Written; beyond the border are mirror images.
     """
-    height, width = raw.shape
-    span = CELL * cells.shape[1]
+    width = raw.shape[1]
+    lines = np.empty((3, width + 2 * _REACH), np.uint8)
     # Sums over the rows of a cell, for each column: additions of bytes, which are vectorised, unlike those in a cell.
-    sums = np.zeros((COUNTS, span), np.uint8)
+    sums = np.empty((COUNTS, CELL * cells.shape[1]), np.uint8)
+    _count_inside(first, last, raw, votes, small, cells, lines, sums, counts)
+
+
+@part
+def _count_inside(first, last, raw, votes, small, cells, lines, sums, counts):
+    height, width = raw.shape
+    columns, inside, in_small = lines[0], lines[1, :width], lines[2, :width]
     solid, full, fine, fine_full = sums[0], sums[1], sums[2], sums[3]
-    columns, inside, in_small = (
-        np.empty(width + 2 * _REACH, np.uint8),
-        np.empty(width, np.uint8),
-        np.empty(width, np.uint8),
-    )
     columns[:] = np.uint8(255)
     for cell_row in range(first, last):
         flags, row = cells[cell_row], counts[cell_row]
@@ -192,19 +194,28 @@ def trim(first, last, votes, small, cells, where, counts, trust):
         From `count_inside`; their means in squares of 2 * reach + 1 cells decide.
     trust : Trust
     """
-    height, width = votes.shape
-    reach, span = (counts.shape[2] - cells.shape[1]) // 2, counts.shape[2]
-    columns, sums = np.empty(COUNTS * span, np.int32), np.empty(COUNTS * span, np.int32)
+    sums = np.empty((2, COUNTS * counts.shape[2]), np.int32)
+    _trim(first, last, votes, small, cells, where, counts, trust, sums, np.empty(CELL * cells.shape[1], np.uint8))
+
+
+@part
+def _trim(first, last, votes, small, cells, where, counts, trust, sums, kept):
+    """Do the work of `trim`.
+
+    sums : (2, COUNTS * (cells + 2 * reach)) i4, scratch
+    kept : (CELL * cells of a row,) u1, scratch: 255 in columns where votes stay as they are
+    """
+    (height, width), span = votes.shape, counts.shape[2]
+    reach, around = (span - cells.shape[1]) // 2, sums[1].reshape(COUNTS, span)
     scale = 1.0 / ((2 * reach + 1) * (2 * reach + 1))
-    kept = np.empty(CELL * cells.shape[1], np.uint8)  # 255 in columns where votes stay as they are
     for cell_row in range(first, last):
         flags, allowed, any_allowed = cells[cell_row], where[cell_row], np.uint8(0)
         for cell in range(flags.shape[0]):
             any_allowed |= flags[cell] & allowed[cell] & IN_LARGE
         if any_allowed == 0:
             continue
-        _sum_around(counts, cell_row, reach, columns, sums)
-        if _find_trusted(flags, allowed, sums.reshape(COUNTS, span), scale, trust, kept.view(np.uint32)):
+        _sum_around(counts, cell_row, reach, sums[0], sums[1])
+        if _find_trusted(flags, allowed, around, scale, trust, kept.view(np.uint32)):
             for y in _cell_rows(cell_row, height):
                 found, fine = votes[y], small[y]
                 for x in range(width):
@@ -274,12 +285,18 @@ def add_details(first, last, raw, final, occupied_rows, where, reach, detailed):
     detailed : (H, W) u1
         Written: the final mask with its details.
     """
+    width = raw.shape[1]
+    lines, allowed = np.zeros((4, width + 2 * max(reach, 1)), np.uint8), np.empty(CELL * where.shape[1], np.uint8)
+    _add_details(first, last, raw, final, occupied_rows, where, reach, lines, allowed, detailed)
+
+
+@part
+def _add_details(first, last, raw, final, occupied_rows, where, reach, lines, allowed, detailed):
     height, width = raw.shape
-    columns, threes = np.zeros(width + 2 * reach, np.uint8), np.empty(width + 2, np.uint8)
-    near, counts = np.empty(width, np.uint8), np.empty(width, np.uint8)
-    allowed = np.empty(CELL * where.shape[1], np.uint8)
+    columns, threes, near, counts = lines[0], lines[1], lines[2, :width], lines[3, :width]
+    words = allowed.view(np.uint32)
     for cell_row in range(first, last):
-        words, wanted = allowed.view(np.uint32), where[cell_row]
+        wanted = where[cell_row]
         for cell in range(words.shape[0]):
             words[cell] = _FULL if wanted[cell] != 0 else np.uint32(0)
         for y in _cell_rows(cell_row, height):
