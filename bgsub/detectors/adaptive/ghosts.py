@@ -224,5 +224,5 @@ def _colour(planes: NDArray[Any], white: float) -> NDArray[np.uint8]:
     """Make the smoothed uint8 image of three channels that the watershed takes."""
     if planes.dtype != np.uint8:
         planes = np.clip(planes * (255.0 / white), 0, 255).astype(np.uint8)
-    image = np.ascontiguousarray(np.broadcast_to(planes, (3, *planes.shape[1:])).transpose(1, 2, 0))
+    image = cv2.merge([planes[channel % len(planes)] for channel in range(3)])
     return np.asarray(cv2.GaussianBlur(image, (0, 0), 1.0), np.uint8)

@@ -7,6 +7,7 @@ from bgsub._jit.runs import find_runs
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.regions import (
     clear_regions,
+    compare_edges,
     count_changes,
     fill_holes,
     finish,
@@ -96,6 +97,29 @@ def test_changes_are_counted_in_occupied_rows():
     expected = (mask != 0).sum(), ((mask != 0) & (previous == 0)).sum()
     assert count_changes(mask, previous, mask.any(1).astype(np.uint8)) == expected
     assert count_changes(mask, previous, np.zeros(12, np.uint8)) == (0, 0)
+
+
+@pytest.mark.parametrize(("dtype", "channels"), [(np.uint8, 3), (np.uint8, 1), (np.uint16, 3), (np.float32, 3)])
+def test_edges_along_an_outline_are_compared_as_by_opencv(dtype, channels):
+    random, (height, width) = np.random.default_rng(0), (17, 26)
+    white = {np.uint8: 255, np.uint16: 65535, np.float32: 1}[dtype]
+    frame, background = (white * random.random((channels, height * width + 5)) for _ in range(2))
+    frame, background = frame.astype(dtype), background.astype(dtype)
+    places = np.argwhere(np.ones((height, width), bool))
+    points = places[random.permutation(len(places))[: len(places) // 2], ::-1].astype(np.int32)
+
+    def edges(planes):
+        image = planes[:, : height * width].astype(np.float64).sum(0).reshape(height, width) * 255 / white / channels
+        found = np.hypot(*(cv2.Sobel(image, cv2.CV_64F, i, 1 - i, ksize=5) for i in range(2))) / 16
+        found[:2] = found[-2:] = found[:, :2] = found[:, -2:] = 0
+        return np.pad(found, 2)
+
+    more = edges(background) - edges(frame)
+    around = more[2:-2, 2:-2] + more[2:-2, :-4] + more[2:-2, 4:] + more[:-4, 2:-2] + more[4:, 2:-2]
+    for some in (points, points[:1], points[points[:, 0] < 3]):
+        excess = np.full(len(some), np.nan, np.float32)
+        compare_edges(some, frame, background, height, width, np.float32(255 / white / channels), excess)
+        np.testing.assert_allclose(excess, around[some[:, 1], some[:, 0]] / 5, rtol=1e-3, atol=1e-3)
 
 
 def test_what_lies_between_is_added_as_by_plain_numpy():

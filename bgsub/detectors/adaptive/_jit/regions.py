@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bgsub._jit.runs import END, LABEL, ROW, START, fill_gaps, find_runs, has_any
-from bgsub._numba import compiled, compiled_views, part
+from bgsub._numba import compiled, compiled_views, inlined, part
 
 __all__ = [
     "clear_regions",
@@ -17,7 +17,68 @@ __all__ = [
     "sum_regions",
 ]
 
+_SMOOTH, _SLOPE = (0.0625, 0.25, 0.375, 0.25, 0.0625), (-1.0, -2.0, 0.0, 2.0, 1.0)  # of a 5x5 Sobel operator
+_EDGES = 8  # pixels in a row that are filtered at once; five of them count
 _COUNTED = 64  # pixels that are counted together
+
+
+@part
+def _add_channels(planes, height, width, left, top, image):
+    """Write the sum of the channels of a part of a frame, 0 beyond the border."""
+    for row in range(image.shape[0]):
+        line, y = image[row], top + row
+        line[:] = np.float32(0.0)
+        if not 0 <= y < height:
+            continue
+        begin, end = max(left, 0), min(left + image.shape[1], width)
+        inside, start = line[begin - left : end - left], y * width + begin
+        for c in range(planes.shape[0]):
+            values = planes[c, start : start + end - begin]
+            for x in range(values.shape[0]):
+                inside[x] += np.float32(values[x])
+
+
+@inlined
+def _step(line, smooth, slope, x, across, down):
+    """Add a row of the square around a pixel to its gradient, one column after the other."""
+    for column in range(5):
+        value = line[x + column]
+        across += smooth * np.float32(_SLOPE[column]) * value
+        down += np.float32(_SMOOTH[column]) * slope * value
+    return across, down
+
+
+@inlined
+def _find_edges(image, row, column, edges):
+    """Write the length of the gradient of some pixels in a row, whose squares begin at a pixel of the image."""
+    r0, r1, r2 = image[row, column:], image[row + 1, column:], image[row + 2, column:]
+    r3, r4 = image[row + 3, column:], image[row + 4, column:]
+    for x in range(_EDGES):
+        across, down = np.float32(0.0), np.float32(0.0)
+        across, down = _step(r0, np.float32(_SMOOTH[0]), np.float32(_SLOPE[0]), x, across, down)
+        across, down = _step(r1, np.float32(_SMOOTH[1]), np.float32(_SLOPE[1]), x, across, down)
+        across, down = _step(r2, np.float32(_SMOOTH[2]), np.float32(_SLOPE[2]), x, across, down)
+        across, down = _step(r3, np.float32(_SMOOTH[3]), np.float32(_SLOPE[3]), x, across, down)
+        across, down = _step(r4, np.float32(_SMOOTH[4]), np.float32(_SLOPE[4]), x, across, down)
+        edges[x] = np.sqrt(across * across + down * down)
+
+
+@part
+def _compare_edges(points, images, left, top, height, width, unit, edges, excess):
+    """Do the work of `compare_edges`: `images`, (2, h, w) f4, are sums of channels from a row and column on."""
+    for i in range(points.shape[0]):
+        column, row = np.int64(points[i, 0]) - left, np.int64(points[i, 1]) - top
+        for image in range(2):
+            for shift in range(3):  # the mask's outline may be two pixels off
+                _find_edges(images[image], row - 4 + 2 * shift, column - 4, edges[image, shift])
+        total = np.float32(0.0)
+        for spot in range(5):
+            right, below = (0, -2, 2, 0, 0)[spot], (0, 0, 0, -2, 2)[spot]
+            x, y = points[i, 0] + right, points[i, 1] + below
+            if x >= 2 and y >= 2 and x < width - 2 and y < height - 2:
+                line, at = 1 + below // 2, 2 + right
+                total += np.float32(0.2) * unit * (edges[1, line, at] - edges[0, line, at])
+        excess[i] = total
 
 
 @compiled
@@ -34,34 +95,16 @@ def compare_edges(
 
     A 5x5 Sobel operator filters the surroundings of each point; 0 at the frame's border.
     """
-    smooth, slope = np.empty(5, np.float32), np.empty(5, np.float32)
-    for i in range(5):
-        smooth[i] = np.float32((1.0, 4.0, 6.0, 4.0, 1.0)[i] / 16.0)
-        slope[i] = np.float32((-1.0, -2.0, 0.0, 2.0, 1.0)[i])
+    left, top, right, bottom = np.int64(width), np.int64(height), np.int64(0), np.int64(0)
     for i in range(points.shape[0]):
-        excess[i] = np.float32(0.0)
-        for spot in range(5):  # the mask's outline may be two pixels off
-            x0 = points[i, 0] + (0, -2, 2, 0, 0)[spot]
-            y0 = points[i, 1] + (0, 0, 0, -2, 2)[spot]
-            if x0 < 2 or y0 < 2 or x0 >= width - 2 or y0 >= height - 2:
-                continue
-            across_f, down_f = np.float32(0.0), np.float32(0.0)
-            across_b, down_b = np.float32(0.0), np.float32(0.0)
-            for row in range(5):
-                start = (y0 + row - 2) * width + x0 - 2
-                for column in range(5):
-                    f, b = np.float32(0.0), np.float32(0.0)
-                    for c in range(frame.shape[0]):
-                        f += np.float32(frame[c, start + column])
-                        b += np.float32(background[c, start + column])
-                    across, down = smooth[row] * slope[column], smooth[column] * slope[row]
-                    across_f += across * f
-                    down_f += down * f
-                    across_b += across * b
-                    down_b += down * b
-            edge_f = np.sqrt(across_f * across_f + down_f * down_f)
-            edge_b = np.sqrt(across_b * across_b + down_b * down_b)
-            excess[i] += np.float32(0.2) * unit * (edge_b - edge_f)
+        x, y = np.int64(points[i, 0]), np.int64(points[i, 1])
+        left, top, right, bottom = min(left, x), min(top, y), max(right, x), max(bottom, y)
+    left, top = left - 4, top - 4
+    images = np.empty((2, bottom + 5 - top, right + 1 - left + _EDGES), np.float32)
+    _add_channels(frame, height, width, left, top, images[0])
+    _add_channels(background, height, width, left, top, images[1])
+    edges = np.empty((2, 3, _EDGES), np.float32)
+    _compare_edges(points, images, left, top, height, width, unit, edges, excess)
 
 
 @compiled
