@@ -51,6 +51,12 @@ def never_static(dynamics: Any, age: int, side: int, threads: int, static: Any) 
     static[:] = 0
 
 
+def no_details(final: Any, occupied_rows: Any, *others: Any) -> None:
+    """Show the final mask as it is."""
+    *_, detailed, detailed_rows = others
+    detailed[:], detailed_rows[:] = final, occupied_rows
+
+
 # name, constants of modules to change, parameters, class
 Variant = tuple[str, dict[tuple[Any, str], Any], dict[str, Any], type[adaptive.Adaptive]]
 _PLAIN: type[adaptive.Adaptive] = adaptive.Adaptive
@@ -83,7 +89,7 @@ VARIANTS: list[Variant] = [
     ("always where they count", {(final_mask, "_HOLES"): 1.0, (final_mask, "_FINE_HOLES"): 1.0}, {}, _PLAIN),
     ("the calmest spot is calm, not a third", {(final_mask, "_CALM"): 0.0}, {}, _PLAIN),
     ("holes are not filled", {}, {"fill": False}, _PLAIN),
-    ("no details", {(adaptive, "find_details"): lambda final, *others: np.copyto(others[-1], final)}, {}, _PLAIN),
+    ("no details", {(adaptive, "find_details"): no_details}, {}, _PLAIN),
     ("ghosts are not searched for", {}, {"ghosts": False}, _PLAIN),
     ("ghosts are searched for every 0.16 s only", {}, {}, SearchesEvenly),
     ("only whole regions can be ghosts", {(ghosts, "_ARC"): 2.0}, {}, _PLAIN),

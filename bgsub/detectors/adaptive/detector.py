@@ -216,13 +216,13 @@ class Adaptive(CameraFollower):
             self._update(learning, final)
         if mask is not None:
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
-            shown = np.ascontiguousarray(mask)
+            shown, shown_rows = np.ascontiguousarray(mask), occupied_rows
             if raw_wanted:
                 shown[:] = final
             else:
-                self._add_details(final, occupied_rows, found, shown)
+                shown_rows = self._add_details(final, occupied_rows, found, shown)
             if marks or not (raw_wanted or self._parameters["shadows"]):
-                self._mark_shadows(shown, _SHADOW if marks else 0)
+                self._mark_shadows(shown, shown_rows, _SHADOW if marks else 0)
                 self._keep_stage(SHADOWS, shown)
             if raw_wanted:
                 np.copyto(shown, raw, where=shown == final)  # all but shadows
@@ -231,24 +231,30 @@ class Adaptive(CameraFollower):
             if shown is not mask:  # whose pixels lie apart
                 mask[:] = shown
 
-    def _add_details(self, final: Mask, occupied_rows: NDArray[np.uint8], raw: Mask, detailed: Mask) -> None:
+    def _add_details(
+        self, final: Mask, occupied_rows: NDArray[np.uint8], raw: Mask, detailed: Mask
+    ) -> NDArray[np.uint8]:
         """Write the final mask with the details of the raw one that are too thin for its squares.
+
+        Returns 0 for rows that are known to be empty, as `occupied_rows` is for those of the final mask.
 
         Like filled holes, they have no vote on what is shadow: with one, the borders of shadows would stay.
         """
         side = scaled_side(self._parameters["smoothing"], self._size)
         if side == 1:
             detailed[:] = final
-            return
+            return occupied_rows
         fine, threads = min(scaled_side(FINE_PX, self._size), side), self._parameters["threads"]
-        find_details(final, occupied_rows, raw, self._arrays["static"], fine, threads, detailed)
+        detailed_rows = np.empty_like(occupied_rows)
+        find_details(final, occupied_rows, raw, self._arrays["static"], fine, threads, detailed, detailed_rows)
         self._confine(detailed, None)
         self._keep_stage(DETAILS, detailed)
+        return detailed_rows
 
-    def _mark_shadows(self, mask: Mask, value: int) -> None:
+    def _mark_shadows(self, mask: Mask, occupied_rows: NDArray[np.uint8], value: int) -> None:
         """Write a value where a final mask is shadow, compared with the background as it is now known."""
         levels, threads = self._levels(self._seen.planes.dtype), self._parameters["threads"]
-        mark_shadows(mask, self._votes, *self._planes(), levels, threads, value, self._colours())
+        mark_shadows(mask, occupied_rows, self._votes, *self._planes(), levels, threads, value, self._colours())
 
     def _score_frame(self, frame: Frame, found: Score | None) -> Mask:
         """Compare the frame with the model; return the raw mask within the region and write the score if wanted."""

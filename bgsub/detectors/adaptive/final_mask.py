@@ -116,6 +116,7 @@ def find_details(
     fine: int,
     threads: int,
     detailed: Mask,
+    detailed_rows: NDArray[np.uint8],
 ) -> None:
     """Write the final mask with its details, raw foreground too thin for the squares that made it.
 
@@ -125,10 +126,12 @@ def find_details(
     shade and blur as well, and the background there has to be learned.
 
     Masks are (H, W) uint8, 0 and 255; `occupied_rows`, (H,), is 0 for rows of the final one that are known to be empty,
-    `static` the grid that `find_static` writes, `fine` the side of a small square.
+    and `detailed_rows` becomes so for the other, `static` is the grid that `find_static` writes, `fine` the side of a
+    small square.
     """
     size = (static.shape[0], final.shape[1] * CELL)
-    run_bands(add_details, size, threads, raw, final, occupied_rows, static, fine // 2, detailed, light=_LIGHT)
+    written = detailed, detailed_rows
+    run_bands(add_details, size, threads, raw, final, occupied_rows, static, fine // 2, *written, light=_LIGHT)
 
 
 def find_outlines(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) -> Outlines:

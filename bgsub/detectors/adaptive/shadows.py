@@ -100,6 +100,7 @@ def count_colours(
 
 def mark_shadows(
     mask: Mask,
+    occupied_rows: NDArray[np.uint8],
     unfilled: Mask,
     frame: NDArray[Any],
     background: NDArray[Any],
@@ -127,6 +128,8 @@ def mark_shadows(
     ----------
     mask : (H, W) uint8 array
         Final mask, 0 and 255; written.
+    occupied_rows : (H,) uint8 array
+        0 for rows of it that are known to be empty.
     unfilled : (H, W) uint8 array
         Not 0 for what was foreground before holes were filled; others may be, too.
     frame, background : (D, at least H * W) array
@@ -148,7 +151,7 @@ def mark_shadows(
     )
     clouds = share_alike >= _SELDOM
     if step == 1:
-        found = _find(_make_images(mask, frame, background, levels), unfilled, rule, side, clouds)
+        found = _find(_make_images(mask, frame, background, levels), occupied_rows, unfilled, rule, side, clouds)
     else:
         every = slice(step // 2, None, step)
         few = np.ascontiguousarray(mask[every, every])
@@ -163,7 +166,8 @@ def mark_shadows(
         if width == 0:
             return
         solid = np.ascontiguousarray(unfilled[every, every][box])
-        found = _find(_make_images(inside, thin(frame), thin(background), levels), solid, rule, side, clouds)
+        rows = np.ascontiguousarray(occupied_rows[every][box[0]])
+        found = _find(_make_images(inside, thin(frame), thin(background), levels), rows, solid, rule, side, clouds)
         if found is not None:
             found = _take_border(few, found, box)
     if found is not None:
@@ -175,13 +179,15 @@ def _make_images(mask: Mask, frame: NDArray[Any], background: NDArray[Any], leve
     return Images(mask, frame, background, np.float32(unit), np.float32(levels.black * unit))
 
 
-def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, clouds: bool) -> Mask | None:
+def _find(
+    images: Images, occupied_rows: NDArray[np.uint8], unfilled: Mask, rule: Darkening, side: int, clouds: bool
+) -> Mask | None:
     """Return 255 for shadows and `OPENED` for holes to be opened, if there are shadows; see `mark_shadows`.
 
     `clouds` tells whether a region that is shadow as a whole has to look like one of a cloud.
     """
     shadows: Mask = np.empty_like(images.mask)
-    if not find_shadows(images, unfilled, rule, side, _BETWEEN, shadows):
+    if not find_shadows(images, occupied_rows, unfilled, rule, side, _BETWEEN, shadows):
         return None
     if clouds:  # else colours tell that it is no object
         _leave_objects(shadows, images)
@@ -204,11 +210,11 @@ def _take_border(few: Mask, found: Mask, box: tuple[slice, slice]) -> Mask:
 
 def _leave_objects(shadows: Mask, images: Images) -> None:
     """Leave out regions of a mask that are shadow as a whole, but too dark or too sharp for a cloud."""
-    runs, sums = sum_regions(images, shadows, _ALONE)
+    runs, sums, any_alone = sum_regions(images, shadows, _ALONE)
+    if not any_alone:
+        return
     area, shaded, light, learned = sums.T.astype(np.float64)
     alone = shaded > _ALONE * area
-    if not alone.any():
-        return
     borders = np.empty((len(sums), 4), np.float32)
     sum_borders(images, runs, alone, borders)
     inside, learned_inside, outside, learned_outside = borders.T.astype(np.float64)

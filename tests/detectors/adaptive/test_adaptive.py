@@ -442,13 +442,13 @@ def test_shadows_are_darkened_background_and_dark_objects_are_none():
     mask = np.zeros((60, 80), np.uint8)
     mask[10:30, :20] = mask[10:30, 50:70] = 255
     left = mask.copy()
-    mark_shadows(left, mask, *planes_of(now, learned), Levels(255.0), 1, 0, Colours())
+    mark_shadows(left, np.ones(len(left), np.uint8), mask, *planes_of(now, learned), Levels(255.0), 1, 0, Colours())
     shadows = left != mask
     assert shadows[12:28, 2:18].mean() > 0.9
     assert shadows[10:30, 50:70].mean() < 0.05
     assert not shadows[mask == 0].any()
     none = np.zeros_like(mask)
-    mark_shadows(none, none, *planes_of(now, learned), Levels(255.0), 1, 127, Colours())
+    mark_shadows(none, np.ones(len(none), np.uint8), none, *planes_of(now, learned), Levels(255.0), 1, 127, Colours())
     assert not none.any()
 
 

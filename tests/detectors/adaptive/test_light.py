@@ -246,7 +246,9 @@ def test_an_enlarged_mask_is_written_into_the_foreground_only(size, step):
 def find_shadows(mask, now, learned, colours=None):
     """Return a mask of the shadows in another, given pictures (H, W, 3)."""
     left = mask.copy()
-    mark_shadows(left, mask, *planes_of(now, learned), Levels(255.0), 1, 127, colours or Colours())
+    mark_shadows(
+        left, np.ones(len(left), np.uint8), mask, *planes_of(now, learned), Levels(255.0), 1, 127, colours or Colours()
+    )
     assert set(np.unique(left)) <= {0, 127, 255}
     return np.where(left == 127, np.uint8(255), np.uint8(0))
 
@@ -282,7 +284,9 @@ def test_a_hole_that_a_shadow_alone_closes_is_background():
         now[hole], unfilled[hole] = learned[hole], 0
     now[30:50, 34:38], now[30:50, 52:56] = (30, 60, 200), (30, 60, 200)
     left = mask.copy()
-    mark_shadows(left, unfilled, *planes_of(now, learned), Levels(255.0), 1, 127, Colours())
+    mark_shadows(
+        left, np.ones(len(left), np.uint8), unfilled, *planes_of(now, learned), Levels(255.0), 1, 127, Colours()
+    )
     assert (left[between] == 0).mean() > 0.8
     assert (left[window] == 255).all()
     assert (left[54:60, 24:66] == 127).mean() > 0.9

@@ -203,7 +203,10 @@ def test_sums_of_regions_equal_plain_numpy():
     shadows = np.where(random.random(size) < 0.5, mask, np.uint8(0))
     frame, background = (random.integers(0, 256, (3, size[0] * size[1]), np.uint8) for _ in range(2))
     expected_runs, labels, count = label_regions(mask)
-    runs, sums = sum_regions(Images(mask, frame, background, np.float32(0.5), np.float32(8)), shadows, 0.4)
+    images = Images(mask, frame, background, np.float32(0.5), np.float32(8))
+    runs, sums, any_found = sum_regions(images, shadows, 0.4)
+    assert any_found
+    assert not sum_regions(images, np.zeros_like(mask), 0.4)[2]
     assert (runs == expected_runs).all()
     measured = 0
     for region in range(count):

@@ -197,6 +197,8 @@ def clear_regions(runs: Any, chosen: Any, mask: Any) -> Any:
 
 @part
 def _sum_regions(images, runs, shadows, share, sums):
+    """Fill the sums of `sum_regions`; return whether any region has that share of shadow."""
+    any_found = False
     channels, width, zero = images.frame.shape[0], images.mask.shape[1], np.float32(0.0)
     sums[:] = zero
     for i in range(runs.shape[0]):
@@ -209,6 +211,7 @@ def _sum_regions(images, runs, shadows, share, sums):
         y, region = runs[i, ROW], runs[i, LABEL]
         if not np.float64(sums[region, 1]) > share * np.float64(sums[region, 0]):
             continue
+        any_found = True
         for x in range(runs[i, START], runs[i, END]):
             if shadows[y, x] == 255:
                 light, learned = zero, zero
@@ -217,6 +220,7 @@ def _sum_regions(images, runs, shadows, share, sums):
                     learned += np.float32(images.background[c, y * width + x]) * images.unit - images.black
                 sums[region, 2] += light
                 sums[region, 3] += learned
+    return any_found
 
 
 @compiled
@@ -239,13 +243,15 @@ def sum_regions(images: Any, shadows: Any, share: Any) -> Any:
     sums : (R, 4) f4
         Pixels, pixels in shadow, and in these the sums of the frame and of the background, in grey levels above black,
         or 0.
+    bool
+        Whether any region has that share.
     """
     height, width = images.mask.shape
     runs = np.empty((height * ((width + 1) // 2), 4), np.int32)
     count, regions = find_runs(images.mask, 1, runs)
     sums = np.empty((regions, 4), np.float32)
-    _sum_regions(images, runs[:count], shadows, share, sums)
-    return runs[:count].copy(), sums
+    any_found = _sum_regions(images, runs[:count], shadows, share, sums)
+    return runs[:count].copy(), sums, any_found
 
 
 @compiled_views

@@ -267,7 +267,7 @@ def _count_in_threes(raw, y, columns, counts):
 
 
 @compiled
-def add_details(first, last, raw, final, occupied_rows, where, reach, detailed):
+def add_details(first, last, raw, final, occupied_rows, where, reach, detailed, detailed_rows):
     """Add to foreground the raw foreground beside it that is most of a square of three pixels.
 
     Parameters
@@ -284,14 +284,16 @@ def add_details(first, last, raw, final, occupied_rows, where, reach, detailed):
         How many rows and columns they may be away from what is in the final mask.
     detailed : (H, W) u1
         Written: the final mask with its details.
+    detailed_rows : (H,) u1
+        Written: 0 for rows of it that are empty for certain.
     """
     width = raw.shape[1]
     lines, allowed = np.zeros((4, width + 2 * max(reach, 1)), np.uint8), np.empty(CELL * where.shape[1], np.uint8)
-    _add_details(first, last, raw, final, occupied_rows, where, reach, lines, allowed, detailed)
+    _add_details(first, last, raw, final, occupied_rows, where, reach, lines, allowed, detailed, detailed_rows)
 
 
 @part
-def _add_details(first, last, raw, final, occupied_rows, where, reach, lines, allowed, detailed):
+def _add_details(first, last, raw, final, occupied_rows, where, reach, lines, allowed, detailed, detailed_rows):
     height, width = raw.shape
     columns, threes, near, counts = lines[0], lines[1], lines[2, :width], lines[3, :width]
     words = allowed.view(np.uint32)
@@ -301,7 +303,8 @@ def _add_details(first, last, raw, final, occupied_rows, where, reach, lines, al
             words[cell] = _FULL if wanted[cell] != 0 else np.uint32(0)
         for y in _cell_rows(cell_row, height):
             found, out = final[y], detailed[y]
-            if not _find_near(final, occupied_rows, y, reach, columns, near):
+            detailed_rows[y] = np.uint8(1 if _find_near(final, occupied_rows, y, reach, columns, near) else 0)
+            if detailed_rows[y] == 0:
                 out[:] = np.uint8(0)
                 continue
             _count_in_threes(raw, y, threes, counts)

@@ -18,12 +18,16 @@ _FULL = np.uint8(255)
 
 
 @compiled
-def find_shadows(images: Any, unfilled: Any, rule: Any, side: Any, between: Any, shadows: Any) -> Any:
+def find_shadows(
+    images: Any, occupied_rows: Any, unfilled: Any, rule: Any, side: Any, between: Any, shadows: Any
+) -> Any:
     """Find foreground that is mostly shadow in the square around, and holes that shadows alone close.
 
     Parameters
     ----------
     images : Images
+    occupied_rows : (H,) u1
+        0 for rows of the mask that are empty for certain.
     unfilled : (H, W) u1
         Not 0 for what was foreground before holes were filled; others may be, too.
     rule : Darkening
@@ -40,9 +44,6 @@ def find_shadows(images: Any, unfilled: Any, rule: Any, side: Any, between: Any,
         Whether there are any.
     """
     height, width = images.mask.shape
-    occupied_rows = np.empty(height, np.uint8)
-    for y in range(height):
-        occupied_rows[y] = np.uint8(1 if has_any(images.mask[y]) else 0)
     darkened = np.empty((height, width), np.uint8)
     if not find_darkened(images, rule, occupied_rows, darkened):
         return False
