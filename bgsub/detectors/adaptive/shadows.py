@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from bgsub._jit.runs import END, LABEL, ROW, START
 from bgsub._numba import run_bands
-from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.regions import clear_regions, sum_borders, sum_regions
 from bgsub.detectors.adaptive._jit.shadows.darkening import Darkening, Images, count_brighter
+from bgsub.detectors.adaptive._jit.shadows.grid import add_border, take_grid
 from bgsub.detectors.adaptive._jit.shadows.voting import LARGEST, find_shadows, write_enlarged
 from bgsub.detectors.adaptive.final_mask import scaled_side
 from bgsub.frames import Mask
@@ -150,26 +150,17 @@ def mark_shadows(
         penumbra=_PENUMBRA if share_alike < _MOSTLY else np.float32(0.0),
     )
     clouds = share_alike >= _SELDOM
+    images = _make_images(mask, frame, background, levels)
     if step == 1:
-        found = _find(_make_images(mask, frame, background, levels), occupied_rows, unfilled, rule, side, clouds)
+        found = _find(images, occupied_rows, unfilled, rule, side, clouds)
     else:
-        every = slice(step // 2, None, step)
-        few = np.ascontiguousarray(mask[every, every])
-        left, top, width, height = cv2.boundingRect(few)
-        box = slice(top, top + height), slice(left, left + width)
-
-        def thin(planes: NDArray[Any]) -> NDArray[Any]:
-            grid = planes[:, : mask.size].reshape(-1, *mask.shape)[:, every, every][:, *box]
-            return np.ascontiguousarray(grid).reshape(len(planes), -1)
-
-        inside = np.ascontiguousarray(few[box])
-        if width == 0:
+        few, top, left, inside, now, learned, rows, solid = take_grid(mask, occupied_rows, unfilled, images, step)
+        if solid.size == 0:
             return
-        solid = np.ascontiguousarray(unfilled[every, every][box])
-        rows = np.ascontiguousarray(occupied_rows[every][box[0]])
-        found = _find(_make_images(inside, thin(frame), thin(background), levels), rows, solid, rule, side, clouds)
+        images = images._replace(mask=inside, frame=now, background=learned)
+        found = _find(images, rows, solid, rule, side, clouds)
         if found is not None:
-            found = _take_border(few, found, box)
+            found = add_border(few, found, top, left)
     if found is not None:
         run_bands(write_enlarged, mask.shape, threads, found, step, unfilled, value, mask, light=_LIGHT)
 
@@ -192,20 +183,6 @@ def _find(
     if clouds:  # else colours tell that it is no object
         _leave_objects(shadows, images)
     return shadows
-
-
-def _take_border(few: Mask, found: Mask, box: tuple[slice, slice]) -> Mask:
-    """Return what was found in a box of a grid for all of it, and with the background that touches shadows alone.
-
-    Of the pixels that such a point of the grid stands for, those that are foreground are the border of the shadow.
-    """
-    found_all: Mask = np.zeros_like(few)
-    found_all[box] = found
-    around = np.ones((3, 3), np.uint8)
-    shadows = cv2.threshold(found_all, 254, 255, cv2.THRESH_BINARY)[1]
-    near_others = cv2.dilate(cv2.subtract(few, shadows), around)
-    border = cv2.subtract(cv2.dilate(shadows, around), cv2.bitwise_or(few, near_others))
-    return np.asarray(cv2.bitwise_or(found_all, border), np.uint8)
 
 
 def _leave_objects(shadows: Mask, images: Images) -> None:

@@ -15,6 +15,7 @@ from bgsub.detectors.adaptive._jit.regions import (
     sum_regions,
 )
 from bgsub.detectors.adaptive._jit.shadows.darkening import Images
+from bgsub.detectors.adaptive._jit.shadows.grid import add_border, take_grid
 from bgsub.detectors.adaptive._jit.shadows.voting import OPENED, add_between, vote, write_voted
 
 pytestmark = pytest.mark.compiled
@@ -240,3 +241,44 @@ def test_borders_of_regions_are_summed_as_by_plain_numpy():
     sum_borders(Images(mask, frame, background, np.float32(0.5), np.float32(8)), runs, chosen, sums)
     assert sums.tolist() == expected.tolist()
     assert (expected > 0).all(1).sum() > 5
+
+
+@pytest.mark.parametrize(("size", "step", "channels"), [((31, 50), 2, 3), ((40, 71), 3, 1), ((33, 64), 4, 3)])
+def test_every_few_rows_and_columns_are_taken_in_the_box_of_the_foreground(size, step, channels):
+    random = np.random.default_rng(step)
+    mask = np.zeros(size, np.uint8)
+    mask[size[0] // 4 : -3, size[1] // 5 : -2] = blobs(size, 0.2, step)[size[0] // 4 : -3, size[1] // 5 : -2]
+    unfilled = blobs(size, 0.5, 7)
+    frame, background = (random.integers(0, 256, (channels, mask.size + 6), np.uint8) for _ in range(2))
+    images = Images(mask, frame, background, np.float32(1))
+    few, top, left, *parts, rows, solid = take_grid(mask, mask.any(1).astype(np.uint8), unfilled, images, step)
+    every = slice(step // 2, None, step), slice(step // 2, None, step)
+    assert (few == mask[every]).all()
+    ys, xs = np.nonzero(mask[every])
+    assert (top, left) == (ys.min(), xs.min())
+    box = slice(top, ys.max() + 1), slice(left, xs.max() + 1)
+    assert (parts[0] == mask[every][box]).all()
+    assert (solid == unfilled[every][box]).all()
+    assert not parts[0][rows == 0].any()
+    for planes, taken in ((frame, parts[1]), (background, parts[2])):
+        expected = planes[:, : mask.size].reshape(channels, *size)[:, *every][:, *box]
+        assert (taken == expected.reshape(channels, -1)).all()
+    nothing = take_grid(np.zeros_like(mask), np.ones(size[0], np.uint8), unfilled, images, step)
+    assert nothing[-1].size == 0
+    assert not nothing[0].any()
+
+
+def test_background_that_touches_shadows_alone_belongs_to_them():
+    few, (top, left) = blobs((30, 40), 0.3, 2, 1.0), (4, 3)
+    few[:top], few[:, :left], few[26:] = 0, 0, 0
+    box = slice(top, 26), slice(left, 40)
+    found = np.where(blobs((30, 40), 0.6, 5, 2.0) != 0, few, np.uint8(0))
+    found[(found == 0) & (few != 0) & (blobs((30, 40), 0.1) != 0)] = OPENED
+    expected = found.copy()
+    for y, x in np.argwhere(few == 0):
+        around = slice(max(y - 1, 0), y + 2), slice(max(x - 1, 0), x + 2)
+        if (found[around] == 255).any() and not (few[around] & ~np.where(found[around] == 255, 255, 0)).any():
+            expected[y, x] = 255
+    assert (add_border(few, np.ascontiguousarray(found[box]), top, left) == expected).all()
+    assert (expected != found).sum() > 20
+    assert ((found != 255) & (few != 0)).sum() > 20
