@@ -75,6 +75,7 @@ def _unite(runs, one, other):
 @compiled_views
 def find_runs(
     mask: Any,  # (H, W) u1: above 127 for foreground
+    occupied_rows: Any,  # (H,) u1: 0 for rows that are empty for certain
     reach: Any,  # i8: 1 if pixels that share a corner touch, 0 if a side is needed
     runs: Any,  # (n, 4) i4, written: row, first column, end of columns, label from 0; n >= H * ceil(W / 2)
 ) -> Any:
@@ -86,7 +87,7 @@ def find_runs(
     count, above = 0, 0
     for y in range(height):
         row = mask[y]
-        if not has_any(row):
+        if occupied_rows[y] == 0 or not has_any(row):
             above = count
             continue
         words = row[: width - width % _BYTES].view(np.uint64)

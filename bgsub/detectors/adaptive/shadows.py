@@ -151,6 +151,7 @@ def mark_shadows(
     )
     clouds = share_alike >= _SELDOM
     images = _make_images(mask, frame, background, levels)
+    rows = occupied_rows
     if step == 1:
         found = _find(images, occupied_rows, unfilled, rule, side, clouds)
     else:
@@ -160,9 +161,9 @@ def mark_shadows(
         images = images._replace(mask=inside, frame=now, background=learned)
         found = _find(images, rows, solid, rule, side, clouds)
         if found is not None:
-            found = add_border(few, found, top, left)
+            found, rows = add_border(few, found, rows, top, left), np.ones(len(few), np.uint8)
     if found is not None:
-        run_bands(write_enlarged, mask.shape, threads, found, step, unfilled, value, mask, light=_LIGHT)
+        run_bands(write_enlarged, mask.shape, threads, found, rows, step, unfilled, value, mask, light=_LIGHT)
 
 
 def _make_images(mask: Mask, frame: NDArray[Any], background: NDArray[Any], levels: Levels) -> Images:
@@ -173,21 +174,22 @@ def _make_images(mask: Mask, frame: NDArray[Any], background: NDArray[Any], leve
 def _find(
     images: Images, occupied_rows: NDArray[np.uint8], unfilled: Mask, rule: Darkening, side: int, clouds: bool
 ) -> Mask | None:
-    """Return 255 for shadows and `OPENED` for holes to be opened, if there are shadows; see `mark_shadows`.
+    """Return 255 for shadows and `OPENED` for holes to be opened in occupied rows, if there are any.
 
+    See `mark_shadows`.
     `clouds` tells whether a region that is shadow as a whole has to look like one of a cloud.
     """
     shadows: Mask = np.empty_like(images.mask)
     if not find_shadows(images, occupied_rows, unfilled, rule, side, _BETWEEN, shadows):
         return None
     if clouds:  # else colours tell that it is no object
-        _leave_objects(shadows, images)
+        _leave_objects(shadows, images, occupied_rows)
     return shadows
 
 
-def _leave_objects(shadows: Mask, images: Images) -> None:
+def _leave_objects(shadows: Mask, images: Images, occupied_rows: NDArray[np.uint8]) -> None:
     """Leave out regions of a mask that are shadow as a whole, but too dark or too sharp for a cloud."""
-    runs, sums, any_alone = sum_regions(images, shadows, _ALONE)
+    runs, sums, any_alone = sum_regions(images, occupied_rows, shadows, _ALONE)
     if not any_alone:
         return
     area, shaded, light, learned = sums.T.astype(np.float64)

@@ -232,9 +232,11 @@ def test_an_enlarged_mask_is_written_into_the_foreground_only(size, step):
     found[random.random(found.shape) < 0.3] = 255
     found[random.random(found.shape) < 0.2] = OPENED
     final, unfilled = (np.where(random.random(size) < 0.7, np.uint8(255), np.uint8(0)) for _ in range(2))
-    mask = final.copy()
+    mask, found_rows = final.copy(), np.ones(len(found), np.uint8)
+    found_rows[1] = 0
     for first, last in ((0, 3), (3, size[0])):
-        write_enlarged(first, last, found, step, unfilled, 127, mask)
+        write_enlarged(first, last, found, found_rows, step, unfilled, 127, mask)
+    found[1] = 0
     rows, columns = (np.minimum(np.arange(n) // step, m - 1) for n, m in zip(size, found.shape, strict=True))
     large = found[rows][:, columns]
     expected = np.where((large == 255) & (final != 0), 127, final)

@@ -224,15 +224,17 @@ def _sum_regions(images, runs, shadows, share, sums):
 
 
 @compiled
-def sum_regions(images: Any, shadows: Any, share: Any) -> Any:
+def sum_regions(images: Any, occupied_rows: Any, shadows: Any, share: Any) -> Any:
     """Find the regions of a mask, and measure how much of each is in shadow, and how dark that is.
 
     Parameters
     ----------
     images : Images
         Of `shadows.darkening`.
+    occupied_rows : (H,) u1
+        0 for rows of the mask that are empty for certain.
     shadows : (H, W) u1
-        255 in shadows.
+        255 in shadows; read in the mask only.
     share : f8
         Of a region in shadow, beyond which it is measured how dark that is.
 
@@ -248,7 +250,7 @@ def sum_regions(images: Any, shadows: Any, share: Any) -> Any:
     """
     height, width = images.mask.shape
     runs = np.empty((height * ((width + 1) // 2), 4), np.int32)
-    count, regions = find_runs(images.mask, 1, runs)
+    count, regions = find_runs(images.mask, occupied_rows, 1, runs)
     sums = np.empty((regions, 4), np.float32)
     any_found = _sum_regions(images, runs[:count], shadows, share, sums)
     return runs[:count].copy(), sums, any_found

@@ -137,22 +137,34 @@ def _count_inside(first, last, raw, votes, small, cells, lines, sums, counts):
 
 @part
 def _sum_around(counts, cell_row, reach, columns, sums):
-    """Sum the counts of a row of cells over the square around each.
+    """Sum one count of some cells of a row over the square around each.
 
-    columns, sums : (COUNTS * (cells + 2 * reach),) i4; of each count, the first ones of `sums` are for the cells
+    counts : (rows of cells, cells + 2 * reach) u1
+    columns : (cells + 2 * reach,) i4, scratch
+    sums : (cells,) i4, written
     """
-    length = columns.shape[0]
-    for x in range(length):
-        columns[x] = np.int32(0)
-        sums[x] = np.int32(0)
+    columns[:] = np.int32(0)
+    sums[:] = np.int32(0)
     for row in range(cell_row - reach, cell_row + reach + 1):
-        line = counts[_reflect(row, counts.shape[0])].reshape(-1)
-        for x in range(length):
+        line = counts[_reflect(row, counts.shape[0])]
+        for x in range(columns.shape[0]):
             columns[x] = np.int32(columns[x] + np.int32(line[x]))
     for shift in range(2 * reach + 1):
         shifted = columns[shift:]
-        for x in range(shifted.shape[0]):
+        for x in range(sums.shape[0]):
             sums[x] = np.int32(sums[x] + shifted[x])
+
+
+@inlined
+def _find_candidates(flags, allowed):
+    """Return the first cell whose outlines may be those of small squares, and the one after the last."""
+    first, last, any_found = flags.shape[0], 0, np.uint8(0)
+    for cell in range(flags.shape[0]):
+        any_found |= flags[cell] & allowed[cell] & IN_LARGE
+    for cell in range(flags.shape[0] if any_found != 0 else 0):
+        if flags[cell] & allowed[cell] & IN_LARGE != 0:
+            first, last = min(first, cell), cell + 1
+    return first, last
 
 
 @inlined
@@ -194,7 +206,7 @@ def trim(first, last, votes, small, cells, where, counts, trust):
         From `count_inside`; their means in squares of 2 * reach + 1 cells decide.
     trust : Trust
     """
-    sums = np.empty((2, COUNTS * counts.shape[2]), np.int32)
+    sums = np.empty((COUNTS + 1, counts.shape[2]), np.int32)
     _trim(first, last, votes, small, cells, where, counts, trust, sums, np.empty(CELL * cells.shape[1], np.uint8))
 
 
@@ -202,23 +214,25 @@ def trim(first, last, votes, small, cells, where, counts, trust):
 def _trim(first, last, votes, small, cells, where, counts, trust, sums, kept):
     """Do the work of `trim`.
 
-    sums : (2, COUNTS * (cells + 2 * reach)) i4, scratch
+    sums : (COUNTS + 1, cells + 2 * reach) i4, scratch
     kept : (CELL * cells of a row,) u1, scratch: 255 in columns where votes stay as they are
     """
-    (height, width), span = votes.shape, counts.shape[2]
-    reach, around = (span - cells.shape[1]) // 2, sums[1].reshape(COUNTS, span)
+    height, width = votes.shape
+    reach = (counts.shape[2] - cells.shape[1]) // 2
     scale = 1.0 / ((2 * reach + 1) * (2 * reach + 1))
     for cell_row in range(first, last):
-        flags, allowed, any_allowed = cells[cell_row], where[cell_row], np.uint8(0)
-        for cell in range(flags.shape[0]):
-            any_allowed |= flags[cell] & allowed[cell] & IN_LARGE
-        if any_allowed == 0:
+        flags, allowed = cells[cell_row], where[cell_row]
+        begin, end = _find_candidates(flags, allowed)
+        if begin >= end:
             continue
-        _sum_around(counts, cell_row, reach, sums[0], sums[1])
-        if _find_trusted(flags, allowed, around, scale, trust, kept.view(np.uint32)):
+        for count in range(COUNTS):
+            beside = counts[:, count, begin : end + 2 * reach]
+            _sum_around(beside, cell_row, reach, sums[COUNTS, : end - begin + 2 * reach], sums[count, : end - begin])
+        if _find_trusted(flags[begin:end], allowed[begin:end], sums, scale, trust, kept.view(np.uint32)):
+            first_column, last_column = CELL * begin, min(CELL * end, width)
             for y in _cell_rows(cell_row, height):
-                found, fine = votes[y], small[y]
-                for x in range(width):
+                found, fine = votes[y, first_column:last_column], small[y, first_column:last_column]
+                for x in range(found.shape[0]):
                     found[x] &= fine[x] | kept[x]
 
 

@@ -124,7 +124,7 @@ def _add_border(few, found, top, bottom, shadows, others, bordered):
 
 
 @compiled
-def add_border(few: Any, found: Any, top: Any, left: Any) -> Any:
+def add_border(few: Any, found: Any, found_rows: Any, top: Any, left: Any) -> Any:
     """Return what was found in a box of a grid for all of it, and with the background that touches shadows alone.
 
     Of the pixels that such a point of the grid stands for, those that are foreground are the border of the shadow.
@@ -135,6 +135,8 @@ def add_border(few: Any, found: Any, top: Any, left: Any) -> Any:
         The grid of the mask.
     found : (height and width of the box) u1
         255 for shadows.
+    found_rows : (height of the box,) u1
+        0 for rows of it that are not read: nothing was found there.
     top, left : i8
         Where the box begins.
     """
@@ -142,7 +144,8 @@ def add_border(few: Any, found: Any, top: Any, left: Any) -> Any:
     everywhere, bordered = np.zeros((height, width), np.uint8), np.zeros((height, width), np.uint8)
     bottom = top + found.shape[0]
     for y in range(found.shape[0]):
-        everywhere[top + y, left : left + found.shape[1]] = found[y]
+        if found_rows[y] != 0:
+            everywhere[top + y, left : left + found.shape[1]] = found[y]
     lines = np.empty((2, width + 2), np.uint8)
     _add_border(few, everywhere, top, bottom, lines[0], lines[1], bordered)
     return bordered

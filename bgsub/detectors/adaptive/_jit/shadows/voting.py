@@ -36,7 +36,8 @@ def find_shadows(
     between : f8
         Share of a shadow that may lie between parts of the object.
     shadows : (H, W) u1
-        Written: 255 for shadows, `OPENED` for holes to be opened, else 0; unless there are none of either.
+        Written in occupied rows: 255 for shadows, `OPENED` for holes to be opened, else 0. What is written means
+        nothing if there are none of either.
 
     Returns
     -------
@@ -228,7 +229,7 @@ def add_between(
     voted, darkened : (H, W) u1
         255 in shadows, which both are.
     occupied_rows : (H,) u1
-        0 for rows of the mask that are empty; all others are read and written nowhere but in `scratch`.
+        0 for rows of the mask that are empty; only the others are read and written.
     share : f8
         Of a shadow, from which on it is added.
     solid : (H, W) u1
@@ -243,15 +244,13 @@ def add_between(
     if not _find_between(mask, solid, occupied_rows, np.empty(width, np.uint8), between):
         return
     for y in range(height):
-        rest = scratch[y]
         if occupied_rows[y] == 0:
-            rest[:] = np.uint8(0)
             continue
-        v, d, s, b = voted[y], darkened[y], solid[y], between[y]
+        v, d, s, b, rest = voted[y], darkened[y], solid[y], between[y], scratch[y]
         for x in range(width):
             rest[x] = v[x] & d[x] & ~s[x]
             s[x] |= b[x]
-    count, regions = find_runs(scratch, 0, runs)
+    count, regions = find_runs(scratch, occupied_rows, 0, runs)
     _add_regions(runs[:count], between, share, np.empty((regions, 2), np.int64), solid)
 
 
@@ -264,18 +263,16 @@ def write_voted(mask: Any, voters: Any, voted: Any, solid: Any, occupied_rows: A
     mask, voters, voted, solid : (H, W) u1
         As for `vote`, with all that is to be left to objects in `solid`.
     occupied_rows : (H,) u1
-        0 for rows of the mask that are empty.
+        0 for rows of the mask that are empty; only the others are read and written.
     found : (H, W) u1
         Written: 255 for shadow, `OPENED` for holes that are opened, whatever was voted there, else 0.
     """
     height, width = mask.shape
     any_found = np.uint8(0)
     for y in range(height):
-        out = found[y]
         if occupied_rows[y] == 0:
-            out[:] = np.uint8(0)
             continue
-        m, v, yes, no = mask[y], voters[y], voted[y], solid[y]
+        m, v, yes, no, out = mask[y], voters[y], voted[y], solid[y], found[y]
         for x in range(width):
             hole = m[x] & ~v[x]
             out[x] = ~no[x] & ((yes[x] & ~hole) | (hole & OPENED))
@@ -293,7 +290,16 @@ def _write_row(row, unfilled, value, mask):
 
 
 @compiled_views
-def write_enlarged(first_row: Any, last_row: Any, found: Any, step: Any, unfilled: Any, value: Any, mask: Any) -> Any:
+def write_enlarged(
+    first_row: Any,
+    last_row: Any,
+    found: Any,
+    found_rows: Any,
+    step: Any,
+    unfilled: Any,
+    value: Any,
+    mask: Any,
+) -> Any:
     """Write a value into the foreground below a mask of every step-th row and column, and open holes.
 
     Parameters
@@ -302,6 +308,8 @@ def write_enlarged(first_row: Any, last_row: Any, found: Any, step: Any, unfille
     found : (h, w) u1
         255 where the value goes, `OPENED` where filled holes become 0; each pixel stands for `step` rows and columns,
         the last ones for all that remain.
+    found_rows : (h,) u1
+        0 for rows of it that are not read.
     step : i8
     unfilled : (H, W) u1
         0 for what was filled.
@@ -311,8 +319,9 @@ def write_enlarged(first_row: Any, last_row: Any, found: Any, step: Any, unfille
     """
     height, width = found.shape
     for y in range(first_row, last_row):
-        row = found[min(y // step, height - 1)]
-        if not has_any(row):
+        above = min(y // step, height - 1)
+        row = found[above]
+        if found_rows[above] == 0 or not has_any(row):
             continue
         if step == 1:
             _write_row(row, unfilled[y], np.uint8(value), mask[y])
