@@ -183,7 +183,7 @@ def test_darkened_background_equals_plain_numpy(channels, black):
     frame, background = np.clip(frame + black, 0, 255).astype(np.uint8), (background + black).astype(np.uint8)
     mask = np.where(random.random((height, width)) < 0.8, np.uint8(255), np.uint8(0))
     mask[:, 64:66] = 0
-    mask[height // 2] = 0
+    mask[height // 2 + 1] = 0
     rule = Darkening(*(np.float32(value) for value in (0.25, 0.97, 0.09, 0.002, 30.0, 6.25)))
     planes = frame.reshape(channels, -1), background.reshape(channels, -1)
     images = Images(mask, *planes, np.float32(1), np.float32(black))

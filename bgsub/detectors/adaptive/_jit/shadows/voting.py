@@ -57,10 +57,17 @@ def find_shadows(
 
 
 @inlined
-def _count_row(row, sign, counts):
-    """Add (sign 1) a row of 0 and 255 to the counts of its columns, or remove it (sign -1)."""
+def _add_row(row, counts):
+    """Add a row of 0 and 255 to the counts of its columns."""
     for x in range(row.shape[0]):
-        counts[x] = np.uint8(counts[x] + sign * (row[x] & np.uint8(1)))
+        counts[x] = np.uint8(counts[x] + (row[x] & np.uint8(1)))
+
+
+@inlined
+def _remove_row(row, counts):
+    """Remove a row of 0 and 255 from the counts of its columns."""
+    for x in range(row.shape[0]):
+        counts[x] = np.uint8(counts[x] - (row[x] & np.uint8(1)))
 
 
 @inlined
@@ -151,12 +158,12 @@ def _vote_rows(mask, unfilled, darkened, occupied_rows, side, counts, squares, v
             m, u, d, out = mask[row], unfilled[row], darkened[row], voters[row]
             for x in range(width):
                 out[x] = m[x] & (np.uint8(_FULL if u[x] != 0 else 0) | d[x])
-            _count_row(d, 1, shares)
-            _count_row(out, 1, wholes)
+            _add_row(d, shares)
+            _add_row(out, wholes)
         y, above = row - reach, row - side
         if above >= 0 and occupied_rows[above] != 0:
-            _count_row(darkened[above], -1, shares)
-            _count_row(voters[above], -1, wholes)
+            _remove_row(darkened[above], shares)
+            _remove_row(voters[above], wholes)
         if y >= 0 and occupied_rows[y] != 0:
             _vote_row(mask[y], voters[y], side, counts, squares, voted[y], solid[y])
 
