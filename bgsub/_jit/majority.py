@@ -74,6 +74,16 @@ def _pad(count):
 
 
 @inlined
+def _reserve(side):
+    """Return how many values `_add_up` reads beyond those from which it sums: of each doubling, some are lost."""
+    reserve, power = _pad(side), 1
+    while 2 * power <= side:
+        reserve += _pad(power)
+        power *= 2
+    return reserve
+
+
+@inlined
 def _update_columns(columns, row, sign):
     """Add (sign 1) a row of the mask to the counts of its columns, or remove it (sign -1)."""
     for x in range(columns.shape[0]):
@@ -187,11 +197,12 @@ def _add_up(values, side, total, doubled, again):
 
     A sliding sum takes fewer additions, but each depends on the one before.
 
-    values : (n + padding of the side,) u2
+    values : (n + _reserve(side),) u2
     total : (n,) u2, written; n is a multiple of SEGMENT, since what remains of vectors takes longer than they do
     doubled, again : (at least as many as values,) u2, scratch
     """
     length, summed, power = total.shape[0], 0, 1
+    known = length + _reserve(side)
     for x in range(length):
         total[x] = np.uint16(0)
     while power <= side:
@@ -199,7 +210,8 @@ def _add_up(values, side, total, doubled, again):
             _add(values[summed:], total)
             summed += power
         if 2 * power <= side:
-            _add_pairs(values, power, doubled[: length + _pad(side - 2 * power)])
+            known -= _pad(power)
+            _add_pairs(values, power, doubled[:known])
             values, doubled, again = doubled, again, doubled
         power *= 2
 
@@ -336,7 +348,7 @@ def vote_twice(
     segments = (width + _SEGMENT - 1) // _SEGMENT
     counts = np.empty((last_row - first_row + 2 * large.reach, segments + 1), np.int64)
     _count_segments(mask, first_row - large.reach, counts)
-    span = segments * _SEGMENT + 2 * _pad(2 * large.reach + 1)
+    span = segments * _SEGMENT + _reserve(2 * large.reach + 1)
     sums = Sums(
         np.empty(span, np.uint16),
         np.empty(segments, np.int64),
