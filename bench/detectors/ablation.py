@@ -42,13 +42,19 @@ class LearnsEverywhere(adaptive.Adaptive):
 class SearchesEvenly(adaptive.Adaptive):
     """Searches for ghosts as often whatever moves."""
 
-    def _are_ghosts_due(self, final: Any, longest: int) -> bool:
+    def _are_ghosts_due(self, turnover: Any, longest: int) -> bool:
         return bool(self._scalars["frames"] % longest == 0)
 
 
 def never_static(dynamics: Any, age: int, side: int, threads: int, static: Any) -> None:
     """Use the large square everywhere."""
     static[:] = 0
+
+
+def no_details(final: Any, occupied_rows: Any, *others: Any) -> None:
+    """Show the final mask as it is."""
+    *_, detailed, detailed_rows = others
+    detailed[:], detailed_rows[:] = final, occupied_rows
 
 
 # name, constants of modules to change, parameters, class
@@ -83,7 +89,7 @@ VARIANTS: list[Variant] = [
     ("always where they count", {(final_mask, "_HOLES"): 1.0, (final_mask, "_FINE_HOLES"): 1.0}, {}, _PLAIN),
     ("the calmest spot is calm, not a third", {(final_mask, "_CALM"): 0.0}, {}, _PLAIN),
     ("holes are not filled", {}, {"fill": False}, _PLAIN),
-    ("no details", {(adaptive, "find_details"): lambda final, *_: final}, {}, _PLAIN),
+    ("no details", {(adaptive, "find_details"): no_details}, {}, _PLAIN),
     ("ghosts are not searched for", {}, {"ghosts": False}, _PLAIN),
     ("ghosts are searched for every 0.16 s only", {}, {}, SearchesEvenly),
     ("only whole regions can be ghosts", {(ghosts, "_ARC"): 2.0}, {}, _PLAIN),

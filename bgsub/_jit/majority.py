@@ -27,6 +27,7 @@ CELL = 4
 IN_SMALL, IN_LARGE = np.uint8(1), np.uint8(2)
 """Bits of a cell."""
 
+_FULL = np.uint32(0xFFFFFFFF)
 _SEGMENT = 64  # pixels of a row that `vote_twice` skips or visits together
 
 
@@ -46,10 +47,13 @@ class Votes(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Foreground pixels in the rows in reach."""
+    """Foreground pixels in the rows in reach, and working memory for those in squares."""
 
-    columns: Any  # (W + 2 * reach,) u2, of each column, those beyond the border included
+    columns: Any  # (more than W + 2 * reach,) u2, of each column, those beyond the border included
     segments: Any  # (segments,) i8, of each segment inside the border
+    squares: Any  # (whole segments of W,) u2
+    doubled: Any  # as columns, twice
+    again: Any
 
 
 def make_square(side: int) -> Square:
@@ -64,6 +68,22 @@ def _clamp(row, height):
 
 
 @inlined
+def _pad(count):
+    """Return the least number of at least `count` pixels that are whole segments."""
+    return (count + _SEGMENT - 1) // _SEGMENT * _SEGMENT
+
+
+@inlined
+def _reserve(side):
+    """Return how many values `_add_up` reads beyond those from which it sums: of each doubling, some are lost."""
+    reserve, power = _pad(side), 1
+    while 2 * power <= side:
+        reserve += _pad(power)
+        power *= 2
+    return reserve
+
+
+@inlined
 def _update_columns(columns, row, sign):
     """Add (sign 1) a row of the mask to the counts of its columns, or remove it (sign -1)."""
     for x in range(columns.shape[0]):
@@ -71,9 +91,9 @@ def _update_columns(columns, row, sign):
 
 
 @inlined
-def _repeat_border(columns, reach):
-    """Set the first and last `reach` counts to those of the outermost columns of the mask."""
-    last = columns.shape[0] - reach - 1
+def _repeat_border(columns, width, reach):
+    """Set the `reach` counts before and after those of the mask's columns to those of the outermost ones."""
+    last = reach + width - 1
     for x in range(reach):
         columns[x] = columns[reach]
         columns[last + 1 + x] = columns[last]
@@ -96,7 +116,7 @@ def median(
         _update_columns(inner, mask[_clamp(y + reach, height)], 1)
         if y < first_row:
             continue
-        _repeat_border(columns, reach)
+        _repeat_border(columns, width, reach)
         for x in range(width):
             sums[x] = columns[x]
         for i in range(1, side):
@@ -138,61 +158,99 @@ def _count_segments(mask, first, counts):
 
 
 @part
-def _update_sums(sums, reach, row, counts_row, sign):
-    """Add (sign 1) or remove (sign -1) a row of the mask whose foreground is counted."""
+def _add_sums(sums, reach, row, counts_row):
+    """Add a row of the mask whose foreground is counted."""
+    for segment in range(sums.segments.shape[0]):
+        sums.segments[segment] += counts_row[segment]
+    _update_columns(sums.columns[reach : reach + row.shape[0]], row, 1)
+
+
+@part
+def _move_sums(sums, reach, added, added_counts, removed, removed_counts):
+    """Add a row of the mask whose foreground is counted, and remove another one."""
     segments = sums.segments.shape[0]
-    if counts_row[segments] == 0:
+    if added_counts[segments] == 0 and removed_counts[segments] == 0:
         return
     for segment in range(segments):
-        sums.segments[segment] += sign * counts_row[segment]
-    _update_columns(sums.columns[reach : reach + row.shape[0]], row, sign)
+        sums.segments[segment] += added_counts[segment] - removed_counts[segment]
+    columns = sums.columns[reach : reach + added.shape[0]]
+    for x in range(columns.shape[0]):
+        columns[x] = np.uint16(columns[x] + (added[x] & np.uint8(1)) - (removed[x] & np.uint8(1)))
+
+
+@part
+def _add(values, total):
+    for x in range(total.shape[0]):
+        total[x] = np.uint16(total[x] + values[x])
+
+
+@part
+def _add_pairs(values, distance, sums):
+    ahead = values[distance:]
+    for x in range(sums.shape[0]):
+        sums[x] = np.uint16(values[x] + ahead[x])
 
 
 @inlined
-def _vote_segment(near, square, voted):
-    """Vote for the pixels of a segment from the columns in reach of them; return whether any can have a majority."""
-    total = np.int64(0)
-    for x in range(near.shape[0]):
-        total += np.int64(near[x])
-    if total < square.least:
-        return False
-    # A sliding sum depends on the pixel before and cannot be vectorised, which is why segments are skipped.
-    count = np.int64(0)
-    for x in range(2 * square.reach):
-        count += np.int64(near[x])
-    ahead = near[2 * square.reach :]
-    for x in range(voted.shape[0]):
-        count += np.int64(ahead[x])
-        voted[x] = np.uint8(255) if count >= square.least else np.uint8(0)
-        count -= np.int64(near[x])
-    return True
+def _add_up(values, side, total, doubled, again):
+    """Write the sum of `side` values from each one on, by sums of 1, 2, 4, ... of them.
+
+    A sliding sum takes fewer additions, but each depends on the one before.
+
+    values : (n + _reserve(side),) u2
+    total : (n,) u2, written; n is a multiple of SEGMENT, since what remains of vectors takes longer than they do
+    doubled, again : (at least as many as values,) u2, scratch
+    """
+    length, summed, power = total.shape[0], 0, 1
+    known = length + _reserve(side)
+    for x in range(length):
+        total[x] = np.uint16(0)
+    while power <= side:
+        if side & power:
+            _add(values[summed:], total)
+            summed += power
+        if 2 * power <= side:
+            known -= _pad(power)
+            _add_pairs(values, power, doubled[:known])
+            values, doubled, again = doubled, again, doubled
+        power *= 2
 
 
 @inlined
-def _vote_row(square, sums, voted):
-    """Vote for a row, only in segments with enough foreground in reach; return whether there is any such segment."""
-    width, reach = voted.shape[0], square.reach
-    columns, segments = sums.columns, sums.segments.shape[0]
-    for x in range(width):
-        voted[x] = np.uint8(0)
-    # Upper bounds first, on the row and then on each segment: most rows and segments have no majority anywhere.
-    border = reach * (np.int64(columns[reach]) + np.int64(columns[reach + width - 1]))
-    total = border
+def _find_likely(sums, reach, border, least):
+    """Return the first segment in which a pixel may have a majority, and the one after the last."""
+    segments, width = sums.segments.shape[0], sums.squares.shape[0]
+    first, last = segments, 0
     for segment in range(segments):
-        total += sums.segments[segment]
-    if total < square.least:
-        return False
-    _repeat_border(columns, reach)
-    filled = False
-    for segment in range(segments):
-        begin = segment * _SEGMENT
-        end = min(begin + _SEGMENT, width)
+        begin, end = segment * _SEGMENT, min((segment + 1) * _SEGMENT, width)
         total = border
         for near in range(max(begin - reach, 0) // _SEGMENT, min(end - 1 + reach, width - 1) // _SEGMENT + 1):
             total += sums.segments[near]
-        if total >= square.least and _vote_segment(columns[begin : end + 2 * reach], square, voted[begin:end]):
-            filled = True
-    return filled
+        if total >= least:
+            first, last = min(first, segment), segment + 1
+    return first, last
+
+
+@part
+def _vote_row(square, sums, voted):
+    """Vote for a row, only between segments with enough foreground in reach; return whether any pixel has a majority.
+
+    The row holds zeros before.
+    """
+    width, reach = voted.shape[0], square.reach
+    columns, least, found = sums.columns, np.uint16(square.least), np.uint8(0)
+    border = reach * (np.int64(columns[reach]) + np.int64(columns[reach + width - 1]))
+    first, last = _find_likely(sums, reach, border, square.least)
+    if first >= last:
+        return False
+    _repeat_border(columns, width, reach)
+    begin, end = first * _SEGMENT, last * _SEGMENT
+    squares, out = sums.squares[begin:end], voted[begin : min(end, width)]
+    _add_up(columns[begin:], 2 * reach + 1, squares, sums.doubled, sums.again)
+    for x in range(out.shape[0]):
+        out[x] = np.uint8(255) if squares[x] >= least else np.uint8(0)
+        found |= out[x]
+    return found != 0
 
 
 @part
@@ -201,25 +259,35 @@ def _vote(first_row, last_row, mask, counts, square, sums, votes):
     height, reach = mask.shape[0], square.reach
     sums.columns[:] = np.uint16(0)
     sums.segments[:] = 0
+    votes.mask[first_row:last_row] = np.uint8(0)
+    votes.filled[first_row:last_row] = np.uint8(0)
     # All rows in reach of the first one but the lowest, which the loop below adds.
+    segments, total = counts.shape[1] - 1, np.int64(0)
     for row in range(first_row - reach, first_row + reach):
-        _update_sums(sums, reach, mask[_clamp(row, height)], counts[row - first_row + reach], 1)
+        i = row - first_row + reach
+        _add_sums(sums, reach, mask[_clamp(row, height)], counts[i])
+        total += counts[i, segments]
+    # Most rows have no majority anywhere. A pixel of the first or last column stands for all those beyond it.
+    enough = (square.least + reach) // (reach + 1)
     for y in range(first_row, last_row):
-        below, above = _clamp(y + reach, height), _clamp(y - reach, height)
-        _update_sums(sums, reach, mask[below], counts[y - first_row + 2 * reach], 1)
-        votes.filled[y] = np.uint8(1) if _vote_row(square, sums, votes.mask[y]) else np.uint8(0)
-        _update_sums(sums, reach, mask[above], counts[y - first_row], -1)
+        i = y - first_row
+        below = _clamp(y + reach, height)
+        if i == 0:
+            _add_sums(sums, reach, mask[below], counts[2 * reach])
+        else:
+            above = _clamp(y - reach - 1, height)
+            _move_sums(sums, reach, mask[below], counts[i + 2 * reach], mask[above], counts[i - 1])
+            total -= counts[i - 1, segments]
+        total += counts[i + 2 * reach, segments]
+        if total >= enough and _vote_row(square, sums, votes.mask[y]):
+            votes.filled[y] = np.uint8(1)
 
 
 @inlined
 def _spread_cells(cells, allowed):
-    """Write the value of each cell of 4 pixels to all of them."""
+    """Write the value of each cell of 4 pixels, 0 or 255, to all of them, which are a word of `allowed`."""
     for cell in range(cells.shape[0]):
-        flag = cells[cell]
-        allowed[4 * cell] = flag
-        allowed[4 * cell + 1] = flag
-        allowed[4 * cell + 2] = flag
-        allowed[4 * cell + 3] = flag
+        allowed[cell] = _FULL if cells[cell] != 0 else np.uint32(0)
 
 
 @inlined
@@ -231,12 +299,11 @@ def _mark_row(row, fine_row, line):
 
 @inlined
 def _write_cells(line, cells):
-    """Write the bits of the columns of each cell, and clear the line for the next cells."""
+    """Write the bits of the columns of each cell, the bytes of a word of `line`."""
     for cell in range(cells.shape[0]):
-        x = 4 * cell
-        cells[cell] = line[x] | line[x + 1] | line[x + 2] | line[x + 3]
-    for x in range(line.shape[0]):
-        line[x] = np.uint8(0)
+        word = line[cell]
+        word |= word >> np.uint32(16)
+        cells[cell] = np.uint8((word | (word >> np.uint32(8))) & np.uint32(255))
 
 
 @part
@@ -246,18 +313,22 @@ def _merge(first, last, fine, where, votes, allowed, line):
     allowed, line : (CELL * cells of a row,) u1, scratch
     """
     height, width = votes.mask.shape
-    line[:] = np.uint8(0)
     for cell in range(first, last):
-        _spread_cells(where[cell], allowed)
-        for y in range(CELL * cell, min(CELL * (cell + 1), height)):
-            if fine.filled[y] == 0 and votes.filled[y] == 0:
-                continue
+        top, bottom, filled = CELL * cell, min(CELL * (cell + 1), height), np.uint8(0)
+        for y in range(top, bottom):
+            votes.filled[y] |= fine.filled[y]
+            filled |= votes.filled[y]
+        if filled == 0:
+            votes.cells[cell] = np.uint8(0)
+            continue
+        _spread_cells(where[cell], allowed.view(np.uint32))
+        line[:] = np.uint8(0)
+        for y in range(top, bottom):
             fine_row, row = fine.mask[y], votes.mask[y]
             _mark_row(row, fine_row, line)
-            votes.filled[y] = np.uint8(1)
             for x in range(width):
                 row[x] = row[x] | (fine_row[x] & allowed[x])
-        _write_cells(line, votes.cells[cell])
+        _write_cells(line.view(np.uint32), votes.cells[cell])
 
 
 @compiled
@@ -277,9 +348,15 @@ def vote_twice(
     segments = (width + _SEGMENT - 1) // _SEGMENT
     counts = np.empty((last_row - first_row + 2 * large.reach, segments + 1), np.int64)
     _count_segments(mask, first_row - large.reach, counts)
-    sums = Sums(np.empty(width + 2 * large.reach, np.uint16), np.empty(segments, np.int64))
+    span = segments * _SEGMENT + _reserve(2 * large.reach + 1)
+    sums = Sums(
+        np.empty(span, np.uint16),
+        np.empty(segments, np.int64),
+        np.empty(segments * _SEGMENT, np.uint16),
+        np.empty(span, np.uint16),
+        np.empty(span, np.uint16),
+    )
     _vote(first_row, last_row, mask, counts, large, sums, votes)
-    sums = Sums(sums.columns[: width + 2 * small.reach], sums.segments)
     unused = votes.cells[:0]  # the cells of both are written below
     fine = Votes(scratch, np.empty(height, np.uint8), unused)
     _vote(first_row, last_row, mask, counts[large.reach - small.reach :], small, sums, fine)

@@ -9,13 +9,25 @@ import numpy as np
 
 from bgsub._numba import compiled_views, inlined, part
 
-__all__ = ["END", "LABEL", "ROW", "START", "find_runs"]
+__all__ = ["END", "LABEL", "ROW", "START", "fill_gaps", "find_runs", "has_any"]
 
 ROW, START, END, LABEL = 0, 1, 2, 3
 """Columns of the table of runs."""
 _SHADOW = 127
 _FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _BYTES = 8  # of a word
+
+
+@inlined
+def has_any(values):
+    """Return whether one of some bytes is not 0."""
+    count = values.shape[0]
+    words, bits = values[: count - count % _BYTES].view(np.uint64), np.uint64(0)
+    for x in range(words.shape[0]):  # LLVM vectorises the disjunction of words, not that of bytes
+        bits |= words[x]
+    for x in range(count - count % _BYTES, count):
+        bits |= np.uint64(values[x])
+    return bits != 0
 
 
 @inlined
@@ -27,6 +39,22 @@ def _skip(words, x, word):
             i += 1
         x = _BYTES * i
     return x
+
+
+@inlined
+def _find_run(row, words, x):
+    """Return where the first run of a row at or after a column begins and ends: at the row's end if there is none.
+
+    words : the row's, of 8 pixels each, without those that remain
+    """
+    width = row.shape[0]
+    x = _skip(words, x, np.uint64(0))
+    while x < width and row[x] <= _SHADOW:
+        x = _skip(words, x + 1, np.uint64(0))
+    start = x
+    while x < width and row[x] > _SHADOW:
+        x = _skip(words, x + 1, _FULL)
+    return start, x
 
 
 @part
@@ -47,6 +75,7 @@ def _unite(runs, one, other):
 @compiled_views
 def find_runs(
     mask: Any,  # (H, W) u1: above 127 for foreground
+    occupied_rows: Any,  # (H,) u1: 0 for rows that are empty for certain
     reach: Any,  # i8: 1 if pixels that share a corner touch, 0 if a side is needed
     runs: Any,  # (n, 4) i4, written: row, first column, end of columns, label from 0; n >= H * ceil(W / 2)
 ) -> Any:
@@ -58,17 +87,15 @@ def find_runs(
     count, above = 0, 0
     for y in range(height):
         row = mask[y]
+        if occupied_rows[y] == 0 or not has_any(row):
+            above = count
+            continue
         words = row[: width - width % _BYTES].view(np.uint64)
         begin, touched, x = count, above, 0
         while True:
-            x = _skip(words, x, np.uint64(0))
-            while x < width and row[x] <= _SHADOW:
-                x = _skip(words, x + 1, np.uint64(0))
-            if x >= width:
+            start, x = _find_run(row, words, x)
+            if start >= width:
                 break
-            start = x
-            while x < width and row[x] > _SHADOW:
-                x = _skip(words, x + 1, _FULL)
             runs[count, ROW] = y
             runs[count, START] = start
             runs[count, END] = x
@@ -92,3 +119,53 @@ def find_runs(
         else:
             runs[i, LABEL] = runs[root, LABEL]
     return count, regions
+
+
+@part
+def fill_gaps(mask, occupied_rows, runs):
+    """Make foreground of the background that foreground encloses; what shares a corner touches.
+
+    Holes are made of gaps between two runs of a row: what is before the first run or behind the last is outside, as
+    are rows without any. So is what touches them with a side.
+
+    Parameters
+    ----------
+    mask : (H, W) u1
+        0 and 255; written.
+    occupied_rows : (H,) u1
+        0 for rows that are empty for certain.
+    runs : (n, 4) i4
+        Written: the gaps; n > H * W / 2.
+    """
+    height, width = mask.shape
+    runs[0, LABEL], count, above = 0, 1, 1  # the first run stands for all that is outside
+    first_above, last_above = width, 0
+    for y in range(height):
+        begin, touched, first, last = count, above, width, 0
+        row = mask[y]
+        words = row[: width - width % _BYTES].view(np.uint64)
+        while occupied_rows[y] != 0:
+            start, end = _find_run(row, words, last)
+            if start >= width:
+                break
+            if first < width:
+                runs[count, ROW], runs[count, START], runs[count, END], runs[count, LABEL] = y, last, start, count
+                if y == height - 1 or last < first_above or start > last_above:
+                    _unite(runs, 0, count)
+                while touched < begin and runs[touched, END] <= last:
+                    touched += 1
+                i = touched
+                while i < begin and runs[i, START] < start:
+                    _unite(runs, i, count)
+                    i += 1
+                touched = max(touched, i - 1)
+                count += 1
+            first, last = min(first, start), end
+        for i in range(above, begin):
+            if runs[i, START] < first or runs[i, END] > last:
+                _unite(runs, 0, i)
+        above, first_above, last_above = begin, first, last
+    for i in range(1, count):
+        runs[i, LABEL] = runs[runs[i, LABEL], LABEL]
+        if runs[i, LABEL] != 0:
+            mask[runs[i, ROW], runs[i, START] : runs[i, END]] = np.uint8(255)

@@ -87,7 +87,7 @@ def _describe(array: Any) -> str:
 def _label(mask: Mask) -> tuple[NDArray[np.int32], int]:
     """Return the runs of a mask, with their labels, and the number of labels."""
     most = np.empty((mask.shape[0] * -(-mask.shape[1] // 2), 4), np.int32)  # only what is written takes memory
-    count, labels = find_runs(mask, 1, most)
+    count, labels = find_runs(mask, np.ones(len(mask), np.uint8), 1, most)
     return most[:count].copy(), labels
 
 

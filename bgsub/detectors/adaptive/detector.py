@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.feedback import WIDEST
@@ -22,7 +23,7 @@ from bgsub.detectors.adaptive.final_mask import (
     follow_onsets,
     scaled_side,
 )
-from bgsub.detectors.adaptive.ghosts import Learned, count_turnover, find_ghosts
+from bgsub.detectors.adaptive.ghosts import Learned, Turnover, count_turnover, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.model import FULL, TAU
 from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
@@ -202,6 +203,7 @@ class Adaptive(CameraFollower):
         found = self._add_unlike_squares(raw, learning)
         self._keep_stage(SQUARES, found)
         final = self._final_mask(found)
+        occupied_rows = self._occupied_rows
         if learning is not None:
             # Ghosts and regions under another light are background, in this mask and for learning.
             for forgotten, factor, stage in self._find_forgotten(final):
@@ -214,32 +216,45 @@ class Adaptive(CameraFollower):
             self._update(learning, final)
         if mask is not None:
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
-            detailed = final if raw_wanted else self._add_details(final, found)
-            mask[:] = raw if raw_wanted else detailed
+            shown, shown_rows = np.ascontiguousarray(mask), occupied_rows
+            if raw_wanted:
+                shown[:] = final
+            else:
+                shown_rows = self._add_details(final, occupied_rows, found, shown)
             if marks or not (raw_wanted or self._parameters["shadows"]):
-                self._mark_shadows(mask, detailed, _SHADOW if marks else 0)
-                self._keep_stage(SHADOWS, mask)
-            if raw_wanted and self.trace is not None:
-                self.trace.clear()  # none of these stages made this mask
+                self._mark_shadows(shown, shown_rows, _SHADOW if marks else 0)
+                self._keep_stage(SHADOWS, shown)
+            if raw_wanted:
+                np.copyto(shown, raw, where=shown == final)  # all but shadows
+                if self.trace is not None:
+                    self.trace.clear()  # none of these stages made this mask
+            if shown is not mask:  # whose pixels lie apart
+                mask[:] = shown
 
-    def _add_details(self, final: Mask, raw: Mask) -> Mask:
-        """Return the final mask with the details of the raw one that are too thin for its squares.
+    def _add_details(
+        self, final: Mask, occupied_rows: NDArray[np.uint8], raw: Mask, detailed: Mask
+    ) -> NDArray[np.uint8]:
+        """Write the final mask with the details of the raw one that are too thin for its squares.
+
+        Returns 0 for rows that are known to be empty, as `occupied_rows` is for those of the final mask.
 
         Like filled holes, they have no vote on what is shadow: with one, the borders of shadows would stay.
         """
         side = scaled_side(self._parameters["smoothing"], self._size)
-        if side == 1 or not cv2.hasNonZero(final):
-            return final
+        if side == 1:
+            detailed[:] = final
+            return occupied_rows
         fine, threads = min(scaled_side(FINE_PX, self._size), side), self._parameters["threads"]
-        detailed = find_details(final, raw, self._arrays["static"], fine, threads)
+        detailed_rows = np.empty_like(occupied_rows)
+        find_details(final, occupied_rows, raw, self._arrays["static"], fine, threads, detailed, detailed_rows)
         self._confine(detailed, None)
         self._keep_stage(DETAILS, detailed)
-        return detailed
+        return detailed_rows
 
-    def _mark_shadows(self, mask: Mask, final: Mask, value: int) -> None:
-        """Write a value where the final mask is shadow, compared with the background as it is now known."""
+    def _mark_shadows(self, mask: Mask, occupied_rows: NDArray[np.uint8], value: int) -> None:
+        """Write a value where a final mask is shadow, compared with the background as it is now known."""
         levels, threads = self._levels(self._seen.planes.dtype), self._parameters["threads"]
-        mark_shadows(mask, final, self._votes, *self._planes(), levels, threads, value, self._colours())
+        mark_shadows(mask, occupied_rows, self._votes, *self._planes(), levels, threads, value, self._colours())
 
     def _score_frame(self, frame: Frame, found: Score | None) -> Mask:
         """Compare the frame with the model; return the raw mask within the region and write the score if wanted."""
@@ -301,14 +316,16 @@ class Adaptive(CameraFollower):
         """
         frames, white = self._scalars["frames"], self._scene_white(self._seen.planes.dtype)
         longest = min(max(int(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
-        ghosts_due = self._parameters["ghosts"] and self._are_ghosts_due(final, longest)
+        turnover = count_turnover(final, as_image(self._arrays["previous_mask"], self._size), self._occupied_rows)
+        ghosts_due = self._parameters["ghosts"] and self._are_ghosts_due(turnover, longest)
         light_due = frames % _LIGHT_INTERVAL == 0
         # Before anything is forgotten: both searches look at regions as they were found.
         outlines = find_outlines(final, self._occupied_rows) if ghosts_due or light_due else ()
         if self._unseen is not None:
             unseen, self._unseen = self._unseen, None
             yield unseen, FULL, LIGHT
-        if self._is_flooded(final):
+            turnover = turnover._replace(foreground=cv2.countNonZero(final))
+        if self._is_flooded(turnover.foreground):
             # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
             yield np.full(final.shape, 255, np.uint8), int(WIDEST) * FULL, LIGHT
             return
@@ -328,13 +345,13 @@ class Adaptive(CameraFollower):
             if relit is not None:
                 yield relit, FULL, LIGHT
 
-    def _are_ghosts_due(self, final: Mask, longest: int) -> bool:
+    def _are_ghosts_due(self, turnover: Turnover, longest: int) -> bool:
         """Return whether to search for ghosts: after so many frames, sooner if all foreground is elsewhere sooner.
 
         What is fast, or is seen in few frames a second, leaves all of its ghost behind in the next frame.
         """
-        scalars, previous = self._scalars, as_image(self._arrays["previous_mask"], self._size)
-        for name, count in count_turnover(final, previous, self._occupied_rows)._asdict().items():
+        scalars = self._scalars
+        for name, count in turnover._asdict().items():
             scalars[name] = (1 - _TURNOVER_RATE) * scalars[name] + count
         every = min(longest, int(scalars["foreground"] / max(scalars["appeared"], 1)))
         if scalars["frames"] - scalars["searched"] < every:
@@ -346,11 +363,9 @@ class Adaptive(CameraFollower):
         """Return how many pixels the region has."""
         return self._votes.size if self._roi is None else cv2.countNonZero(self._roi)
 
-    def _is_flooded(self, final: Mask) -> bool:
-        """Return whether so much has been foreground for so long that the scene must have changed."""
-        inside = self._count_inside()
-        most = np.count_nonzero(self._occupied_rows) * final.shape[1]  # counting all pixels takes longer
-        flooded = most > _FLOOD * inside and cv2.countNonZero(final) > _FLOOD * inside
+    def _is_flooded(self, foreground: int) -> bool:
+        """Return whether so many pixels have been foreground for so long that the scene must have changed."""
+        flooded = foreground > _FLOOD * self._count_inside()
         self._scalars["flooded"] = self._scalars["flooded"] + 1 if flooded else 0
         if self._scalars["flooded"] <= _FLOOD_S * self._parameters["rate_hz"]:
             return False

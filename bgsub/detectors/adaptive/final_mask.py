@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._jit.majority import CELL, IN_LARGE, Votes, make_square, vote_twice
-from bgsub._jit.runs import find_runs
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, average, count_onsets
-from bgsub.detectors.adaptive._jit.regions import fill_enclosed
+from bgsub.detectors.adaptive._jit.regions import finish
 from bgsub.detectors.adaptive._jit.trimming import COUNTS, Trust, add_details, count_inside, trim
 from bgsub.frames import Mask
 
@@ -21,12 +20,10 @@ __all__ = [
     "Dynamics",
     "Outlines",
     "clean",
-    "fill_holes",
     "find_details",
     "find_outlines",
     "find_static",
     "follow_onsets",
-    "label_regions",
     "make_static",
     "reduced_side",
     "scaled_side",
@@ -93,9 +90,7 @@ def clean(
         votes = Votes(final, occupied_rows, cells)
         run_bands(vote_twice, size, threads, raw, *squares, static, unfilled, votes, light=_LIGHT)
         _trim(raw, static, side, threads, unfilled, votes)
-    unfilled[:] = final
-    if fill:
-        fill_holes(final, occupied_rows)
+    finish(final, occupied_rows, unfilled, fill)
 
 
 def _trim(raw: Mask, static: Mask, side: int, threads: int, small: Mask, votes: Votes) -> None:
@@ -106,51 +101,37 @@ def _trim(raw: Mask, static: Mask, side: int, threads: int, small: Mask, votes: 
     """
     if not votes.filled.any():
         return
-    counts = np.empty((*static.shape, COUNTS), np.float32)
-    size, reach = (static.shape[0], raw.shape[1] * CELL), int(_AROUND * side / CELL) | 1
+    reach = int(_AROUND * side / CELL) // 2
+    counts = np.empty((static.shape[0], COUNTS, static.shape[1] + 2 * reach), np.uint8)
+    size, trust = (static.shape[0], raw.shape[1] * CELL), Trust(np.float32(1 - _HOLES), np.float32(1 - _FINE_HOLES))
     run_bands(count_inside, size, threads, raw, votes.mask, small, votes.cells, counts, light=_LIGHT)
-    means, trust = cv2.boxFilter(counts, -1, (reach, reach)), Trust(np.float32(1 - _HOLES), np.float32(1 - _FINE_HOLES))
-    run_bands(trim, size, threads, votes.mask, small, votes.cells, static, means, trust, light=_LIGHT)
+    run_bands(trim, size, threads, votes.mask, small, votes.cells, static, counts, trust, light=_LIGHT)
 
 
-def find_details(final: Mask, raw: Mask, static: Mask, fine: int, threads: int) -> Mask:
-    """Return the final mask with its details, raw foreground too thin for the squares that made it.
+def find_details(
+    final: Mask,
+    occupied_rows: NDArray[np.uint8],
+    raw: Mask,
+    static: Mask,
+    fine: int,
+    threads: int,
+    detailed: Mask,
+    detailed_rows: NDArray[np.uint8],
+) -> None:
+    """Write the final mask with its details, raw foreground too thin for the squares that made it.
 
     A limb of two pixels never fills most of a square of five, and a mast does not either. Beside what was found, within
     half of a small square, most of a square of three is therefore enough where small squares count. Such a square alone
     would be a false alarm too often, and what is learned does without: along the outline of an object raw foreground is
     shade and blur as well, and the background there has to be learned.
 
-    Masks are (H, W) uint8, 0 and 255; `static` is the grid that `find_static` writes, `fine` the side of a small one.
+    Masks are (H, W) uint8, 0 and 255; `occupied_rows`, (H,), is 0 for rows of the final one that are known to be empty,
+    and `detailed_rows` becomes so for the other, `static` is the grid that `find_static` writes, `fine` the side of a
+    small square.
     """
-    reach, detailed = fine // 2, final.copy()
-    _, top, _, height = cv2.boundingRect(final)
-    first, last = max(top - reach - 1, 0) // CELL, -(-min(top + height + reach + 1, len(final)) // CELL)
-    rows, cells = slice(CELL * first, CELL * last), slice(first, last)
-    size = (last - first, final.shape[1] * CELL)
-    run_bands(add_details, size, threads, raw[rows], final[rows], static[cells], reach, detailed[rows], light=_LIGHT)
-    return detailed
-
-
-def label_regions(mask: Mask, diagonal: bool = True) -> tuple[NDArray[np.int32], int]:
-    """Return the runs of a mask of 0 and 255, as `find_runs` writes them, and the number of regions.
-
-    Pixels that share a corner belong to one region if `diagonal`.
-    """
-    runs = np.empty((mask.shape[0] * -(-mask.shape[1] // 2), 4), np.int32)  # only what is written takes memory
-    count, regions = find_runs(mask, int(diagonal), runs)
-    return runs[:count], regions
-
-
-def fill_holes(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) -> None:
-    """Make foreground of the background that foreground encloses, in a mask of 0 and 255; what shares a corner touches.
-
-    Rows where `occupied_rows`, (H,), is 0 are known to be empty.
-    """
-    part = mask[_span(mask, occupied_rows)]
-    if part.size > 0:
-        runs, count = label_regions(np.asarray(cv2.bitwise_not(part)), diagonal=False)
-        fill_enclosed(runs, np.empty(count, np.uint8), part)
+    size = (static.shape[0], final.shape[1] * CELL)
+    written = detailed, detailed_rows
+    run_bands(add_details, size, threads, raw, final, occupied_rows, static, fine // 2, *written, light=_LIGHT)
 
 
 def find_outlines(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) -> Outlines:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.regions import compare_edges
+from bgsub.detectors.adaptive._jit.regions import compare_edges, count_changes
 from bgsub.detectors.adaptive.final_mask import Outlines
 from bgsub.frames import Mask
 
@@ -56,11 +56,7 @@ def count_turnover(mask: Mask, previous: Mask, occupied_rows: NDArray[np.uint8])
 
     Rows where `occupied_rows`, (H,), is 0 are known to be empty in `mask`.
     """
-    rows = np.flatnonzero(occupied_rows)
-    if rows.size == 0:
-        return Turnover(0, 0)
-    part = slice(rows[0], rows[-1] + 1)
-    return Turnover(cv2.countNonZero(mask[part]), cv2.countNonZero(cv2.subtract(mask[part], previous[part])))
+    return Turnover(*count_changes(mask, previous, occupied_rows))
 
 
 def find_ghosts(
@@ -198,7 +194,8 @@ def _find_part(
     markers = np.zeros(region.shape, np.int32)
     markers[cv2.bitwise_and(object_seeds, cv2.erode(region, square)) != 0] = 2
     markers[np.asarray(cv2.dilate(region, square)) == 0] = 1
-    cv2.watershed(_colour(now, white), markers)
+    colour_now = _colour(now, white)
+    cv2.watershed(colour_now, markers)
     part = np.where((markers == 1) & (region != 0), np.uint8(255), np.uint8(0))
     # A shadow that touches another looks like its surroundings, too: only its outline reveals it.
     if excess[part[points[:, 1] + origin[1], points[:, 0] + origin[0]] != 0].sum() <= 0:
@@ -210,7 +207,6 @@ def _find_part(
     surroundings = now[:, ring != 0].mean(1)
     difference_now = np.abs(now[:, part != 0].mean(1) - surroundings).sum()
     difference_learned = np.abs(learned[:, part != 0].mean(1) - surroundings).sum()
-    colour_now = _colour(now, white)
     around = _histogram(colour_now, ring)
     common_now = cv2.compareHist(_histogram(colour_now, part), around, cv2.HISTCMP_INTERSECT)
     if difference_now > _LIKE * difference_learned or common_now < _COMMON:
@@ -228,5 +224,5 @@ def _colour(planes: NDArray[Any], white: float) -> NDArray[np.uint8]:
     """Make the smoothed uint8 image of three channels that the watershed takes."""
     if planes.dtype != np.uint8:
         planes = np.clip(planes * (255.0 / white), 0, 255).astype(np.uint8)
-    image = np.ascontiguousarray(np.broadcast_to(planes, (3, *planes.shape[1:])).transpose(1, 2, 0))
+    image = cv2.merge([planes[channel % len(planes)] for channel in range(3)])
     return np.asarray(cv2.GaussianBlur(image, (0, 0), 1.0), np.uint8)

@@ -8,25 +8,11 @@ from numpy.typing import NDArray
 
 from bgsub._jit.runs import END, LABEL, ROW, START
 from bgsub._numba import run_bands
-from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.regions import (
-    add_regions,
-    clear_regions,
-    find_between,
-    sum_borders,
-    sum_regions,
-    write_labels,
-)
-from bgsub.detectors.adaptive._jit.shadows import (
-    Darkening,
-    Images,
-    count_brighter,
-    find_darkened,
-    vote,
-    write_enlarged,
-    write_voted,
-)
-from bgsub.detectors.adaptive.final_mask import fill_holes, label_regions, scaled_side
+from bgsub.detectors.adaptive._jit.regions import clear_regions, sum_borders, sum_regions
+from bgsub.detectors.adaptive._jit.shadows.darkening import Darkening, Images, count_brighter
+from bgsub.detectors.adaptive._jit.shadows.grid import add_border, take_grid
+from bgsub.detectors.adaptive._jit.shadows.voting import LARGEST, find_shadows, write_enlarged
+from bgsub.detectors.adaptive.final_mask import scaled_side
 from bgsub.frames import Mask
 
 __all__ = ["Colours", "Levels", "count_colours", "mark_shadows"]
@@ -51,9 +37,10 @@ _BETWEEN = 0.25  # share of a shadow that may lie between parts of the object, a
 _ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
 _DARK = 0.7  # and share of the background's brightness below which it is then an object,
 _SHARP = 0.75  # or share of its depth above which a step at its outline makes it one
-_SIDE_PX = 15  # side of the square in which the majority decides, on the grid; less for frames smaller than 320x240
+_SIDE_PX = (
+    LARGEST  # side of the square in which the majority decides, on the grid; less for frames smaller than 320x240
+)
 _LIGHT = 12  # writing costs so many times less per pixel than most compiled functions
-_SPARSE = 4  # and so many times less where most pixels are background
 _GRID_PX = 320 * 240  # larger frames are looked at on a grid of about so many pixels
 
 
@@ -113,7 +100,7 @@ def count_colours(
 
 def mark_shadows(
     mask: Mask,
-    final: Mask,
+    occupied_rows: NDArray[np.uint8],
     unfilled: Mask,
     frame: NDArray[Any],
     background: NDArray[Any],
@@ -122,7 +109,7 @@ def mark_shadows(
     value: int,
     colours: Colours,
 ) -> None:
-    """Write a value where the foreground has colour and texture of the background, darkened by one factor.
+    """Write a value into a mask where the foreground has colour and texture of the background, darkened by one factor.
 
     A pixel may be in shadow where brightness fell to between 25 and 97 % and chromaticity stayed, and where the
     brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 9 % of it, or
@@ -140,9 +127,9 @@ def mark_shadows(
     Parameters
     ----------
     mask : (H, W) uint8 array
-        Written.
-    final : (H, W) uint8 array
-        Final mask, 0 and 255; may be `mask` itself.
+        Final mask, 0 and 255; written.
+    occupied_rows : (H,) uint8 array
+        0 for rows of it that are known to be empty.
     unfilled : (H, W) uint8 array
         Not 0 for what was foreground before holes were filled; others may be, too.
     frame, background : (D, at least H * W) array
@@ -155,35 +142,28 @@ def mark_shadows(
     colours : Colours
         Of the frames so far; if they help to tell objects, texture may deviate more, as it does in penumbras.
     """
-    step = max(1, round(math.sqrt(final.size / _GRID_PX)))
-    side = min(_SIDE_PX, scaled_side(_SIDE_PX, (final.shape[0], final.shape[1])))
+    step = max(1, round(math.sqrt(mask.size / _GRID_PX)))
+    side = min(_SIDE_PX, scaled_side(_SIDE_PX, (mask.shape[0], mask.shape[1])))
     share_alike = colours.share_alike()
     rule = _RULE._replace(
         texture=_TEXTURE if colours.seen else _GREY_TEXTURE,
         penumbra=_PENUMBRA if share_alike < _MOSTLY else np.float32(0.0),
     )
     clouds = share_alike >= _SELDOM
+    images = _make_images(mask, frame, background, levels)
+    rows = occupied_rows
     if step == 1:
-        found = _find(_make_images(final, frame, background, levels), unfilled, rule, side, threads, clouds)
+        found = _find(images, occupied_rows, unfilled, rule, side, clouds)
     else:
-        every = slice(step // 2, None, step)
-        few = np.ascontiguousarray(final[every, every])
-        left, top, width, height = cv2.boundingRect(few)
-        box = slice(top, top + height), slice(left, left + width)
-
-        def thin(planes: NDArray[Any]) -> NDArray[Any]:
-            grid = planes[:, : final.size].reshape(-1, *final.shape)[:, every, every][:, *box]
-            return np.ascontiguousarray(grid).reshape(len(planes), -1)
-
-        inside = np.ascontiguousarray(few[box])
-        if width == 0:
+        few, top, left, inside, now, learned, rows, solid = take_grid(mask, occupied_rows, unfilled, images, step)
+        if solid.size == 0:
             return
-        solid = np.ascontiguousarray(unfilled[every, every][box])
-        found = _find(_make_images(inside, thin(frame), thin(background), levels), solid, rule, side, threads, clouds)
+        images = images._replace(mask=inside, frame=now, background=learned)
+        found = _find(images, rows, solid, rule, side, clouds)
         if found is not None:
-            found = _take_border(few, found, box)
+            found, rows = add_border(few, found, rows, top, left), np.ones(len(few), np.uint8)
     if found is not None:
-        run_bands(write_enlarged, mask.shape, threads, found, step, final, unfilled, value, mask, light=_LIGHT)
+        run_bands(write_enlarged, mask.shape, threads, found, rows, step, unfilled, value, mask, light=_LIGHT)
 
 
 def _make_images(mask: Mask, frame: NDArray[Any], background: NDArray[Any], levels: Levels) -> Images:
@@ -191,86 +171,44 @@ def _make_images(mask: Mask, frame: NDArray[Any], background: NDArray[Any], leve
     return Images(mask, frame, background, np.float32(unit), np.float32(levels.black * unit))
 
 
-def _find(images: Images, unfilled: Mask, rule: Darkening, side: int, threads: int, clouds: bool) -> Mask | None:
-    """Return 255 for shadows and `OPENED` for holes to be opened, if there are shadows; see `mark_shadows`.
+def _find(
+    images: Images, occupied_rows: NDArray[np.uint8], unfilled: Mask, rule: Darkening, side: int, clouds: bool
+) -> Mask | None:
+    """Return 255 for shadows and `OPENED` for holes to be opened in occupied rows, if there are any.
 
+    See `mark_shadows`.
     `clouds` tells whether a region that is shadow as a whole has to look like one of a cloud.
     """
-    left, top, width, height = cv2.boundingRect(images.mask)
-    box = slice(top, top + height), slice(left, left + width)
     shadows: Mask = np.empty_like(images.mask)
-    run_bands(find_darkened, shadows.shape, threads, images, rule, shadows, light=_SPARSE)
-    if not cv2.hasNonZero(shadows):
-        return None
-    darkened: Mask = shadows[box]
-    mask = np.ascontiguousarray(images.mask[box])
-    voters = cv2.bitwise_and(mask, cv2.bitwise_or(unfilled[box], darkened))  # what was filled may look like nothing
-    # Outside nothing is foreground: a border that repeats or mirrors the mask would vote twice.
-    border = cv2.BORDER_CONSTANT | cv2.BORDER_ISOLATED
-    share, whole = (cv2.blur(image, (side, side), borderType=border) for image in (darkened, voters))
-    voted, solid = np.empty_like(mask), np.empty_like(mask)
-    vote(mask, voters, share, whole, voted, solid)
-    fill_holes(solid)
-    _add_between(mask, np.asarray(cv2.bitwise_and(voted, darkened), np.uint8), solid)
-    if not write_voted(mask, voters, voted, solid, left, top, shadows):
+    if not find_shadows(images, occupied_rows, unfilled, rule, side, _BETWEEN, shadows):
         return None
     if clouds:  # else colours tell that it is no object
-        _leave_objects(shadows, images, mask, left, top)
+        _leave_objects(shadows, images, occupied_rows)
     return shadows
 
 
-def _add_between(mask: Mask, shadows: Mask, solid: Mask) -> None:
-    """Add to the solid part of a mask what has it above and below, and shadows of which that is a good part."""
-    between = np.empty_like(solid)
-    if not find_between(mask, solid, np.empty(mask.shape[1], np.uint8), between):
+def _leave_objects(shadows: Mask, images: Images, occupied_rows: NDArray[np.uint8]) -> None:
+    """Leave out regions of a mask that are shadow as a whole, but too dark or too sharp for a cloud."""
+    runs, sums, any_alone = sum_regions(images, occupied_rows, shadows, _ALONE)
+    if not any_alone:
         return
-    runs, count = label_regions(np.asarray(cv2.subtract(shadows, solid)), diagonal=False)
-    cv2.bitwise_or(solid, between, dst=solid)
-    add_regions(runs, between, _BETWEEN, np.empty((count, 2), np.int64), solid)
-
-
-def _take_border(few: Mask, found: Mask, box: tuple[slice, slice]) -> Mask:
-    """Return what was found in a box of a grid for all of it, and with the background that touches shadows alone.
-
-    Of the pixels that such a point of the grid stands for, those that are foreground are the border of the shadow.
-    """
-    found_all: Mask = np.zeros_like(few)
-    found_all[box] = found
-    around = np.ones((3, 3), np.uint8)
-    shadows = cv2.threshold(found_all, 254, 255, cv2.THRESH_BINARY)[1]
-    near_others = cv2.dilate(cv2.subtract(few, shadows), around)
-    border = cv2.subtract(cv2.dilate(shadows, around), cv2.bitwise_or(few, near_others))
-    return np.asarray(cv2.bitwise_or(found_all, border), np.uint8)
-
-
-def _leave_objects(shadows: Mask, images: Images, mask: Mask, left: int, top: int) -> None:
-    """Leave out regions of a mask that are shadow as a whole, but too dark or too sharp for a cloud.
-
-    `left` and `top` are where the mask begins in the others.
-    """
-    runs, count = label_regions(mask)
-    sums = np.empty((count, 4), np.float32)
-    sum_regions(images, left, top, runs, shadows, sums)
     area, shaded, light, learned = sums.T.astype(np.float64)
     alone = shaded > _ALONE * area
-    if not alone.any():
-        return
-    labels, borders = np.empty(mask.shape, np.int32), np.empty((count, 4), np.float32)
-    write_labels(runs, labels)
-    sum_borders(images, left, top, labels, alone, borders)
+    borders = np.empty((len(sums), 4), np.float32)
+    sum_borders(images, runs, alone, borders)
     inside, learned_inside, outside, learned_outside = borders.T.astype(np.float64)
-    cast_from_outside = np.zeros(count, bool)
-    cast_from_outside[_find_at_border(runs, images.mask.shape, left, top)] = True
+    cast_from_outside = np.zeros(len(sums), bool)
+    cast_from_outside[_find_at_border(runs, images.mask.shape)] = True
     # The step of brightness at the outline and the depth of the shade, times what they are shares of.
     step = (outside * learned_inside - inside * learned_outside) * learned
     depth = (learned - light) * learned_inside * learned_outside
     objects = alone & ((light < _DARK * learned) | ((step > _SHARP * depth) & ~cast_from_outside))
-    clear_regions(runs, objects, left, top, shadows)
+    clear_regions(runs, objects, shadows)
 
 
-def _find_at_border(runs: NDArray[np.int32], size: tuple[int, ...], left: int, top: int) -> NDArray[np.int32]:
-    """Return the labels of regions at the border of the frame, given where the runs begin."""
-    rows, starts, ends = top + runs[:, ROW], left + runs[:, START], left + runs[:, END]
+def _find_at_border(runs: NDArray[np.int32], size: tuple[int, ...]) -> NDArray[np.int32]:
+    """Return the labels of regions at the border of the frame."""
+    rows, starts, ends = runs[:, ROW], runs[:, START], runs[:, END]
     at_border = (rows == 0) | (rows == size[0] - 1) | (starts == 0) | (ends == size[1])
     labels: NDArray[np.int32] = runs[at_border, LABEL]
     return labels

@@ -442,13 +442,13 @@ def test_shadows_are_darkened_background_and_dark_objects_are_none():
     mask = np.zeros((60, 80), np.uint8)
     mask[10:30, :20] = mask[10:30, 50:70] = 255
     left = mask.copy()
-    mark_shadows(left, mask, mask, *planes_of(now, learned), Levels(255.0), 1, 0, Colours())
+    mark_shadows(left, np.ones(len(left), np.uint8), mask, *planes_of(now, learned), Levels(255.0), 1, 0, Colours())
     shadows = left != mask
     assert shadows[12:28, 2:18].mean() > 0.9
     assert shadows[10:30, 50:70].mean() < 0.05
     assert not shadows[mask == 0].any()
     none = np.zeros_like(mask)
-    mark_shadows(none, none, none, *planes_of(now, learned), Levels(255.0), 1, 127, Colours())
+    mark_shadows(none, np.ones(len(none), np.uint8), none, *planes_of(now, learned), Levels(255.0), 1, 127, Colours())
     assert not none.any()
 
 
@@ -602,6 +602,17 @@ def test_a_learning_rate_is_the_share_of_the_memory():
         sums = image(model, model._arrays["coefficients"].sum(0))
         masses.append(float(sums.mean() * model._scalars["scale"]))
     np.testing.assert_allclose(masses, [1 / 0.02, 1 / 0.2], rtol=0.15)
+
+
+def test_a_mask_whose_pixels_lie_apart_is_filled():
+    models, apart = [create("adaptive") for _ in range(2)], np.full((*SIZE, 2), 7, np.uint8)
+    for t in range(12):
+        frame = filmed(with_square(street(), 6, 10), t) if t > 8 else filmed(street(), t)
+        mask = models[0].apply(frame)
+        assert models[1].apply(frame, apart[..., 0]) is not mask
+        assert (apart[..., 0] == mask).all()
+        assert (apart[..., 1] == 7).all()
+    assert mask.any()
 
 
 def test_state_stays_in_range_over_many_frames():

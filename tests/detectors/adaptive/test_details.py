@@ -36,14 +36,20 @@ def test_details_are_most_of_a_square_of_three_beside_what_was_found(size, fine)
     static = np.where(generator.random(make_static(size).shape) < 0.7, np.uint8(255), np.uint8(0))
     before = final.copy()
     for threads in (1, 2):
-        detailed = find_details(final, raw, static, fine, threads)
+        detailed, rows = np.full(size, 7, np.uint8), np.full(size[0], 7, np.uint8)
+        find_details(final, final.any(1).astype(np.uint8), raw, static, fine, threads, detailed, rows)
+        assert not detailed[rows == 0].any()
+        assert set(rows) <= {0, 1}
+        assert rows.sum() <= final.any(1).sum() + 2 * (fine // 2)
         assert (detailed == expected(final, raw, static, fine)).all()
     assert (final == before).all()
 
 
 def test_nothing_has_no_details():
     empty = np.zeros((24, 32), np.uint8)
-    assert not find_details(empty, np.full_like(empty, 255), make_static((24, 32)), 5, 1).any()
+    detailed, rows = np.full_like(empty, 7), np.zeros(24, np.uint8)
+    find_details(empty, rows, np.full_like(empty, 255), make_static((24, 32)), 5, 1, detailed, np.empty(24, np.uint8))
+    assert not detailed.any()
 
 
 def figure(left: int) -> np.ndarray:

@@ -91,7 +91,7 @@ def test_a_shadow_takes_nothing_of_the_light_of_fog(channels):
 
     def share_of_shadow(now, levels):
         left = mask.copy()
-        mark_shadows(left, mask, mask, *planes_of(now, learned), levels, 1, 127, Colours())
+        mark_shadows(left, np.ones(len(left), np.uint8), mask, *planes_of(now, learned), levels, 1, 127, Colours())
         return (left[:28] == 127).mean()
 
     in_fog, by_day = Levels(255.0, 100.0), Levels(255.0)

@@ -10,15 +10,8 @@ from bgsub.detectors import create, load
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, count_onsets
 from bgsub.detectors.adaptive._jit.exposure import find_median
-from bgsub.detectors.adaptive._jit.shadows import (
-    OPENED,
-    REACH,
-    Darkening,
-    Images,
-    count_brighter,
-    find_darkened,
-    write_enlarged,
-)
+from bgsub.detectors.adaptive._jit.shadows.darkening import REACH, Darkening, Images, count_brighter, find_darkened
+from bgsub.detectors.adaptive._jit.shadows.voting import OPENED, write_enlarged
 from bgsub.detectors.adaptive.detector import COLOUR_INTERVAL
 from bgsub.detectors.adaptive.exposure import change_light, make_sample, measure
 from bgsub.detectors.adaptive.final_mask import find_outlines
@@ -190,12 +183,16 @@ def test_darkened_background_equals_plain_numpy(channels, black):
     frame, background = np.clip(frame + black, 0, 255).astype(np.uint8), (background + black).astype(np.uint8)
     mask = np.where(random.random((height, width)) < 0.8, np.uint8(255), np.uint8(0))
     mask[:, 64:66] = 0
+    mask[height // 2 + 1] = 0
     rule = Darkening(*(np.float32(value) for value in (0.25, 0.97, 0.09, 0.002, 30.0, 6.25)))
     planes = frame.reshape(channels, -1), background.reshape(channels, -1)
     images = Images(mask, *planes, np.float32(1), np.float32(black))
-    found = np.full_like(mask, 7)
-    for first, last in ((0, height // 3), (height // 3, height)):
-        find_darkened(first, last, images, rule, found)
+    found, occupied_rows = np.full_like(mask, 7), mask.any(1)
+    assert find_darkened(images, rule, occupied_rows.astype(np.uint8), found)
+    assert (found[~occupied_rows] == 7).all()
+    found[~occupied_rows] = 0
+    unlike = images._replace(background=np.zeros_like(planes[1]))
+    assert not find_darkened(unlike, rule, occupied_rows.astype(np.uint8), np.empty_like(mask))
 
     f, b = (np.maximum(image.astype(np.float64).mean(0) - black, 0) + 1 for image in (frame, background))
     now, learned = (np.maximum(image.astype(np.float64) - black, 0) + 1 for image in (frame, background))
@@ -235,21 +232,25 @@ def test_an_enlarged_mask_is_written_into_the_foreground_only(size, step):
     found[random.random(found.shape) < 0.3] = 255
     found[random.random(found.shape) < 0.2] = OPENED
     final, unfilled = (np.where(random.random(size) < 0.7, np.uint8(255), np.uint8(0)) for _ in range(2))
-    mask = np.full(size, 9, np.uint8)
+    mask, found_rows = final.copy(), np.ones(len(found), np.uint8)
+    found_rows[1] = 0
     for first, last in ((0, 3), (3, size[0])):
-        write_enlarged(first, last, found, step, final, unfilled, 127, mask)
+        write_enlarged(first, last, found, found_rows, step, unfilled, 127, mask)
+    found[1] = 0
     rows, columns = (np.minimum(np.arange(n) // step, m - 1) for n, m in zip(size, found.shape, strict=True))
     large = found[rows][:, columns]
-    expected = np.where((large == 255) & (final != 0), 127, 9)
+    expected = np.where((large == 255) & (final != 0), 127, final)
     expected[(large == OPENED) & (final != 0) & (unfilled == 0)] = 0
     np.testing.assert_array_equal(mask, expected)
-    assert set(np.unique(mask)) == {0, 9, 127}
+    assert set(np.unique(mask)) == {0, 127, 255}
 
 
 def find_shadows(mask, now, learned, colours=None):
     """Return a mask of the shadows in another, given pictures (H, W, 3)."""
     left = mask.copy()
-    mark_shadows(left, mask, mask, *planes_of(now, learned), Levels(255.0), 1, 127, colours or Colours())
+    mark_shadows(
+        left, np.ones(len(left), np.uint8), mask, *planes_of(now, learned), Levels(255.0), 1, 127, colours or Colours()
+    )
     assert set(np.unique(left)) <= {0, 127, 255}
     return np.where(left == 127, np.uint8(255), np.uint8(0))
 
@@ -285,7 +286,9 @@ def test_a_hole_that_a_shadow_alone_closes_is_background():
         now[hole], unfilled[hole] = learned[hole], 0
     now[30:50, 34:38], now[30:50, 52:56] = (30, 60, 200), (30, 60, 200)
     left = mask.copy()
-    mark_shadows(left, mask, unfilled, *planes_of(now, learned), Levels(255.0), 1, 127, Colours())
+    mark_shadows(
+        left, np.ones(len(left), np.uint8), unfilled, *planes_of(now, learned), Levels(255.0), 1, 127, Colours()
+    )
     assert (left[between] == 0).mean() > 0.8
     assert (left[window] == 255).all()
     assert (left[54:60, 24:66] == 127).mean() > 0.9

@@ -3,19 +3,32 @@
 import numpy as np
 import pytest
 
+from bgsub._jit.runs import find_runs
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.regions import (
-    add_regions,
     clear_regions,
-    find_between,
+    compare_edges,
+    count_changes,
+    fill_holes,
+    finish,
     sum_borders,
     sum_regions,
-    write_labels,
 )
-from bgsub.detectors.adaptive._jit.shadows import OPENED, Images, vote, write_voted
-from bgsub.detectors.adaptive.final_mask import fill_holes, label_regions
+from bgsub.detectors.adaptive._jit.shadows.darkening import Images
+from bgsub.detectors.adaptive._jit.shadows.grid import add_border, take_grid
+from bgsub.detectors.adaptive._jit.shadows.voting import OPENED, add_between, vote, write_voted
 
 pytestmark = pytest.mark.compiled
+
+
+def label_regions(mask, diagonal=True):
+    """Return the runs of a mask, the labels of its pixels, -1 in background, and the number of regions."""
+    runs = np.empty((mask.size + 1, 4), np.int32)
+    count, regions = find_runs(mask, mask.any(1).astype(np.uint8), int(diagonal), runs)
+    labels = np.full(mask.shape, -1, np.int32)
+    for row, start, end, label in runs[:count]:
+        labels[row, start:end] = label
+    return runs[:count], labels, regions
 
 
 def blobs(size, share, seed=0, smooth=0.0):
@@ -42,9 +55,7 @@ MASKS = {
 @pytest.mark.parametrize("diagonal", [True, False])
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
 def test_runs_have_the_labels_of_connected_components(mask, diagonal):
-    runs, count = label_regions(mask, diagonal)
-    labels = np.empty(mask.shape, np.int32)
-    write_labels(runs, labels)
+    _, labels, count = label_regions(mask, diagonal)
     expected_count, expected = cv2.connectedComponents(mask, connectivity=8 if diagonal else 4)
     assert count == expected_count - 1
     pairs = set(zip(labels.ravel().tolist(), expected.ravel().tolist(), strict=True))
@@ -60,14 +71,19 @@ def test_holes_are_what_cannot_be_reached_from_outside(mask):
     cv2.floodFill(outside, None, (0, 0), 7, flags=4)
     expected = np.where(outside[1:-1, 1:-1] == 7, np.uint8(0), np.uint8(255))
     filled = mask.copy()
-    fill_holes(filled)
+    fill_holes(filled, np.ones(len(mask), np.uint8))
     assert (filled == expected).all()
     padded = np.zeros((mask.shape[0] + 6, mask.shape[1]), np.uint8)
     padded[2:-4] = mask
     occupied = padded.any(1).astype(np.uint8)
     occupied[3] = 1
-    fill_holes(padded, occupied)
-    assert (padded[2:-4] == expected).all()
+    for fill in (False, True):
+        final, rows, unfilled = padded.copy(), occupied.copy(), padded.copy()
+        unfilled[occupied != 0] = 7
+        finish(final, rows, unfilled, fill)
+        assert (final[2:-4] == (expected if fill else mask)).all()
+        assert (rows == padded.any(1)).all()
+        assert (unfilled[rows != 0] == padded[rows != 0]).all()
 
 
 def test_nothing_is_filled_where_no_row_is_occupied():
@@ -76,75 +92,109 @@ def test_nothing_is_filled_where_no_row_is_occupied():
     assert not mask.any()
 
 
-def test_what_lies_between_is_found_as_by_plain_numpy():
+def test_changes_are_counted_in_occupied_rows():
+    mask, previous = blobs((12, 450), 0.6), blobs((12, 450), 0.5, 1)
+    mask[3:5] = 0
+    expected = (mask != 0).sum(), ((mask != 0) & (previous == 0)).sum()
+    assert count_changes(mask, previous, mask.any(1).astype(np.uint8)) == expected
+    assert count_changes(mask, previous, np.zeros(12, np.uint8)) == (0, 0)
+
+
+@pytest.mark.parametrize(("dtype", "channels"), [(np.uint8, 3), (np.uint8, 1), (np.uint16, 3), (np.float32, 3)])
+def test_edges_along_an_outline_are_compared_as_by_opencv(dtype, channels):
+    random, (height, width) = np.random.default_rng(0), (17, 26)
+    white = {np.uint8: 255, np.uint16: 65535, np.float32: 1}[dtype]
+    frame, background = (white * random.random((channels, height * width + 5)) for _ in range(2))
+    frame, background = frame.astype(dtype), background.astype(dtype)
+    places = np.argwhere(np.ones((height, width), bool))
+    points = places[random.permutation(len(places))[: len(places) // 2], ::-1].astype(np.int32)
+
+    def edges(planes):
+        image = planes[:, : height * width].astype(np.float64).sum(0).reshape(height, width) * 255 / white / channels
+        found = np.hypot(*(cv2.Sobel(image, cv2.CV_64F, i, 1 - i, ksize=5) for i in range(2))) / 16
+        found[:2] = found[-2:] = found[:, :2] = found[:, -2:] = 0
+        return np.pad(found, 2)
+
+    more = edges(background) - edges(frame)
+    around = more[2:-2, 2:-2] + more[2:-2, :-4] + more[2:-2, 4:] + more[:-4, 2:-2] + more[4:, 2:-2]
+    for some in (points, points[:1], points[points[:, 0] < 3]):
+        excess = np.full(len(some), np.nan, np.float32)
+        compare_edges(some, frame, background, height, width, np.float32(255 / white / channels), excess)
+        np.testing.assert_allclose(excess, around[some[:, 1], some[:, 0]] / 5, rtol=1e-3, atol=1e-3)
+
+
+def test_what_lies_between_is_added_as_by_plain_numpy():
     random, size = np.random.default_rng(0), (40, 70)
     mask = np.where(random.random(size) < 0.8, np.uint8(255), np.uint8(0))
+    mask[17:19] = 0
     solid = np.where(random.random(size) < 0.2, mask, np.uint8(0))
-    expected = np.zeros(size, bool)
+    voted, darkened = (np.where(random.random(size) < 0.8, np.uint8(255), np.uint8(0)) for _ in range(2))
+    between = np.zeros(size, bool)
     for y, x in np.argwhere((mask != 0) & (solid == 0)):
         above = [solid[row, x] != 0 for row in range(y) if mask[row:y, x].all()]
         below = [solid[row, x] != 0 for row in range(y + 1, size[0]) if mask[y : row + 1, x].all()]
-        expected[y, x] = any(above) and any(below)
-    between, last = np.full(size, 7, np.uint8), np.empty(size[1], np.uint8)
-    assert find_between(mask, solid, last, between)
-    assert (between == np.where(expected, 255, 0)).all()
-    assert 50 < expected.sum() < mask.size / 3
-    assert not find_between(mask, mask, last, between)
-    assert not between.any()
-
-
-def test_regions_are_added_if_enough_of_them_is_chosen():
-    mask, random = blobs((40, 70), 0.4, 0, 1.0), np.random.default_rng(0)
-    chosen = blobs((40, 70), 0.5, 1, 3.0)
-    before = np.where(random.random(mask.shape) < 0.1, np.uint8(255), np.uint8(0))
-    runs, count = label_regions(mask)
-    labels = np.empty(mask.shape, np.int32)
-    write_labels(runs, labels)
-    shares = np.array([(chosen[labels == region] != 0).mean() for region in range(count)])
-    limit, solid = float(np.median(shares)), before.copy()
-    add_regions(runs, chosen, limit, np.empty((count, 2), np.int64), solid)
-    assert (solid == np.where((mask != 0) & (shares > limit)[labels], 255, before)).all()
-    assert 0 < limit < 1
+        between[y, x] = any(above) and any(below)
+    voted[17:19] = 0
+    shadows = voted & darkened & ~solid
+    labels = cv2.connectedComponents(shadows, connectivity=4)[1]
+    shares = np.array([between[labels == label].mean() for label in range(labels.max() + 1)])
+    limit = float(np.median(shares[1:]))
+    expected = (solid != 0) | between | ((labels > 0) & (shares > limit)[labels])
+    rows, runs = mask.any(1).astype(np.uint8), np.empty((mask.size + 1, 4), np.int32)
+    voted[17:19] = darkened[17:19] = 255  # which nothing reads
+    found = solid.copy()
+    add_between(mask, voted, darkened, rows, limit, found, np.empty_like(mask), runs)
+    assert (found == np.where(expected, 255, 0)).all()
+    assert 50 < between.sum() < ((found != 0) & (solid == 0)).sum()
+    whole = mask.copy()
+    add_between(mask, voted, darkened, rows, limit, whole, np.empty_like(mask), runs)
+    assert (whole == mask).all()
 
 
 def test_chosen_regions_are_cleared():
-    mask, (left, top) = blobs((30, 50), 0.4, 0, 1.0), (4, 3)
-    runs, count = label_regions(np.ascontiguousarray(mask[top:, left:]))
-    labels = np.empty((30 - top, 50 - left), np.int32)
-    write_labels(runs, labels)
+    mask = blobs((30, 50), 0.4, 0, 1.0)
+    runs, labels, count = label_regions(mask)
     chosen = np.arange(count) % 2 == 0
     cleared = mask.copy()
-    clear_regions(runs, chosen, left, top, cleared)
+    clear_regions(runs, chosen, cleared)
     expected = mask.copy()
-    expected[top:, left:][(labels >= 0) & chosen[labels]] = 0
+    expected[(labels >= 0) & chosen[labels]] = 0
     assert (cleared == expected).all()
     assert (cleared != mask).any()
 
 
-def test_votes_are_counted_as_by_plain_numpy():
-    random, (left, top) = np.random.default_rng(0), (3, 2)
-    size = (20, 75)
-    mask = blobs(size, 0.7)
-    voters = np.where(random.random(size) < 0.8, mask, np.uint8(0))
-    whole = random.integers(0, 256, size, np.uint8)
-    share = np.minimum(random.integers(0, 256, size, np.uint8), whole)
-    voted, solid = np.full(size, 7, np.uint8), np.full(size, 7, np.uint8)
-    vote(mask, voters, share, whole, voted, solid)
-    most = 2 * share.astype(int) > whole
-    assert (voted == np.where((mask != 0) & most, 255, 0)).all()
-    assert (solid == np.where((voters != 0) & ~most, 255, 0)).all()
+@pytest.mark.parametrize(("size", "side"), [((24, 75), 15), ((20, 64), 3), ((5, 4), 9), ((12, 130), 7)])
+def test_votes_are_counted_as_by_plain_numpy(size, side):
+    random = np.random.default_rng(side)
+    mask = blobs(size, 0.7, side)
+    mask[size[0] // 2 : size[0] // 2 + 2] = 0
+    mask[:, 64:] &= blobs((1, size[1]), 0.5)[:, 64:]
+    unfilled = np.where(random.random(size) < 0.8, random.integers(1, 256, size), 0).astype(np.uint8)
+    darkened = np.where(random.random(size) < 0.5, mask, np.uint8(0))
+    rows = mask.any(1).astype(np.uint8)
+    voters, voted, solid = (np.full(size, 7, np.uint8) for _ in range(3))
+    vote(mask, unfilled, darkened, rows, side, voters, voted, solid)
 
-    found = np.full((30, 90), 7, np.uint8)
+    def means(votes):
+        padded = np.pad((votes != 0).astype(int), side // 2)
+        counts = np.lib.stride_tricks.sliding_window_view(padded, (side, side)).sum((2, 3))
+        return np.rint(255 * counts / side**2)
+
+    votes = (mask != 0) & ((unfilled != 0) | (darkened != 0))
+    most = 2 * means(darkened) > means(votes)
+    for written, expected in ((voters, votes), (voted, (mask != 0) & most), (solid, votes & ~most)):
+        assert (written[rows != 0] == np.where(expected, 255, 0)[rows != 0]).all()
+        assert (written[rows == 0] == 7).all()
+
     solid[blobs(size, 0.2, 3) != 0] = 255
-    assert write_voted(mask, voters, voted, solid, left, top, found)
-    part = found[top : top + 20, left : left + 75]
+    found = np.full(size, 7, np.uint8)
     hole = (mask != 0) & (voters == 0) & (solid == 0)
-    assert (part == np.where(hole, OPENED, np.where((voted != 0) & (solid == 0), 255, 0))).all()
-    assert set(np.unique(part)) == {0, OPENED, 255}
-    part[:] = 7
-    assert (found == 7).all()
-    assert not write_voted(mask, voters, voted, np.full(size, 255, np.uint8), left, top, found)
-    assert not part.any()
+    expected = np.where(hole, OPENED, np.where((voted != 0) & (solid == 0), 255, 0))
+    expected[rows == 0] = 7
+    assert write_voted(mask, voters, voted, solid, rows, found) == expected[rows != 0].any()
+    assert (found == expected).all()
+    assert not write_voted(mask, voters, voted, np.full(size, 255, np.uint8), rows, found)
+    assert not found[rows != 0].any()
 
 
 def test_sums_of_regions_equal_plain_numpy():
@@ -153,47 +203,84 @@ def test_sums_of_regions_equal_plain_numpy():
     mask[:6, 10:] = 0
     shadows = np.where(random.random(size) < 0.5, mask, np.uint8(0))
     frame, background = (random.integers(0, 256, (3, size[0] * size[1]), np.uint8) for _ in range(2))
-    left, top = 3, 2
-    box = slice(top, 11), slice(left, 79)
-    runs, count = label_regions(np.ascontiguousarray(mask[box]))
-    labels = np.empty((9, 76), np.int32)
-    write_labels(runs, labels)
-    sums = np.full((count, 4), np.nan, np.float32)
+    expected_runs, labels, count = label_regions(mask)
     images = Images(mask, frame, background, np.float32(0.5), np.float32(8))
-    sum_regions(images, left, top, runs, shadows, sums)
+    runs, sums, any_found = sum_regions(images, mask.any(1).astype(np.uint8), shadows, 0.4)
+    assert any_found
+    assert not sum_regions(images, np.ones(size[0], np.uint8), np.zeros_like(mask), 0.4)[2]
+    assert (runs == expected_runs).all()
+    measured = 0
     for region in range(count):
         inside = labels == region
-        shaded = inside & (shadows[box] != 0)
-        light, learned = (
-            (planes.reshape(3, *size)[:, *box][:, shaded] * 0.5 - 8).sum() for planes in (frame, background)
-        )
+        shaded = inside & (shadows != 0)
+        light, learned = ((planes.reshape(3, *size)[:, shaded] * 0.5 - 8).sum() for planes in (frame, background))
+        if shaded.sum() <= 0.4 * inside.sum():
+            light = learned = 0
         assert sums[region].tolist() == [inside.sum(), shaded.sum(), light, learned]
-    assert count > 5
+        measured += shaded.any() and light != 0
+    assert 3 < measured < count == len(sums)
 
 
 def test_borders_of_regions_are_summed_as_by_plain_numpy():
-    random, size, (left, top) = np.random.default_rng(0), (40, 60), (3, 2)
+    random, size = np.random.default_rng(0), (40, 60)
     mask = cv2.threshold(cv2.blur(random.integers(0, 256, size, np.uint8), (7, 7)), 128, 255, cv2.THRESH_BINARY)[1]
-    mask[:top], mask[:, :left] = 0, 0
     frame, background = (random.integers(0, 256, (3, mask.size), np.uint8) for _ in range(2))
-    runs, count = label_regions(np.ascontiguousarray(mask[top:, left:]))
-    labels = np.empty((size[0] - top, size[1] - left), np.int32)
-    write_labels(runs, labels)
+    runs, labels, count = label_regions(mask)
     chosen = random.random(count) < 0.7
-    everywhere = np.full(size, -1)
-    everywhere[top:, left:] = labels
     expected = np.zeros((count, 4))
     bright = [(planes * 0.5 - 8).sum(0).reshape(size) for planes in (frame, background)]
-    for y, x in np.argwhere((everywhere >= 0) & chosen[everywhere]):
+    for y, x in np.argwhere((labels >= 0) & chosen[labels]):
         for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0)):
             places = [(y + far * down, x + far * right) for far in (-1, 1, 3)]
             if not all(0 <= row < size[0] and 0 <= column < size[1] for row, column in places):
                 continue
             before, beside, after = places
-            if everywhere[before] == everywhere[y, x] and mask[beside] == 0 and mask[after] == 0:
-                expected[everywhere[y, x]] += [image[place] for place in (before, after) for image in bright]
+            if labels[before] == labels[y, x] and mask[beside] == 0 and mask[after] == 0:
+                expected[labels[y, x]] += [image[place] for place in (before, after) for image in bright]
     sums = np.full((count, 4), np.nan, np.float32)
-    images = Images(mask, frame, background, np.float32(0.5), np.float32(8))
-    sum_borders(images, left, top, labels, chosen, sums)
+    sum_borders(Images(mask, frame, background, np.float32(0.5), np.float32(8)), runs, chosen, sums)
     assert sums.tolist() == expected.tolist()
     assert (expected > 0).all(1).sum() > 5
+
+
+@pytest.mark.parametrize(("size", "step", "channels"), [((31, 50), 2, 3), ((40, 71), 3, 1), ((33, 64), 4, 3)])
+def test_every_few_rows_and_columns_are_taken_in_the_box_of_the_foreground(size, step, channels):
+    random = np.random.default_rng(step)
+    mask = np.zeros(size, np.uint8)
+    mask[size[0] // 4 : -3, size[1] // 5 : -2] = blobs(size, 0.2, step)[size[0] // 4 : -3, size[1] // 5 : -2]
+    unfilled = blobs(size, 0.5, 7)
+    frame, background = (random.integers(0, 256, (channels, mask.size + 6), np.uint8) for _ in range(2))
+    images = Images(mask, frame, background, np.float32(1))
+    few, top, left, *parts, rows, solid = take_grid(mask, mask.any(1).astype(np.uint8), unfilled, images, step)
+    every = slice(step // 2, None, step), slice(step // 2, None, step)
+    assert (few == mask[every]).all()
+    ys, xs = np.nonzero(mask[every])
+    assert (top, left) == (ys.min(), xs.min())
+    box = slice(top, ys.max() + 1), slice(left, xs.max() + 1)
+    assert (parts[0] == mask[every][box]).all()
+    assert (solid == unfilled[every][box]).all()
+    assert not parts[0][rows == 0].any()
+    for planes, taken in ((frame, parts[1]), (background, parts[2])):
+        expected = planes[:, : mask.size].reshape(channels, *size)[:, *every][:, *box]
+        assert (taken == expected.reshape(channels, -1)).all()
+    nothing = take_grid(np.zeros_like(mask), np.ones(size[0], np.uint8), unfilled, images, step)
+    assert nothing[-1].size == 0
+    assert not nothing[0].any()
+
+
+def test_background_that_touches_shadows_alone_belongs_to_them():
+    few, (top, left) = blobs((30, 40), 0.3, 2, 1.0), (4, 3)
+    few[:top], few[:, :left], few[26:] = 0, 0, 0
+    box = slice(top, 26), slice(left, 40)
+    found = np.where(blobs((30, 40), 0.6, 5, 2.0) != 0, few, np.uint8(0))
+    found[(found == 0) & (few != 0) & (blobs((30, 40), 0.1) != 0)] = OPENED
+    expected = found.copy()
+    for y, x in np.argwhere(few == 0):
+        around = slice(max(y - 1, 0), y + 2), slice(max(x - 1, 0), x + 2)
+        if (found[around] == 255).any() and not (few[around] & ~np.where(found[around] == 255, 255, 0)).any():
+            expected[y, x] = 255
+    part, rows = np.ascontiguousarray(found[box]), found[box].any(1).astype(np.uint8)
+    part[rows == 0] = 255  # which nothing reads
+    assert (add_border(few, part, rows, top, left) == expected).all()
+    assert (expected != found).sum() > 20
+    assert ((found != 255) & (few != 0)).sum() > 20

@@ -121,17 +121,20 @@ def test_compiled_functions_equal_plain_numpy(size):
     raw, votes, small = random(size, 0.6), random(size, 0.98), random(size, 0.95)
     flags, static = rng.integers(0, 4, cells, np.uint8), random(cells, 0.7)
     large = flags & IN_LARGE != 0
-    counts = np.full((*cells, COUNTS), -1, np.float32)
+    reach = 2
+    counts = np.full((cells[0], COUNTS, cells[1] + 2 * reach), 99, np.uint8)
     middle = cells[0] // 2
     for first, last in ((0, middle), (middle, cells[0])):
         count_inside(first, last, raw, votes, small, flags, counts)
     inside, in_small = (cv2.erode(mask, np.ones((5, 5), np.uint8)) for mask in (votes, small))
     images = inside, inside & raw, in_small, in_small & raw
-    for counted, image in zip(np.moveaxis(counts, 2, 0), images, strict=True):
-        assert (counted == np.where(large, sums(image), 0)).all()
-    means, trust = cv2.blur(counts, (3, 3)).reshape(counts.shape), Trust(np.float32(0.5), np.float32(0.6))
+    expected_counts = [np.where(large, sums(image), 0) for image in images]
+    for counted, count in zip(np.moveaxis(counts, 1, 0), expected_counts, strict=True):
+        assert (counted == np.pad(count, ((0, 0), (reach, reach)), mode="reflect" if cells[1] > 1 else "edge")).all()
+    trust = Trust(np.float32(0.5), np.float32(0.6))
+    means = np.dstack([cv2.blur(count.astype(np.float32), (5, 5)).reshape(cells) for count in expected_counts])
     filled = (means[..., 1] > trust.votes * means[..., 0]) & (means[..., 3] > trust.small * means[..., 2])
     expected = np.where(spread(large & (static != 0) & filled), votes & small, votes)
     for first, last in ((0, middle), (middle, cells[0])):
-        trim(first, last, votes, small, flags, static, means, trust)
+        trim(first, last, votes, small, flags, static, counts, trust)
     assert (votes == expected).all()

@@ -4,19 +4,81 @@ from typing import Any
 
 import numpy as np
 
-from bgsub._jit.runs import END, LABEL, ROW, START
-from bgsub._numba import compiled, compiled_views
+from bgsub._jit.runs import END, LABEL, ROW, START, fill_gaps, find_runs, has_any
+from bgsub._numba import compiled, compiled_views, inlined, part
 
 __all__ = [
-    "add_regions",
     "clear_regions",
     "compare_edges",
-    "fill_enclosed",
-    "find_between",
+    "count_changes",
+    "fill_holes",
+    "finish",
     "sum_borders",
     "sum_regions",
-    "write_labels",
 ]
+
+_SMOOTH, _SLOPE = (0.0625, 0.25, 0.375, 0.25, 0.0625), (-1.0, -2.0, 0.0, 2.0, 1.0)  # of a 5x5 Sobel operator
+_EDGES = 8  # pixels in a row that are filtered at once; five of them count
+_COUNTED = 64  # pixels that are counted together
+
+
+@part
+def _add_channels(planes, height, width, left, top, image):
+    """Write the sum of the channels of a part of a frame, 0 beyond the border."""
+    for row in range(image.shape[0]):
+        line, y = image[row], top + row
+        line[:] = np.float32(0.0)
+        if not 0 <= y < height:
+            continue
+        begin, end = max(left, 0), min(left + image.shape[1], width)
+        inside, start = line[begin - left : end - left], y * width + begin
+        for c in range(planes.shape[0]):
+            values = planes[c, start : start + end - begin]
+            for x in range(values.shape[0]):
+                inside[x] += np.float32(values[x])
+
+
+@inlined
+def _step(line, smooth, slope, x, across, down):
+    """Add a row of the square around a pixel to its gradient, one column after the other."""
+    for column in range(5):
+        value = line[x + column]
+        across += smooth * np.float32(_SLOPE[column]) * value
+        down += np.float32(_SMOOTH[column]) * slope * value
+    return across, down
+
+
+@inlined
+def _find_edges(image, row, column, edges):
+    """Write the length of the gradient of some pixels in a row, whose squares begin at a pixel of the image."""
+    r0, r1, r2 = image[row, column:], image[row + 1, column:], image[row + 2, column:]
+    r3, r4 = image[row + 3, column:], image[row + 4, column:]
+    for x in range(_EDGES):
+        across, down = np.float32(0.0), np.float32(0.0)
+        across, down = _step(r0, np.float32(_SMOOTH[0]), np.float32(_SLOPE[0]), x, across, down)
+        across, down = _step(r1, np.float32(_SMOOTH[1]), np.float32(_SLOPE[1]), x, across, down)
+        across, down = _step(r2, np.float32(_SMOOTH[2]), np.float32(_SLOPE[2]), x, across, down)
+        across, down = _step(r3, np.float32(_SMOOTH[3]), np.float32(_SLOPE[3]), x, across, down)
+        across, down = _step(r4, np.float32(_SMOOTH[4]), np.float32(_SLOPE[4]), x, across, down)
+        edges[x] = np.sqrt(across * across + down * down)
+
+
+@part
+def _compare_edges(points, images, left, top, height, width, unit, edges, excess):
+    """Do the work of `compare_edges`: `images`, (2, h, w) f4, are sums of channels from a row and column on."""
+    for i in range(points.shape[0]):
+        column, row = np.int64(points[i, 0]) - left, np.int64(points[i, 1]) - top
+        for image in range(2):
+            for shift in range(3):  # the mask's outline may be two pixels off
+                _find_edges(images[image], row - 4 + 2 * shift, column - 4, edges[image, shift])
+        total = np.float32(0.0)
+        for spot in range(5):
+            right, below = (0, -2, 2, 0, 0)[spot], (0, 0, 0, -2, 2)[spot]
+            x, y = points[i, 0] + right, points[i, 1] + below
+            if x >= 2 and y >= 2 and x < width - 2 and y < height - 2:
+                line, at = 1 + below // 2, 2 + right
+                total += np.float32(0.2) * unit * (edges[1, line, at] - edges[0, line, at])
+        excess[i] = total
 
 
 @compiled
@@ -33,140 +95,91 @@ def compare_edges(
 
     A 5x5 Sobel operator filters the surroundings of each point; 0 at the frame's border.
     """
-    smooth, slope = np.empty(5, np.float32), np.empty(5, np.float32)
-    for i in range(5):
-        smooth[i] = np.float32((1.0, 4.0, 6.0, 4.0, 1.0)[i] / 16.0)
-        slope[i] = np.float32((-1.0, -2.0, 0.0, 2.0, 1.0)[i])
+    left, top, right, bottom = np.int64(width), np.int64(height), np.int64(0), np.int64(0)
     for i in range(points.shape[0]):
-        excess[i] = np.float32(0.0)
-        for spot in range(5):  # the mask's outline may be two pixels off
-            x0 = points[i, 0] + (0, -2, 2, 0, 0)[spot]
-            y0 = points[i, 1] + (0, 0, 0, -2, 2)[spot]
-            if x0 < 2 or y0 < 2 or x0 >= width - 2 or y0 >= height - 2:
-                continue
-            across_f, down_f = np.float32(0.0), np.float32(0.0)
-            across_b, down_b = np.float32(0.0), np.float32(0.0)
-            for row in range(5):
-                start = (y0 + row - 2) * width + x0 - 2
-                for column in range(5):
-                    f, b = np.float32(0.0), np.float32(0.0)
-                    for c in range(frame.shape[0]):
-                        f += np.float32(frame[c, start + column])
-                        b += np.float32(background[c, start + column])
-                    across, down = smooth[row] * slope[column], smooth[column] * slope[row]
-                    across_f += across * f
-                    down_f += down * f
-                    across_b += across * b
-                    down_b += down * b
-            edge_f = np.sqrt(across_f * across_f + down_f * down_f)
-            edge_b = np.sqrt(across_b * across_b + down_b * down_b)
-            excess[i] += np.float32(0.2) * unit * (edge_b - edge_f)
+        x, y = np.int64(points[i, 0]), np.int64(points[i, 1])
+        left, top, right, bottom = min(left, x), min(top, y), max(right, x), max(bottom, y)
+    left, top = left - 4, top - 4
+    images = np.empty((2, bottom + 5 - top, right + 1 - left + _EDGES), np.float32)
+    _add_channels(frame, height, width, left, top, images[0])
+    _add_channels(background, height, width, left, top, images[1])
+    edges = np.empty((2, 3, _EDGES), np.float32)
+    _compare_edges(points, images, left, top, height, width, unit, edges, excess)
 
 
-@compiled_views
-def find_between(mask: Any, solid: Any, below: Any, between: Any) -> Any:
-    """Find what lies between two pixels of a part of the foreground in a column, with foreground all the way.
+@compiled
+def fill_holes(mask: Any, occupied_rows: Any) -> Any:
+    """Make foreground of the background that foreground encloses, in a mask of 0 and 255; what shares a corner touches.
 
-    Returns whether there is any.
+    Rows where `occupied_rows`, (H,), is 0 are known to be empty.
+    """
+    fill_gaps(mask, occupied_rows, np.empty((mask.shape[0] * (mask.shape[1] // 2) + 2, 4), np.int32))
+
+
+@compiled
+def finish(mask: Any, occupied_rows: Any, unfilled: Any, fill: Any) -> Any:
+    """Keep a mask as it is, and fill its holes.
 
     Parameters
     ----------
-    mask : (h, w) u1
-        Foreground: 255, else 0.
-    solid : (h, w) u1
-        The part: 255, else 0.
-    below : (w,) u1
-        Written: working memory.
-    between : (h, w) u1
-        Written: 255 there, else 0.
+    mask : (H, W) u1
+        0 and 255; written.
+    occupied_rows : (H,) u1
+        0 for rows that are empty for certain; written: 1 for all others.
+    unfilled : (H, W) u1
+        Written: the mask as it was.
+    fill : b1
     """
     height, width = mask.shape
-    below[:] = np.uint8(0)
-    for y in range(height):  # first what has the part above
-        m, s, b = mask[y], solid[y], between[y]
+    for y in range(height):
+        row, out = mask[y], unfilled[y]
+        if occupied_rows[y] == 0:
+            out[:] = np.uint8(0)
+            continue
         for x in range(width):
-            below[x] = m[x] & (s[x] | below[x])
-            b[x] = below[x] & ~s[x]
-    below[:] = np.uint8(0)
-    found = np.uint8(0)
-    for y in range(height - 1, -1, -1):
-        m, s, b = mask[y], solid[y], between[y]
-        for x in range(width):
-            below[x] = m[x] & (s[x] | below[x])
-            b[x] &= below[x]
-            found |= b[x]
-    return found != 0
+            out[x] = row[x]
+        occupied_rows[y] = np.uint8(1 if has_any(row) else 0)
+    if fill:
+        fill_gaps(mask, occupied_rows, np.empty((height * (width // 2) + 2, 4), np.int32))
 
 
 @compiled_views
-def add_regions(runs: Any, chosen: Any, share: Any, counts: Any, solid: Any) -> Any:
-    """Add to a mask regions of which chosen pixels are more than a share.
+def count_changes(mask: Any, previous: Any, occupied_rows: Any) -> Any:
+    """Return how much foreground a mask has, and how much of that another does not have.
 
     Parameters
     ----------
-    runs : (n, 4) i4
-        Of the R regions, from `find_runs`.
-    chosen : (h, w) u1
-        Not 0 for these pixels.
-    share : f8
-    counts : (R, 2) i8
-        Written: working memory.
-    solid : (h, w) u1
-        Written: 255 there.
-    """
-    counts[:] = 0
-    for i in range(runs.shape[0]):
-        row, label = chosen[runs[i, ROW]], runs[i, LABEL]
-        counts[label, 0] += np.int64(runs[i, END]) - runs[i, START]
-        for x in range(runs[i, START], runs[i, END]):
-            counts[label, 1] += 1 if row[x] != 0 else 0
-    for i in range(runs.shape[0]):
-        label = runs[i, LABEL]
-        if counts[label, 1] > share * counts[label, 0]:
-            solid[runs[i, ROW], runs[i, START] : runs[i, END]] = np.uint8(255)
-
-
-@compiled_views
-def fill_enclosed(runs: Any, outside: Any, mask: Any) -> Any:
-    """Make foreground of the regions of background that do not touch the border.
-
-    Parameters
-    ----------
-    runs : (n, 4) i4
-        Of the background, from `find_runs`; if pixels of the foreground that share a corner touch, none of these do.
-    outside : (R,) u1
-        Written: working memory.
-    mask : (h, w) u1
-        Written: 255 there.
+    mask, previous : (H, W) u1
+        0 and 255.
+    occupied_rows : (H,) u1
+        0 for rows that are empty for certain in `mask`.
     """
     height, width = mask.shape
-    outside[:] = np.uint8(0)
-    for i in range(runs.shape[0]):
-        if runs[i, ROW] == 0 or runs[i, ROW] == height - 1 or runs[i, START] == 0 or runs[i, END] == width:
-            outside[runs[i, LABEL]] = np.uint8(1)
-    for i in range(runs.shape[0]):
-        if outside[runs[i, LABEL]] == 0:
-            mask[runs[i, ROW], runs[i, START] : runs[i, END]] = np.uint8(255)
+    now, before = mask.reshape(-1), previous.reshape(-1)
+    foreground, appeared, first = np.int64(0), np.int64(0), 0
+    while first < height:
+        last = first
+        while last < height and occupied_rows[last] != 0:
+            last += 1
+        begin, end = first * width, last * width
+        whole = end - (end - begin) % _COUNTED
+        for start in range(begin, whole, _COUNTED):
+            here, there = now[start:], before[start:]
+            count, new = 0, 0
+            for x in range(_COUNTED):  # a constant length compiles to a few instructions
+                count += 1 if here[x] != 0 else 0
+                new += 1 if here[x] & ~there[x] != 0 else 0
+            foreground += count
+            appeared += new
+        for x in range(whole, end):
+            foreground += 1 if now[x] != 0 else 0
+            appeared += 1 if now[x] & ~before[x] != 0 else 0
+        first = last + 1
+    return foreground, appeared
 
 
 @compiled_views
-def write_labels(runs: Any, labels: Any) -> Any:
-    """Write the labels of regions into an image, -1 elsewhere.
-
-    Parameters
-    ----------
-    runs : (n, 4) i4
-        From `find_runs`.
-    labels : (h, w) i4
-        Written.
-    """
-    labels[:] = -1
-    for i in range(runs.shape[0]):
-        labels[runs[i, ROW], runs[i, START] : runs[i, END]] = runs[i, LABEL]
-
-
-@compiled_views
-def clear_regions(runs: Any, chosen: Any, left: Any, top: Any, mask: Any) -> Any:
+def clear_regions(runs: Any, chosen: Any, mask: Any) -> Any:
     """Write 0 into some regions.
 
     Parameters
@@ -174,52 +187,77 @@ def clear_regions(runs: Any, chosen: Any, left: Any, top: Any, mask: Any) -> Any
     runs : (n, 4) i4
         Of the R regions, from `find_runs`.
     chosen : (R,) b1
-    left, top : i8
-        Where the runs begin in the mask.
     mask : (H, W) u1
         Written.
     """
     for i in range(runs.shape[0]):
         if chosen[runs[i, LABEL]]:
-            mask[top + runs[i, ROW], left + runs[i, START] : left + runs[i, END]] = np.uint8(0)
+            mask[runs[i, ROW], runs[i, START] : runs[i, END]] = np.uint8(0)
 
 
-@compiled_views
-def sum_regions(images: Any, left: Any, top: Any, runs: Any, shadows: Any, sums: Any) -> Any:
-    """Measure how much of each region is in shadow, and how dark that is.
-
-    Parameters
-    ----------
-    images : Images
-        Of `shadows`.
-    left, top : i8
-        Where the runs begin in these and in the shadows.
-    runs : (n, 4) i4
-        Of the R regions of the mask, from `find_runs`.
-    shadows : (H, W) u1
-        255 in shadows.
-    sums : (R, 4) f4
-        Written: pixels, pixels in shadow, and in these the sums of the frame and of the background, in grey levels
-        above black.
-    """
+@part
+def _sum_regions(images, runs, shadows, share, sums):
+    """Fill the sums of `sum_regions`; return whether any region has that share of shadow."""
+    any_found = False
     channels, width, zero = images.frame.shape[0], images.mask.shape[1], np.float32(0.0)
     sums[:] = zero
     for i in range(runs.shape[0]):
-        y, region = top + runs[i, ROW], runs[i, LABEL]
-        sums[region, 0] += np.float32(runs[i, END] - runs[i, START])
-        for x in range(left + runs[i, START], left + runs[i, END]):
+        row, region, count = shadows[runs[i, ROW], runs[i, START] : runs[i, END]], runs[i, LABEL], np.int32(0)
+        for x in range(row.shape[0]):
+            count = np.int32(count + (np.int32(1) if row[x] == 255 else np.int32(0)))
+        sums[region, 0] += np.float32(row.shape[0])
+        sums[region, 1] += np.float32(count)
+    for i in range(runs.shape[0]):
+        y, region = runs[i, ROW], runs[i, LABEL]
+        if not np.float64(sums[region, 1]) > share * np.float64(sums[region, 0]):
+            continue
+        any_found = True
+        for x in range(runs[i, START], runs[i, END]):
             if shadows[y, x] == 255:
                 light, learned = zero, zero
                 for c in range(channels):
                     light += np.float32(images.frame[c, y * width + x]) * images.unit - images.black
                     learned += np.float32(images.background[c, y * width + x]) * images.unit - images.black
-                sums[region, 1] += np.float32(1.0)
                 sums[region, 2] += light
                 sums[region, 3] += learned
+    return any_found
+
+
+@compiled
+def sum_regions(images: Any, occupied_rows: Any, shadows: Any, share: Any) -> Any:
+    """Find the regions of a mask, and measure how much of each is in shadow, and how dark that is.
+
+    Parameters
+    ----------
+    images : Images
+        Of `shadows.darkening`.
+    occupied_rows : (H,) u1
+        0 for rows of the mask that are empty for certain.
+    shadows : (H, W) u1
+        255 in shadows; read in the mask only.
+    share : f8
+        Of a region in shadow, beyond which it is measured how dark that is.
+
+    Returns
+    -------
+    runs : (n, 4) i4
+        Of the R regions of the mask.
+    sums : (R, 4) f4
+        Pixels, pixels in shadow, and in these the sums of the frame and of the background, in grey levels above black,
+        or 0.
+    bool
+        Whether any region has that share.
+    """
+    height, width = images.mask.shape
+    runs = np.empty((height * ((width + 1) // 2), 4), np.int32)
+    count, regions = find_runs(images.mask, occupied_rows, 1, runs)
+    sums = np.empty((regions, 4), np.float32)
+    any_found = _sum_regions(images, runs[:count], shadows, share, sums)
+    return runs[:count].copy(), sums, any_found
 
 
 @compiled_views
-def sum_borders(images: Any, left: Any, top: Any, labels: Any, chosen: Any, sums: Any) -> Any:
+def sum_borders(images: Any, runs: Any, chosen: Any, sums: Any) -> Any:
     """Sum the brightness at both sides of the outlines of some regions, in rows and columns.
 
     A pixel in a row or column that ends at background stands for the outline; compared are the pixel before it, inside,
@@ -228,34 +266,33 @@ def sum_borders(images: Any, left: Any, top: Any, labels: Any, chosen: Any, sums
     Parameters
     ----------
     images : Images
-        Of `shadows`.
-    left, top : i8
-        Where the labels begin in these.
-    labels : (h, w) i4
-        Of the R regions of the mask, from 0 on, and -1 elsewhere.
+        Of `shadows.darkening`.
+    runs : (n, 4) i4
+        Of the R regions of the mask, from `find_runs`.
     chosen : (R,) b1
         Regions to measure.
     sums : (R, 4) f4
         Written: sums of the frame and of the background inside, and of both outside, in grey levels above black.
     """
-    channels, (rows, columns) = images.frame.shape[0], images.mask.shape
+    channels, (height, width) = images.frame.shape[0], images.mask.shape
     sums[:] = np.float32(0.0)
-    for y in range(labels.shape[0]):
-        for x in range(labels.shape[1]):
-            region = labels[y, x]
-            if region < 0 or not chosen[region]:
-                continue
+    for i in range(runs.shape[0]):
+        y, region = runs[i, ROW], runs[i, LABEL]
+        if not chosen[region]:
+            continue
+        for x in range(runs[i, START], runs[i, END]):
             for turn in range(4):
                 down, right = (0, 1, 0, -1)[turn], (1, 0, -1, 0)[turn]
-                before_y, before_x = y - down, x - right
-                if not (0 <= before_y < labels.shape[0] and 0 <= before_x < labels.shape[1]):
+                before_y, before_x, after_y, after_x = y - down, x - right, y + 3 * down, x + 3 * right
+                if not (0 <= before_y < height and 0 <= before_x < width):
                     continue
-                after_y, after_x = top + y + 3 * down, left + x + 3 * right
-                if labels[before_y, before_x] != region or not (0 <= after_y < rows and 0 <= after_x < columns):
+                if not (0 <= after_y < height and 0 <= after_x < width):
                     continue
-                if images.mask[top + y + down, left + x + right] != 0 or images.mask[after_y, after_x] != 0:
+                if images.mask[before_y, before_x] == 0:  # what touches with a side is of the same region
                     continue
-                inside, outside = (top + before_y) * columns + left + before_x, after_y * columns + after_x
+                if images.mask[y + down, x + right] != 0 or images.mask[after_y, after_x] != 0:
+                    continue
+                inside, outside = before_y * width + before_x, after_y * width + after_x
                 for c in range(channels):
                     sums[region, 0] += np.float32(images.frame[c, inside]) * images.unit - images.black
                     sums[region, 1] += np.float32(images.background[c, inside]) * images.unit - images.black

@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
-from bgsub._numba import compiled, inlined
+from bgsub._numba import compiled, inlined, part
 
 __all__ = ["COUNTS", "Trust", "add_details", "count_inside", "trim"]
 
 COUNTS = 4
 """Counts of a cell: pixels inside what any squares found, and of these raw foreground; the same for small squares."""
+_FULL = np.uint32(0xFFFFFFFF)
 _REACH = 2  # pixels from one inside an object to the sides of a square that lies in it as a whole
 _MOST = np.uint8(5)  # of the nine pixels in a square of three
 
@@ -57,12 +58,30 @@ def _find_inside(found, y, columns, inside):
 
 
 @inlined
-def _write_counts(line, flags, row, count):
-    """Write one count of a row of cells from its columns; 0 where no large square has a majority."""
-    for cell in range(flags.shape[0]):
-        x = CELL * cell
-        found = line[x] + line[x + 1] + line[x + 2] + line[x + 3]
-        row[cell, count] = np.float32(found if flags[cell] & IN_LARGE != 0 else 0)
+def _reflect(cell, cells):
+    """Return the cell that stands for one inside or beyond the border: its mirror image, the border cell the mirror."""
+    while cells > 1 and not 0 <= cell < cells:
+        cell = -cell if cell < 0 else 2 * (cells - 1) - cell
+    return cell if cells > 1 else 0
+
+
+@inlined
+def _write_counts(line, flags, row):
+    """Write one count of a row of cells from its columns, each cell a word; 0 where no large square has a majority.
+
+    row : (cells + 2 * reach,) u1, with mirrored cells beside
+    """
+    cells = flags.shape[0]
+    reach = (row.shape[0] - cells) // 2
+    middle = row[reach : reach + cells]
+    for cell in range(cells):
+        word = line[cell]
+        word += word >> np.uint32(16)
+        word = (word + (word >> np.uint32(8))) & np.uint32(255)
+        middle[cell] = np.uint8(word if flags[cell] & IN_LARGE != 0 else np.uint32(0))
+    for x in range(reach):
+        row[x] = middle[_reflect(x - reach, cells)]
+        row[reach + cells + x] = middle[_reflect(cells + x, cells)]
 
 
 @compiled
@@ -81,27 +100,28 @@ def count_inside(first, last, raw, votes, small, cells, counts):
         What squares of either size found, and what small ones did, 0 and 255.
     cells : (ceil(H / CELL), ceil(W / CELL)) u1
         Bits of the votes, from `vote_twice`.
-    counts : (ceil(H / CELL), ceil(W / CELL), COUNTS) f4
-        Written.
+    counts : (ceil(H / CELL), COUNTS, ceil(W / CELL) + 2 * reach) u1
+        Written; beyond the border are mirror images.
     """
-    height, width = raw.shape
-    span = CELL * cells.shape[1]
+    width = raw.shape[1]
+    lines = np.empty((3, width + 2 * _REACH), np.uint8)
     # Sums over the rows of a cell, for each column: additions of bytes, which are vectorised, unlike those in a cell.
-    solid, full = np.empty(span, np.uint8), np.empty(span, np.uint8)
-    fine, fine_full = np.empty(span, np.uint8), np.empty(span, np.uint8)
-    columns, inside, in_small = (
-        np.empty(width + 2 * _REACH, np.uint8),
-        np.empty(width, np.uint8),
-        np.empty(width, np.uint8),
-    )
+    sums = np.empty((COUNTS, CELL * cells.shape[1]), np.uint8)
+    _count_inside(first, last, raw, votes, small, cells, lines, sums, counts)
+
+
+@part
+def _count_inside(first, last, raw, votes, small, cells, lines, sums, counts):
+    height, width = raw.shape
+    columns, inside, in_small = lines[0], lines[1, :width], lines[2, :width]
+    solid, full, fine, fine_full = sums[0], sums[1], sums[2], sums[3]
     columns[:] = np.uint8(255)
     for cell_row in range(first, last):
         flags, row = cells[cell_row], counts[cell_row]
         if not _any_large(flags):
-            row[:] = np.float32(0.0)
+            row[:] = np.uint8(0)
             continue
-        for x in range(span):
-            solid[x], full[x], fine[x], fine_full[x] = np.uint8(0), np.uint8(0), np.uint8(0), np.uint8(0)
+        sums[:] = np.uint8(0)
         for y in _cell_rows(cell_row, height):
             here = raw[y]
             _find_inside(votes, y, columns, inside)
@@ -111,12 +131,63 @@ def count_inside(first, last, raw, votes, small, cells, counts):
                 full[x] += inside[x] & here[x]
                 fine[x] += in_small[x]
                 fine_full[x] += in_small[x] & here[x]
-        for count, line in enumerate((solid, full, fine, fine_full)):
-            _write_counts(line, flags, row, count)
+        for count in range(COUNTS):
+            _write_counts(sums[count].view(np.uint32), flags, row[count])
+
+
+@part
+def _sum_around(counts, cell_row, reach, columns, sums):
+    """Sum one count of some cells of a row over the square around each.
+
+    counts : (rows of cells, cells + 2 * reach) u1
+    columns : (cells + 2 * reach,) i4, scratch
+    sums : (cells,) i4, written
+    """
+    columns[:] = np.int32(0)
+    sums[:] = np.int32(0)
+    for row in range(cell_row - reach, cell_row + reach + 1):
+        line = counts[_reflect(row, counts.shape[0])]
+        for x in range(columns.shape[0]):
+            columns[x] = np.int32(columns[x] + np.int32(line[x]))
+    for shift in range(2 * reach + 1):
+        shifted = columns[shift:]
+        for x in range(sums.shape[0]):
+            sums[x] = np.int32(sums[x] + shifted[x])
+
+
+@inlined
+def _find_candidates(flags, allowed):
+    """Return the first cell whose outlines may be those of small squares, and the one after the last."""
+    first, last, any_found = flags.shape[0], 0, np.uint8(0)
+    for cell in range(flags.shape[0]):
+        any_found |= flags[cell] & allowed[cell] & IN_LARGE
+    for cell in range(flags.shape[0] if any_found != 0 else 0):
+        if flags[cell] & allowed[cell] & IN_LARGE != 0:
+            first, last = min(first, cell), cell + 1
+    return first, last
+
+
+@inlined
+def _find_trusted(flags, allowed, sums, scale, trust, kept):
+    """Write 0 into the words of cells in which the outlines of small squares are trusted; return if there are any.
+
+    sums : (COUNTS, at least cells) i4; scale: f8, makes means
+    """
+    solid, full, fine, fine_full = sums[0], sums[1], sums[2], sums[3]
+    trusted = np.uint32(0)
+    for cell in range(flags.shape[0]):
+        share = np.float32(np.float64(full[cell]) * scale) > trust.votes * np.float32(np.float64(solid[cell]) * scale)
+        small = np.float32(np.float64(fine_full[cell]) * scale) > trust.small * np.float32(
+            np.float64(fine[cell]) * scale
+        )
+        trims = share & small & (flags[cell] & allowed[cell] & IN_LARGE != 0)
+        kept[cell] = np.uint32(0) if trims else _FULL
+        trusted |= ~kept[cell]
+    return trusted != 0
 
 
 @compiled
-def trim(first, last, votes, small, cells, where, means, trust):
+def trim(first, last, votes, small, cells, where, counts, trust):
     """Leave in a cell what small squares found, where the raw mask fills the inside of the objects around.
 
     Parameters
@@ -131,53 +202,65 @@ def trim(first, last, votes, small, cells, where, means, trust):
         Bits of the votes, from `vote_twice`.
     where : (ceil(H / CELL), ceil(W / CELL)) u1
         255 in cells where small squares count, else 0.
-    means : (ceil(H / CELL), ceil(W / CELL), COUNTS) f4
-        Of the counts of `count_inside`, around each cell.
+    counts : (ceil(H / CELL), COUNTS, ceil(W / CELL) + 2 * reach) u1
+        From `count_inside`; their means in squares of 2 * reach + 1 cells decide.
     trust : Trust
     """
+    sums = np.empty((COUNTS + 1, counts.shape[2]), np.int32)
+    _trim(first, last, votes, small, cells, where, counts, trust, sums, np.empty(CELL * cells.shape[1], np.uint8))
+
+
+@part
+def _trim(first, last, votes, small, cells, where, counts, trust, sums, kept):
+    """Do the work of `trim`.
+
+    sums : (COUNTS + 1, cells + 2 * reach) i4, scratch
+    kept : (CELL * cells of a row,) u1, scratch: 255 in columns where votes stay as they are
+    """
     height, width = votes.shape
-    kept = np.empty(CELL * cells.shape[1], np.uint8)  # 255 in columns where votes stay as they are
+    reach = (counts.shape[2] - cells.shape[1]) // 2
+    scale = 1.0 / ((2 * reach + 1) * (2 * reach + 1))
     for cell_row in range(first, last):
         flags, allowed = cells[cell_row], where[cell_row]
-        trusted = False
-        for cell in range(flags.shape[0]):
-            mean = means[cell_row, cell]
-            solid = mean[1] > trust.votes * mean[0] and mean[3] > trust.small * mean[2]
-            trims = solid and flags[cell] & IN_LARGE & allowed[cell] != 0
-            trusted |= trims
-            for x in range(CELL * cell, CELL * (cell + 1)):
-                kept[x] = np.uint8(0 if trims else 255)
-        if trusted:
+        begin, end = _find_candidates(flags, allowed)
+        if begin >= end:
+            continue
+        for count in range(COUNTS):
+            beside = counts[:, count, begin : end + 2 * reach]
+            _sum_around(beside, cell_row, reach, sums[COUNTS, : end - begin + 2 * reach], sums[count, : end - begin])
+        if _find_trusted(flags[begin:end], allowed[begin:end], sums, scale, trust, kept.view(np.uint32)):
+            first_column, last_column = CELL * begin, min(CELL * end, width)
             for y in _cell_rows(cell_row, height):
-                found, fine = votes[y], small[y]
-                for x in range(width):
+                found, fine = votes[y, first_column:last_column], small[y, first_column:last_column]
+                for x in range(found.shape[0]):
                     found[x] &= fine[x] | kept[x]
 
 
 @inlined
-def _find_near(mask, y, reach, columns, near):
-    """Write what a square of 2 * reach + 1 pixels around each pixel of a row meets; return whether any meets anything.
+def _find_near(mask, occupied_rows, y, reach, columns, near):
+    """Write what a square of 2 * reach + 1 pixels around each pixel of a row meets; return whether any may.
 
     columns : (W + 2 * reach,) u1, scratch, whose ends are 0
     """
     height, width = mask.shape
-    middle = columns[reach : reach + width]
-    for x in range(width):
-        middle[x] = mask[y, x]
+    middle, met = columns[reach : reach + width], False
     for row in range(max(y - reach, 0), min(y + reach + 1, height)):
+        if occupied_rows[row] == 0:
+            continue
         line = mask[row]
+        if not met:
+            middle[:] = np.uint8(0)
         for x in range(width):
             middle[x] |= line[x]
-    met = np.uint8(0)
-    for x in range(width):
-        near[x] = middle[x]
-        met |= middle[x]
-    if met != 0:
+        met = True
+    if met:
+        for x in range(width):
+            near[x] = middle[x]
         for shift in range(2 * reach + 1):
             shifted = columns[shift : shift + width]
             for x in range(width):
                 near[x] |= shifted[x]
-    return met != 0
+    return met
 
 
 @inlined
@@ -198,7 +281,7 @@ def _count_in_threes(raw, y, columns, counts):
 
 
 @compiled
-def add_details(first, last, raw, final, where, reach, detailed):
+def add_details(first, last, raw, final, occupied_rows, where, reach, detailed, detailed_rows):
     """Add to foreground the raw foreground beside it that is most of a square of three pixels.
 
     Parameters
@@ -207,23 +290,36 @@ def add_details(first, last, raw, final, where, reach, detailed):
         Rows of cells.
     raw, final : (H, W) u1
         Raw and final mask, 0 and 255.
+    occupied_rows : (H,) u1
+        0 for rows of the final mask that are empty for certain.
     where : (ceil(H / CELL), ceil(W / CELL)) u1
         255 in cells where details count, else 0.
     reach : int
         How many rows and columns they may be away from what is in the final mask.
     detailed : (H, W) u1
-        Holds the final mask; its details become 255.
+        Written: the final mask with its details.
+    detailed_rows : (H,) u1
+        Written: 0 for rows of it that are empty for certain.
     """
+    width = raw.shape[1]
+    lines, allowed = np.zeros((4, width + 2 * max(reach, 1)), np.uint8), np.empty(CELL * where.shape[1], np.uint8)
+    _add_details(first, last, raw, final, occupied_rows, where, reach, lines, allowed, detailed, detailed_rows)
+
+
+@part
+def _add_details(first, last, raw, final, occupied_rows, where, reach, lines, allowed, detailed, detailed_rows):
     height, width = raw.shape
-    columns, threes = np.zeros(width + 2 * reach, np.uint8), np.empty(width + 2, np.uint8)
-    near, counts, allowed = (np.empty(width, np.uint8), np.empty(width, np.uint8), np.empty(width, np.uint8))
+    columns, threes, near, counts = lines[0], lines[1], lines[2, :width], lines[3, :width]
+    words = allowed.view(np.uint32)
     for cell_row in range(first, last):
-        for cell in range(where.shape[1]):
-            for x in range(CELL * cell, min(CELL * (cell + 1), width)):
-                allowed[x] = where[cell_row, cell]
+        wanted = where[cell_row]
+        for cell in range(words.shape[0]):
+            words[cell] = _FULL if wanted[cell] != 0 else np.uint32(0)
         for y in _cell_rows(cell_row, height):
             found, out = final[y], detailed[y]
-            if not _find_near(final, y, reach, columns, near):
+            detailed_rows[y] = np.uint8(1 if _find_near(final, occupied_rows, y, reach, columns, near) else 0)
+            if detailed_rows[y] == 0:
+                out[:] = np.uint8(0)
                 continue
             _count_in_threes(raw, y, threes, counts)
             for x in range(width):

@@ -5,31 +5,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
+from bgsub._jit.runs import has_any
 from bgsub._numba import compiled, compiled_views, inlined, part
 
-__all__ = [
-    "OPENED",
-    "REACH",
-    "SEGMENT",
-    "Darkening",
-    "Images",
-    "count_brighter",
-    "find_darkened",
-    "vote",
-    "write_enlarged",
-    "write_voted",
-]
+__all__ = ["REACH", "SEGMENT", "Darkening", "Images", "count_brighter", "find_darkened"]
 
 REACH = 2
 """Pixels from the middle to a side of the square in which textures are compared."""
-OPENED = np.uint8(1)
-"""Marks a filled hole that shadows alone close."""
 SEGMENT = 64
 """Pixels of a row that are skipped or visited together."""
-_WORD = 8  # bytes of a machine word
 _ROWS = 2 * REACH + 1
 _MOMENTS = 6  # of weights, frame, background, their squares and their product
-_MARGIN = 8  # zeros before and after a row of moments, at least REACH
+_MARGIN = 16  # zeros before and after a row of moments, at least _SPAN - SEGMENT
+_SPAN = SEGMENT + 16  # columns of moments that are summed for a segment: whole vectors, at least SEGMENT + 2 * REACH
 
 
 class Images(NamedTuple):
@@ -74,21 +62,9 @@ class _Scratch(NamedTuple):
     change: Any
     """Largest change of a channel's part, times both."""
     sums: Any
-    """(_MOMENTS, SEGMENT + 2 * REACH): moments summed over the rows in reach"""
+    """(_MOMENTS, _SPAN): moments summed over the rows in reach"""
     square: Any
     """(_MOMENTS, SEGMENT): and over the columns"""
-
-
-@inlined
-def _has_any(values):
-    """Return whether one of some bytes is not 0."""
-    count = values.shape[0]
-    words, bits = values[: count - count % _WORD].view(np.uint64), np.uint64(0)
-    for x in range(words.shape[0]):  # LLVM vectorises the disjunction of words, not that of bytes
-        bits |= words[x]
-    for x in range(count - count % _WORD, count):
-        bits |= np.uint64(values[x])
-    return bits != 0
 
 
 @inlined
@@ -127,14 +103,14 @@ def _fill_moments(images, rule, y, begin, end, moments, scratch):
     count = end - begin
     _add_channels(images, y * images.mask.shape[1] + begin, count, scratch)
     row = images.mask[y, begin:end]
-    found = 0
+    found = np.int32(0)
     weights = moments[0, _MARGIN + begin :]
     for x in range(count):
         f, b = seen[x], learned[x]
         alike = change[x] < rule.chromaticity * f * b
         candidate = (row[x] != 0) & (f > rule.darkest * b) & (f < rule.lightest * b) & alike
         weights[x] = np.float32(1.0 if candidate else 0.0)
-        found += 1 if candidate else 0
+        found = np.int32(found + np.int32(candidate))
     if found == 0:  # the others are 0 already
         return found
     m1, m2 = moments[1, _MARGIN + begin :], moments[2, _MARGIN + begin :]
@@ -157,21 +133,34 @@ def _sum_squares(moments, begin, scratch):
         line, square = scratch.sums[m], scratch.square[m]
         a, b, c = moments[0, m, left:], moments[1, m, left:], moments[2, m, left:]
         d, e = moments[3, m, left:], moments[4, m, left:]
-        for x in range(SEGMENT + 2 * REACH):
+        for x in range(_SPAN):
             line[x] = a[x] + b[x] + c[x] + d[x] + e[x]
         l1, l2, l3, l4 = line[1:], line[2:], line[3:], line[4:]
         for x in range(SEGMENT):
             square[x] = line[x] + l1[x] + l2[x] + l3[x] + l4[x]
 
 
+@inlined
+def _clear(moments, dirty):
+    """Write 0 into the segments of a row of moments that are not 0."""
+    whole = dirty.shape[0] - 1
+    dirty[whole] = 0
+    for segment in range(whole):
+        if dirty[segment] != 0:
+            begin = segment * SEGMENT + _MARGIN
+            for m in range(_MOMENTS):
+                moments[m, begin : begin + SEGMENT] = np.float32(0.0)
+            dirty[segment] = 0
+
+
 @part
 def _judge(moments, middle, begin, end, rule, scratch, found):
-    """Write 255 for the candidates of a part of the middle row that are darkened background, else 0."""
+    """Write 255 for the candidates of a part of the middle row that are darkened background, else 0; return any."""
     _sum_squares(moments, begin, scratch)
     square = scratch.square
     count, seen, learned = square[0], square[1], square[2]
     seen2, learned2, product = square[3], square[4], square[5]
-    weights, one = moments[middle, 0, begin + _MARGIN :], np.float32(1.0)
+    weights, one, any_found = moments[middle, 0, begin + _MARGIN :], np.float32(1.0), np.uint8(0)
     for x in range(end - begin):
         n = max(count[x], one)
         f, b = seen[x], max(learned[x], np.float32(1e-6))
@@ -181,10 +170,12 @@ def _judge(moments, middle, begin, end, rule, scratch, found):
         most = rule.texture * learned2[x] + rule.penumbra * n
         dark = (weights[x] != np.float32(0.0)) & (unexplained < most) & (count[x] >= rule.least)
         found[begin + x] = np.uint8(255 if dark else 0)
+        any_found |= found[begin + x]
+    return any_found
 
 
 @compiled
-def find_darkened(first_row, last_row, images, rule, found):
+def find_darkened(images, rule, occupied_rows, found):
     """Find the foreground whose colour and texture are those of the background, darkened by one factor.
 
     Least squares in a square of candidates around each pixel; its edges do not matter, since others have no weight.
@@ -193,41 +184,57 @@ def find_darkened(first_row, last_row, images, rule, found):
     ----------
     images : Images
     rule : Darkening
+    occupied_rows : (H,) u1
+        0 for rows without foreground.
     found : (H, W) u1
-        Written: 255 for darkened background, else 0.
+        Written in occupied rows: 255 for darkened background, else 0.
+
+    Returns
+    -------
+    bool
+        Whether there is any.
     """
-    height, width = images.mask.shape
-    segments = -(-width // SEGMENT)
-    moments = np.empty((_ROWS, _MOMENTS, segments * SEGMENT + 2 * _MARGIN), np.float32)
-    moments[:] = np.float32(0.0)
+    segments = -(-images.mask.shape[1] // SEGMENT)
+    moments = np.zeros((_ROWS, _MOMENTS, segments * SEGMENT + 2 * _MARGIN), np.float32)
     scratch = _Scratch(
         np.empty(SEGMENT, np.float32),
         np.empty(SEGMENT, np.float32),
         np.empty(SEGMENT, np.float32),
-        np.empty((_MOMENTS, SEGMENT + 2 * REACH), np.float32),
+        np.empty((_MOMENTS, _SPAN), np.float32),
         np.empty((_MOMENTS, SEGMENT), np.float32),
     )
-    dirty = np.empty((_ROWS, segments), np.int64)  # candidates in the segments of moments, which else are 0
-    dirty[:] = 0
-    for row in range(first_row - REACH, last_row + REACH):
+    dirty = np.zeros((_ROWS, segments + 1), np.int32)
+    return _find(images, rule, occupied_rows, moments, dirty, scratch, found)
+
+
+@part
+def _find(images, rule, occupied_rows, moments, dirty, scratch, found):
+    """Do the work of `find_darkened`.
+
+    moments : (_ROWS, _MOMENTS, columns) f4, those of each row in turn
+    dirty : (_ROWS, segments + 1) i4, candidates in each segment and in the row
+    """
+    (height, width), whole, any_found = images.mask.shape, dirty.shape[1] - 1, np.uint8(0)
+    for row in range(height + REACH):
         slot = row % _ROWS
-        for segment in range(segments):
-            begin, end = segment * SEGMENT, min((segment + 1) * SEGMENT, width)
-            if dirty[slot, segment] != 0:
-                for m in range(_MOMENTS):
-                    moments[slot, m, begin + _MARGIN : end + _MARGIN] = np.float32(0.0)
-                dirty[slot, segment] = 0
-            if 0 <= row < height and _has_any(images.mask[row, begin:end]):
-                dirty[slot, segment] = _fill_moments(images, rule, row, begin, end, moments[slot], scratch)
+        if dirty[slot, whole] != 0:
+            _clear(moments[slot], dirty[slot])
+        if row < height and occupied_rows[row] != 0:
+            for segment in range(whole):
+                begin, end = segment * SEGMENT, min((segment + 1) * SEGMENT, width)
+                if has_any(images.mask[row, begin:end]):
+                    dirty[slot, segment] = _fill_moments(images, rule, row, begin, end, moments[slot], scratch)
+                    dirty[slot, whole] += dirty[slot, segment]
         y = row - REACH
-        if y < first_row:
+        if y < 0 or occupied_rows[y] == 0:
             continue
-        for segment in range(segments):
-            begin, end = segment * SEGMENT, min((segment + 1) * SEGMENT, width)
-            if dirty[y % _ROWS, segment] == 0:
-                found[y, begin:end] = np.uint8(0)
-            else:
-                _judge(moments, y % _ROWS, begin, end, rule, scratch, found[y])
+        found[y] = np.uint8(0)
+        middle = y % _ROWS
+        for segment in range(whole if dirty[middle, whole] != 0 else 0):
+            if dirty[middle, segment] != 0:
+                begin, end = segment * SEGMENT, min((segment + 1) * SEGMENT, width)
+                any_found |= _judge(moments, middle, begin, end, rule, scratch, found[y])
+    return any_found != 0
 
 
 @inlined
@@ -271,7 +278,7 @@ def count_brighter(images: Any, cells: Any, rule: Any, step: Any) -> Any:
     for y in range(0, height, 2 * step):
         for begin in range(0, width, SEGMENT):
             end = min(begin + SEGMENT, width)
-            if not _has_any(images.mask[y, begin:end]):
+            if not has_any(images.mask[y, begin:end]):
                 continue
             for x in range(begin, end, 2 * step):
                 if images.mask[y, x] == 0 or cells[y // CELL, x // CELL] & IN_LARGE == 0:
@@ -288,83 +295,3 @@ def count_brighter(images: Any, cells: Any, rule: Any, step: Any) -> Any:
                             found += np.float32(1.0 if also else 0.0)
                 alike += 1 if found >= rule.least else 0
     return brighter, alike
-
-
-@compiled_views
-def vote(mask: Any, voters: Any, share: Any, whole: Any, voted: Any, solid: Any) -> Any:
-    """Find the foreground around which most votes are for shadow, and the voters elsewhere.
-
-    Parameters
-    ----------
-    mask, voters : (h, w) u1
-        Foreground, and what of it votes: 255, else 0.
-    share, whole : (h, w) u1
-        Mean of the votes for shadow in the square around, and mean of the voters; at least as much.
-    voted, solid : (h, w) u1
-        Written: 255 there, else 0.
-    """
-    for y in range(mask.shape[0]):
-        m, v, s, w, yes, no = mask[y], voters[y], share[y], whole[y], voted[y], solid[y]
-        for x in range(mask.shape[1]):
-            most = np.uint8(255 if s[x] > np.uint8(w[x] - s[x]) else 0)
-            yes[x] = m[x] & most
-            no[x] = v[x] & ~most
-
-
-@compiled_views
-def write_voted(mask: Any, voters: Any, voted: Any, solid: Any, left: Any, top: Any, found: Any) -> Any:
-    """Write what was voted shadow and is not solid, and filled holes that are not; return whether there is any.
-
-    Parameters
-    ----------
-    mask, voters, voted, solid : (h, w) u1
-        As for `vote`, with all that is to be left to objects in `solid`.
-    left, top : i8
-        Where these begin in what is written.
-    found : (H, W) u1
-        Written there: 255 for shadow, `OPENED` for holes that are opened, whatever was voted there, else 0.
-    """
-    height, width = mask.shape
-    any_found = np.uint8(0)
-    for y in range(height):
-        m, v, yes, no, out = mask[y], voters[y], voted[y], solid[y], found[top + y, left : left + width]
-        for x in range(width):
-            hole = m[x] & ~v[x]
-            out[x] = ~no[x] & ((yes[x] & ~hole) | (hole & OPENED))
-            any_found |= out[x]
-    return any_found != 0
-
-
-@compiled_views
-def write_enlarged(first_row, last_row, found, step, final, unfilled, value, mask):
-    """Write a value into the foreground below a mask of every step-th row and column, and open holes.
-
-    Parameters
-    ----------
-    found : (h, w) u1
-        255 where the value goes, `OPENED` where filled holes become 0; each pixel stands for `step` rows and columns,
-        the last ones for all that remain.
-    step : i8
-    final : (H, W) u1
-        Not 0 for foreground.
-    unfilled : (H, W) u1
-        0 for what was filled.
-    value : u1
-    mask : (H, W) u1
-        Written.
-    """
-    height, width = found.shape
-    for y in range(first_row, last_row):
-        row = found[min(y // step, height - 1)]
-        for begin in range(0, width, SEGMENT):
-            end = min(begin + SEGMENT, width)
-            if not _has_any(row[begin:end]):
-                continue
-            for x in range(begin, end):
-                if row[x] == 0:
-                    continue
-                last = (x + 1) * step if x + 1 < width else mask.shape[1]
-                opened = row[x] == OPENED
-                for column in range(x * step, last):
-                    if final[y, column] != 0 and not (opened and unfilled[y, column] != 0):
-                        mask[y, column] = np.uint8(0) if opened else np.uint8(value)

@@ -1,0 +1,347 @@
+"""What of darkened foreground is voted shadow, and where that is written."""
+
+from typing import Any
+
+import numpy as np
+
+from bgsub._jit.runs import END, LABEL, ROW, START, fill_gaps, find_runs, has_any
+from bgsub._numba import compiled, compiled_views, inlined, part
+from bgsub.detectors.adaptive._jit.shadows.darkening import SEGMENT, find_darkened
+
+__all__ = ["LARGEST", "OPENED", "add_between", "find_shadows", "vote", "write_enlarged", "write_voted"]
+
+OPENED = np.uint8(1)
+"""Marks a filled hole that shadows alone close."""
+LARGEST = 15
+"""Largest side of the square of a vote, which a byte can count."""
+_FULL = np.uint8(255)
+
+
+@compiled
+def find_shadows(
+    images: Any, occupied_rows: Any, unfilled: Any, rule: Any, side: Any, between: Any, shadows: Any
+) -> Any:
+    """Find foreground that is mostly shadow in the square around, and holes that shadows alone close.
+
+    Parameters
+    ----------
+    images : Images
+    occupied_rows : (H,) u1
+        0 for rows of the mask that are empty for certain.
+    unfilled : (H, W) u1
+        Not 0 for what was foreground before holes were filled; others may be, too.
+    rule : Darkening
+    side : i8
+        Of the square, odd, at most `LARGEST`.
+    between : f8
+        Share of a shadow that may lie between parts of the object.
+    shadows : (H, W) u1
+        Written in occupied rows: 255 for shadows, `OPENED` for holes to be opened, else 0. What is written means
+        nothing if there are none of either.
+
+    Returns
+    -------
+    bool
+        Whether there are any.
+    """
+    height, width = images.mask.shape
+    darkened = np.empty((height, width), np.uint8)
+    if not find_darkened(images, rule, occupied_rows, darkened):
+        return False
+    voters, voted, solid = np.empty_like(darkened), np.empty_like(darkened), np.empty_like(darkened)
+    vote(images.mask, unfilled, darkened, occupied_rows, side, voters, voted, solid)
+    runs = np.empty((height * ((width + 1) // 2) + 2, 4), np.int32)
+    fill_gaps(solid, occupied_rows, runs)
+    add_between(images.mask, voted, darkened, occupied_rows, between, solid, shadows, runs)
+    return write_voted(images.mask, voters, voted, solid, occupied_rows, shadows)
+
+
+@inlined
+def _add_row(row, counts):
+    """Add a row of 0 and 255 to the counts of its columns."""
+    for x in range(row.shape[0]):
+        counts[x] = np.uint8(counts[x] + (row[x] & np.uint8(1)))
+
+
+@inlined
+def _remove_row(row, counts):
+    """Remove a row of 0 and 255 from the counts of its columns."""
+    for x in range(row.shape[0]):
+        counts[x] = np.uint8(counts[x] - (row[x] & np.uint8(1)))
+
+
+@inlined
+def _add_up(columns, side, sums):
+    """Add up the columns in reach of each pixel of a segment."""
+    for x in range(SEGMENT):
+        sums[x] = columns[x]
+    for i in range(1, side, 2):  # the side is odd
+        one, other = columns[i:], columns[i + 1 :]
+        for x in range(SEGMENT):
+            sums[x] = np.uint8(sums[x] + one[x] + other[x])
+
+
+@inlined
+def _round(count, scale):
+    """Return the mean of a square in which so many pixels are 255, rounded, as `cv2.blur` makes it."""
+    return np.uint8(np.int32(np.float32(count) * scale + np.float32(0.5)))
+
+
+@part
+def _vote_row(mask, voters, side, counts, squares, voted, solid):
+    """Vote for the pixels of a row.
+
+    counts : (2, whole segments of W + side) u1, darkened pixels and voters in the columns in reach
+    squares : (3, SEGMENT) u1, scratch
+    """
+    width, scale = mask.shape[0], np.float32(255.0) / np.float32(side * side)
+    shares, wholes, most = squares[0], squares[1], squares[2]
+    for begin in range(0, width, SEGMENT):
+        end = min(begin + SEGMENT, width)
+        m, v, yes, no = mask[begin:end], voters[begin:end], voted[begin:end], solid[begin:end]
+        if not has_any(m):
+            yes[:] = np.uint8(0)
+            no[:] = np.uint8(0)
+            continue
+        _add_up(counts[0, begin:], side, shares)
+        _add_up(counts[1, begin:], side, wholes)
+        for x in range(SEGMENT):
+            share = _round(shares[x], scale)
+            most[x] = _FULL if share > np.uint8(_round(wholes[x], scale) - share) else np.uint8(0)
+        for x in range(end - begin):
+            yes[x] = m[x] & most[x]
+            no[x] = v[x] & ~most[x]
+
+
+@compiled
+def vote(
+    mask: Any,
+    unfilled: Any,
+    darkened: Any,
+    occupied_rows: Any,
+    side: Any,
+    voters: Any,
+    voted: Any,
+    solid: Any,
+) -> Any:
+    """Find the foreground around which most votes are for shadow, and the voters elsewhere.
+
+    Parameters
+    ----------
+    mask : (H, W) u1
+        Foreground: 255, else 0. Of it votes what was foreground before holes were filled, and what is darkened: what
+        was filled may look like nothing.
+    unfilled : (H, W) u1
+        Not 0 for what was foreground before holes were filled; others may be, too.
+    darkened : (H, W) u1
+        255 for votes for shadow, else 0.
+    occupied_rows : (H,) u1
+        0 for rows of the mask that are empty; only the others are read and written.
+    side : i8
+        Of the square in which votes are counted, odd, at most `LARGEST`.
+    voters, voted, solid : (H, W) u1
+        Written: 255 there, else 0.
+    """
+    # Nothing is foreground beyond the border: to repeat the mask there would let it vote twice.
+    counts = np.zeros((2, -(-mask.shape[1] // SEGMENT) * SEGMENT + side), np.uint8)
+    squares = np.empty((3, SEGMENT), np.uint8)
+    _vote_rows(mask, unfilled, darkened, occupied_rows, side, counts, squares, voters, voted, solid)
+
+
+@part
+def _vote_rows(mask, unfilled, darkened, occupied_rows, side, counts, squares, voters, voted, solid):
+    height, width = mask.shape
+    reach = side // 2
+    shares, wholes = counts[0, reach : reach + width], counts[1, reach : reach + width]
+    for row in range(height + reach):
+        if row < height and occupied_rows[row] != 0:
+            m, u, d, out = mask[row], unfilled[row], darkened[row], voters[row]
+            for x in range(width):
+                out[x] = m[x] & (np.uint8(_FULL if u[x] != 0 else 0) | d[x])
+            _add_row(d, shares)
+            _add_row(out, wholes)
+        y, above = row - reach, row - side
+        if above >= 0 and occupied_rows[above] != 0:
+            _remove_row(darkened[above], shares)
+            _remove_row(voters[above], wholes)
+        if y >= 0 and occupied_rows[y] != 0:
+            _vote_row(mask[y], voters[y], side, counts, squares, voted[y], solid[y])
+
+
+@part
+def _find_between(mask, solid, occupied_rows, below, between):
+    """Find what lies between two pixels of a part of the foreground in a column, with foreground all the way.
+
+    Returns whether there is any. `below`, (W,) u1, is scratch.
+    """
+    height, width = mask.shape
+    below[:] = np.uint8(0)
+    for y in range(height):  # first what has the part above
+        if occupied_rows[y] == 0:
+            below[:] = np.uint8(0)
+            continue
+        m, s, b = mask[y], solid[y], between[y]
+        for x in range(width):
+            below[x] = m[x] & (s[x] | below[x])
+            b[x] = below[x] & ~s[x]
+    below[:] = np.uint8(0)
+    found = np.uint8(0)
+    for y in range(height - 1, -1, -1):
+        if occupied_rows[y] == 0:
+            below[:] = np.uint8(0)
+            continue
+        m, s, b = mask[y], solid[y], between[y]
+        for x in range(width):
+            below[x] = m[x] & (s[x] | below[x])
+            b[x] &= below[x]
+            found |= b[x]
+    return found != 0
+
+
+@part
+def _add_regions(runs, chosen, share, counts, solid):
+    """Add to a mask regions of which chosen pixels are more than a share.
+
+    counts : (regions, 2) i8, scratch
+    """
+    counts[:] = 0
+    for i in range(runs.shape[0]):
+        row, label = chosen[runs[i, ROW]], runs[i, LABEL]
+        counts[label, 0] += np.int64(runs[i, END]) - runs[i, START]
+        for x in range(runs[i, START], runs[i, END]):
+            counts[label, 1] += 1 if row[x] != 0 else 0
+    for i in range(runs.shape[0]):
+        label = runs[i, LABEL]
+        if counts[label, 1] > share * counts[label, 0]:
+            solid[runs[i, ROW], runs[i, START] : runs[i, END]] = _FULL
+
+
+@compiled
+def add_between(
+    mask: Any,
+    voted: Any,
+    darkened: Any,
+    occupied_rows: Any,
+    share: Any,
+    solid: Any,
+    scratch: Any,
+    runs: Any,
+) -> Any:
+    """Add to the solid part of a mask what has it above and below, and shadows of which that is a good part.
+
+    Parameters
+    ----------
+    mask : (H, W) u1
+        Foreground: 255, else 0.
+    voted, darkened : (H, W) u1
+        255 in shadows, which both are.
+    occupied_rows : (H,) u1
+        0 for rows of the mask that are empty; only the others are read and written.
+    share : f8
+        Of a shadow, from which on it is added.
+    solid : (H, W) u1
+        255 in the part of the mask, else 0; written.
+    scratch : (H, W) u1
+        Written: working memory.
+    runs : (n, 4) i4
+        As for `find_runs`; working memory.
+    """
+    height, width = mask.shape
+    between = np.empty_like(scratch)
+    if not _find_between(mask, solid, occupied_rows, np.empty(width, np.uint8), between):
+        return
+    for y in range(height):
+        if occupied_rows[y] == 0:
+            continue
+        v, d, s, b, rest = voted[y], darkened[y], solid[y], between[y], scratch[y]
+        for x in range(width):
+            rest[x] = v[x] & d[x] & ~s[x]
+            s[x] |= b[x]
+    count, regions = find_runs(scratch, occupied_rows, 0, runs)
+    _add_regions(runs[:count], between, share, np.empty((regions, 2), np.int64), solid)
+
+
+@compiled_views
+def write_voted(mask: Any, voters: Any, voted: Any, solid: Any, occupied_rows: Any, found: Any) -> Any:
+    """Write what was voted shadow and is not solid, and filled holes that are not; return whether there is any.
+
+    Parameters
+    ----------
+    mask, voters, voted, solid : (H, W) u1
+        As for `vote`, with all that is to be left to objects in `solid`.
+    occupied_rows : (H,) u1
+        0 for rows of the mask that are empty; only the others are read and written.
+    found : (H, W) u1
+        Written: 255 for shadow, `OPENED` for holes that are opened, whatever was voted there, else 0.
+    """
+    height, width = mask.shape
+    any_found = np.uint8(0)
+    for y in range(height):
+        if occupied_rows[y] == 0:
+            continue
+        m, v, yes, no, out = mask[y], voters[y], voted[y], solid[y], found[y]
+        for x in range(width):
+            hole = m[x] & ~v[x]
+            out[x] = ~no[x] & ((yes[x] & ~hole) | (hole & OPENED))
+            any_found |= out[x]
+    return any_found != 0
+
+
+@inlined
+def _write_row(row, unfilled, value, mask):
+    """Write a value into the foreground of a row where it is shadow, and open its holes."""
+    for x in range(row.shape[0]):
+        opened = (row[x] == OPENED) & (unfilled[x] == 0)
+        written = np.uint8(0) if opened else value
+        mask[x] = written if (mask[x] != 0) & (opened | (row[x] == _FULL)) else mask[x]
+
+
+@compiled_views
+def write_enlarged(
+    first_row: Any,
+    last_row: Any,
+    found: Any,
+    found_rows: Any,
+    step: Any,
+    unfilled: Any,
+    value: Any,
+    mask: Any,
+) -> Any:
+    """Write a value into the foreground below a mask of every step-th row and column, and open holes.
+
+    Parameters
+    ----------
+    first_row, last_row : i8
+    found : (h, w) u1
+        255 where the value goes, `OPENED` where filled holes become 0; each pixel stands for `step` rows and columns,
+        the last ones for all that remain.
+    found_rows : (h,) u1
+        0 for rows of it that are not read.
+    step : i8
+    unfilled : (H, W) u1
+        0 for what was filled.
+    value : u1
+    mask : (H, W) u1
+        Not 0 for foreground; written.
+    """
+    height, width = found.shape
+    for y in range(first_row, last_row):
+        above = min(y // step, height - 1)
+        row = found[above]
+        if found_rows[above] == 0 or not has_any(row):
+            continue
+        if step == 1:
+            _write_row(row, unfilled[y], np.uint8(value), mask[y])
+            continue
+        for begin in range(0, width, SEGMENT):
+            end = min(begin + SEGMENT, width)
+            if not has_any(row[begin:end]):
+                continue
+            for x in range(begin, end):
+                if row[x] == 0:
+                    continue
+                last = (x + 1) * step if x + 1 < width else mask.shape[1]
+                opened = row[x] == OPENED
+                for column in range(x * step, last):
+                    if mask[y, column] != 0 and not (opened and unfilled[y, column] != 0):
+                        mask[y, column] = np.uint8(0) if opened else np.uint8(value)
