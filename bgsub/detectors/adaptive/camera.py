@@ -176,7 +176,7 @@ class CameraFollower(AdaptiveModel):
         if shift is None:
             return False
         self._unseen, self._scalars["moved"] = move(arrays, self._size, shift), self._scalars["frames"]
-        arrays["previous_mask"][:], arrays["dominant"][:], self._converged[:] = 0, 0, 0
+        arrays["previous_mask"][:], arrays["dominant"][:], self._calm[:] = 0, 0, 0
         arrays["square_ages"][:] = 0
         return True
 
@@ -235,9 +235,9 @@ class CameraFollower(AdaptiveModel):
         light = Light(white, scalars["black"], scalars["sigma"] / width)
         scalars["brightness"] = follow_brightness(before, learned, light)
         if scalars["brightness"] != before:
-            self._converged[:], self._arrays["square_ages"][:] = 0, 0
+            self._calm[:], self._arrays["square_ages"][:] = 0, 0
         brightness = scalars["brightness"]
         base = least_width_factor(scalars["sigma"] / brightness, scalars["steps"] / brightness, width)
         if abs(base - scalars["base"]) > _NEW_BASE * scalars["base"]:
             scalars["base"] = base
-            self._converged[:] = 0
+            self._calm[:] = 0

@@ -288,7 +288,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
         self._seen = _make_observation(size, channels, frame.dtype)
-        self._converged = np.zeros_like(self._seen.settled)
+        self._calm = np.zeros_like(self._seen.settled)
         self._final, self._near = (aligned_zeros(self._seen.raw.shape, np.uint8) for _ in range(2))
         self._votes, self._cells = np.empty(size, np.uint8), np.empty_like(self._arrays["static"])
         self._occupied_rows, self._occupied_rows_before = (np.ones(size[0], np.uint8) for _ in range(2))
@@ -311,7 +311,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
             arrays["mean_distances"],
             arrays["previous_raw"],
             arrays["foreground_ages"],
-            self._converged,
+            self._calm,
         )
 
     def _judgement(self, row: int, column: int) -> Judgement:

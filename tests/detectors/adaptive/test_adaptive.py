@@ -189,16 +189,16 @@ def test_sorting_keeps_every_support_vector_and_brings_the_heaviest_up():
 
 
 @needs_compiler
-def test_converged_blocks_give_the_bits_of_blocks_that_are_computed():
+def test_calm_blocks_give_the_bits_of_blocks_that_are_computed():
     scene = street()
     quick, thorough = create("adaptive", threads=1), create("adaptive", threads=1)
     for t in range(120):
         frame = filmed(scene if t % 30 < 25 else with_square(scene, 6, 3 * (t % 30)), t, sigma=1.0)
         if t:
-            thorough._converged[:] = 0
+            thorough._calm[:] = 0
         masks = [model.apply(frame) for model in (quick, thorough)]
         assert (masks[0] == masks[1]).all()
-    assert quick._converged.any()
+    assert set(quick._calm) == {0, 1, 2, 3}
     for name, array in quick._arrays.items():
         assert (array == thorough._arrays[name]).all(), name
 

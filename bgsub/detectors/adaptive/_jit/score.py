@@ -5,11 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._numba import claim, compiled, exp2_nonpositive, inlined, part, prefetch
-from bgsub.detectors.adaptive._jit.blocks import BLOCK, BYTES, NONE, SETTLED, exponent_unit
+from bgsub.detectors.adaptive._jit.blocks import BLOCK, BYTES, NONE, SETTLED, exponent_unit, is_empty
 
 __all__ = ["ScoreRule", "score"]
-
-_WORD = 8  # bytes of a machine word
 
 
 class ScoreRule(NamedTuple):
@@ -87,7 +85,7 @@ def _separate(frame, y, planes, whole):
 @inlined
 def _is_inside(y, planes, colours, box, outside):
     """Return whether every pixel of a block differs from its first slot by no more than the box."""
-    kind, words = planes.dtype.type, outside.view(np.uint64)
+    kind = planes.dtype.type
     for x in range(BLOCK):
         outside[x] = np.uint8(0)
     for c in range(planes.shape[0]):
@@ -96,10 +94,7 @@ def _is_inside(y, planes, colours, box, outside):
             seen, learned = p[x], s[x]
             difference = kind(max(seen, learned) - min(seen, learned))
             outside[x] |= np.uint8(1 if difference > box else 0)
-    found = np.uint64(0)
-    for i in range(BLOCK // _WORD):  # LLVM vectorises the disjunction of words, not that of bytes
-        found |= words[i]
-    return found == 0
+    return is_empty(outside)
 
 
 @inlined
@@ -135,13 +130,13 @@ def _squares(y, planes, colours, j, square):
 def _first_slot(factors_row, unit, tau, scratch):
     """Compute the kernel values of the first slot, and return how many are not above tau."""
     gains, square, first = scratch.gains, scratch.square, scratch.first
-    far = 0
+    far = np.int32(0)
     for x in range(BLOCK):
         r = np.float32(factors_row[x])
         gains[x] = unit / (r * r)
         k = exp2_nonpositive(square[x] * gains[x])
         first[x] = k
-        far += 0 if k > tau else 1
+        far = np.int32(far + (np.int32(0) if k > tau else np.int32(1)))
     return far
 
 
