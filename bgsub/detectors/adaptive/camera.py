@@ -16,11 +16,10 @@ from bgsub.detectors.adaptive.exposure import (
     follow_brightness,
     follow_codec,
     follow_noise,
-    has_colour,
     least_width_factor,
     make_sample,
     measure,
-    sample_background,
+    see_learned,
 )
 from bgsub.detectors.adaptive.model import AdaptiveModel
 from bgsub.detectors.adaptive.reduced import find_likeness, see_view
@@ -230,10 +229,10 @@ class CameraFollower(AdaptiveModel):
         scalars, width, before = self._scalars, self._parameters["width"], self._scalars["brightness"]
         scalars["sigma"] = follow_noise(scalars["sigma"], sigma)
         white, background = self._white(self._seen.planes.dtype), self._planes()[1]
-        learned = sample_background(background, self._arrays["coefficients"][0].reshape(-1), self._votes.size)
-        scalars["coloured"] = float(has_colour(learned, white))
-        light = Light(white, scalars["black"], scalars["sigma"] / width)
-        scalars["brightness"] = follow_brightness(before, learned, light)
+        learned = see_learned(background, self._arrays["coefficients"][0].reshape(-1), self._votes.size, white)
+        scalars["coloured"] = float(learned.coloured)
+        light = Light(scalars["black"], scalars["sigma"] / width)
+        scalars["brightness"] = follow_brightness(before, learned.mean, light)
         if scalars["brightness"] != before:
             self._calm[:], self._arrays["square_ages"][:] = 0, 0
         brightness = scalars["brightness"]
