@@ -172,6 +172,9 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
             self._begin(np.broadcast_to(np.zeros((), model.dtype), model.shape))  # takes no memory
         check_state(model, self._arrays, self._scalars, self._spans())  # before a frame does
         super().restore(model)
+        for detector in (self, self._inner):
+            if detector is not None and "colours" in detector._arrays:  # what saves time is known of another model
+                detector._calm[:], detector._occupied_rows[:], detector._occupied_rows_before[:] = 0, 1, 1
 
     def _inner_parameters(self, side: int) -> dict[str, Any]:
         return {**self._parameters, "smoothing": reduced_side(self._parameters["smoothing"], side)}

@@ -211,6 +211,25 @@ def test_calm_blocks_give_the_bits_of_blocks_that_are_computed():
 
 
 @needs_compiler
+def test_a_model_that_has_learned_takes_another_state_as_a_new_one_does():
+    scene, random = street(), np.random.default_rng(0)
+    waves, still, new = (create("adaptive", threads=1) for _ in range(3))
+    for t in range(120):
+        moved = filmed(scene, t, sigma=0.0)
+        if 20 < t < 60:
+            moved[:20] = random.integers(0, 256, (20, *scene.shape[1:]))
+        waves.apply(moved)
+        still.apply(filmed(scene, t, sigma=0.0))
+    for model in (still, new):
+        model.restore(waves.snapshot())
+    for t in range(20):
+        frame = filmed(scene, t, sigma=0.0)
+        assert (still.apply(frame) == new.apply(frame)).all()
+    for name, array in still._arrays.items():
+        assert (array == new._arrays[name]).all(), name
+
+
+@needs_compiler
 @pytest.mark.parametrize("kind", ["uint8", "uint16", "float32"])
 def test_what_is_skipped_without_scores_changes_no_bit(kind):
     scene, factor = street(), {"uint8": 1, "uint16": 257, "float32": 1 / 255}[kind]
