@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import claim, compiled, inlined, part
+from bgsub._numba import claim, compiled, inlined, part, prefetch
 from bgsub.detectors.adaptive._jit.blocks import (
     BLOCK,
     BYTE,
@@ -110,6 +110,26 @@ def _learn_settled(y, state, planes, unit, heavier, drift, noise, scratch):
         for x in range(BLOCK):
             old, value = np.float32(s[x]), np.float32(p[x])
             s[x] = old + rates[x] * (value - old) + noise[x]
+
+
+@inlined
+def _fetch(y, last, state, seen):
+    """Prefetch what learning a block needs: the hardware cannot predict which one is next."""
+    if y >= last:
+        return
+    slots, channels = state.coefficients.shape[0], seen.planes.shape[0]
+    prefetch(state.coefficients[0, y])
+    for c in range(channels):
+        prefetch(state.colours[0, c, y])
+        prefetch(seen.planes[c, y])
+    if seen.settled[y] == SETTLED:
+        return
+    prefetch(seen.nearest[y])
+    prefetch(seen.kernel_value[y])
+    for j in range(1, slots):
+        prefetch(state.coefficients[j, y])
+        for c in range(channels):
+            prefetch(state.colours[j, c, y])
 
 
 @inlined
@@ -224,6 +244,7 @@ def _learn(first, last, state, seen, final, where, rule, scratch):
         waits = (np.int64(y) + step) % every != 0
         if waits and (rule.everywhere or settled):
             continue
+        _fetch(y + every, last, state, seen)
         heavier, drift = np.float32(rule.one_new * np.float32(every)), np.float32(rule.drift * np.float32(every))
         # Integers would never move by less than half a level; truncation after dither moves them right on average.
         noise = dither[(np.int64(y) * np.int64(37) + step * np.int64(23)) % np.int64(DITHERS)]
