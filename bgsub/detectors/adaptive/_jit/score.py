@@ -207,9 +207,8 @@ def _weigh_first_slot(a0, tau, scratch):
 
 
 @inlined
-def _add(sums, weight, k, slot):
+def _add(f, mass, bar, chosen, weight, k, slot):
     """Return the sums of one pixel, values of `f`, `mass`, `to_beat` and `index`, with another slot."""
-    f, mass, bar, chosen = sums
     k = k if weight > np.float32(0.0) else np.float32(0.0)
     return f + weight * k, mass + weight, max(k, bar), slot if k > bar else chosen
 
@@ -224,18 +223,18 @@ def _weigh_slot(slot, at, i, planes, colours, a, parts):
     if planes.shape[0] == 3:
         s1, s2, p1, p2 = colours[slot, 1, at], colours[slot, 2, at], planes[1, at], planes[2, at]
         for x in range(_PART):
-            before = f[x], mass[x], to_beat[x], index[x]
+            total, heavy, bar, chosen = f[x], mass[x], to_beat[x], index[x]
             d0 = np.float32(s0[x]) - np.float32(p0[x])
             d1 = np.float32(s1[x]) - np.float32(p1[x])
             d2 = np.float32(s2[x]) - np.float32(p2[x])
             k = exp2_nonpositive((d2 * d2 + (d1 * d1 + d0 * d0)) * gains[x])
-            f[x], mass[x], to_beat[x], index[x] = _add(before, a[x], k, number)
+            f[x], mass[x], to_beat[x], index[x] = _add(total, heavy, bar, chosen, a[x], k, number)
     else:
         for x in range(_PART):
-            before = f[x], mass[x], to_beat[x], index[x]
+            total, heavy, bar, chosen = f[x], mass[x], to_beat[x], index[x]
             d0 = np.float32(s0[x]) - np.float32(p0[x])
             k = exp2_nonpositive(d0 * d0 * gains[x])
-            f[x], mass[x], to_beat[x], index[x] = _add(before, a[x], k, number)
+            f[x], mass[x], to_beat[x], index[x] = _add(total, heavy, bar, chosen, a[x], k, number)
 
 
 @inlined
