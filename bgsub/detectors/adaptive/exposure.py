@@ -1,7 +1,6 @@
 """Noise of the camera, and the light on the whole scene and its changes, measured on a sample of the background."""
 
 import math
-from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,9 @@ from bgsub.detectors.adaptive._jit.exposure import (
     Sample,
     compare,
     count_ratios,
+    find_colour,
     find_median,
+    find_spread,
     relight,
     see_light,
     see_steps,
@@ -24,17 +25,17 @@ __all__ = [
     "DARKEST",
     "LEAST_BASE",
     "Exposure",
+    "Learned",
     "Light",
     "change_light",
     "follow_black",
     "follow_brightness",
     "follow_codec",
     "follow_noise",
-    "has_colour",
     "least_width_factor",
     "make_sample",
     "measure",
-    "sample_background",
+    "see_learned",
 ]
 
 _SAMPLES = 2000  # pixels
@@ -65,8 +66,6 @@ _FEW_COLOURED = 0.01  # and the share of pixels that may have colour for all tha
 class Light(NamedTuple):
     """What brightness is measured against."""
 
-    white: float
-    """Value of white."""
     black: float
     """From `follow_black`, in grey levels."""
     noise: float
@@ -80,6 +79,15 @@ class Exposure(NamedTuple):
     """Of the differences from the background around their median, in grey levels; None after a change of light."""
     gains: NDArray[np.float32] | None
     """(D,): how many times brighter each channel has become at once; None if light has not changed."""
+
+
+class Learned(NamedTuple):
+    """What the learned background says about the camera and the scene."""
+
+    mean: float | None
+    """Brightness, in grey levels; None if nothing was learned."""
+    coloured: bool
+    """Whether channels differ by two grey levels or more, so not by the rounding of codecs, in more than 1 % of it."""
 
 
 def make_sample(
@@ -115,14 +123,12 @@ def measure(sample: Sample, box: float) -> Exposure:
     compared, matched = compare(sample, np.ones(channels, np.float32), np.float32(box), differences)
     if compared < _LEAST:
         return Exposure(None, None)
-    median: Callable[[NDArray[np.int64]], float] = find_median
-    medians = [median(counts) for counts in differences]
-    sigma = min(median(_fold(differences, medians)) / _MEDIAN_OF_NORMAL, _MOST_SIGMA)
-    shift = max(abs(middle - LEVELS) for middle in medians)
+    shift, spread = find_spread(differences)
+    sigma = min(float(spread) / _MEDIAN_OF_NORMAL, _MOST_SIGMA)
     if matched < _MATCHING * compared or shift > sigma:
         histogram = np.empty((channels, 8 * OCTAVE), np.int64)
         count_ratios(sample, histogram)
-        ratios = np.array([median(counts) for counts in histogram])
+        ratios = np.array([find_median(counts) for counts in histogram])
         gains = np.exp2((ratios - histogram.shape[1] // 2) / OCTAVE).astype(np.float32)
         _, explained = compare(sample, gains, np.float32(box), differences)
         far_more = explained > _BETTER * matched and explained > _ENOUGH * compared
@@ -131,8 +137,10 @@ def measure(sample: Sample, box: float) -> Exposure:
     return Exposure(sigma, None)
 
 
-def sample_background(background: NDArray[Any], coefficients: NDArray[np.float32], pixels: int) -> NDArray[Any]:
-    """Return some of what was learned.
+def see_learned(background: NDArray[Any], coefficients: NDArray[np.float32], pixels: int, white: float) -> Learned:
+    """Look at some of what was learned: whether the camera shows colours, and how bright the scene is.
+
+    At night, and in the infrared, all channels are often the same.
 
     Parameters
     ----------
@@ -142,15 +150,19 @@ def sample_background(background: NDArray[Any], coefficients: NDArray[np.float32
         0 for pixels that have learned nothing, which are left out.
     pixels : int
         Of the frame.
+    white : float
+        Value of white.
 
     Returns
     -------
-    (D, n) array
-        Some 2000 values, or fewer.
+    Learned
+        Of some 2000 values, or fewer.
     """
-    some = slice(0, pixels, max(1, pixels * len(background) // _SAMPLES))
-    few: NDArray[Any] = background[:, some][:, coefficients[some] > 0]
-    return few
+    channels = len(background)
+    step, rounding = max(1, pixels * channels // _SAMPLES), np.float32(_ROUNDING * white / 255.0)
+    learned, total, coloured = find_colour(background, coefficients, pixels, step, rounding)
+    mean = float(total) / (learned * channels) * 255.0 / white if learned > 0 else None
+    return Learned(mean, bool(coloured > _FEW_COLOURED * learned))
 
 
 def follow_black(before: float, sample: Sample) -> float:
@@ -176,7 +188,7 @@ def follow_black(before: float, sample: Sample) -> float:
     return min(before + _BLACK_RATE * (black - before), black)
 
 
-def follow_brightness(before: float, background: NDArray[Any], light: Light) -> float:
+def follow_brightness(before: float, mean: float | None, light: Light) -> float:
     """Return how bright a scene is, as a share of an ordinary one: between `DARKEST` and 1.
 
     Where there is less light, everything differs by less, in proportion: objects, shadows and edges. What is said in
@@ -187,43 +199,19 @@ def follow_brightness(before: float, background: NDArray[Any], light: Light) -> 
     ----------
     before : float
         Returned if the brightness differs from it by less than a twentieth.
-    background : (D, n) array
-        From `sample_background`.
+    mean : float or None
+        Of the background, from `see_learned`; without it, nothing changes.
     light : Light
 
     Returns
     -------
     float
     """
-    if background.size == 0:
+    if mean is None:
         return before
-    mean = float(background.mean(dtype=np.float64)) * 255.0 / light.white
     without_black = max(_DOUBT * (mean - light.black) / _ORDINARY, _LEAST_SIGMAS * light.noise)
     brightness = min(max(min(mean / _ORDINARY, without_black), DARKEST), 1.0)
     return brightness if abs(brightness - before) > _NEW_BRIGHTNESS * before else before
-
-
-def has_colour(background: NDArray[Any], white: float) -> bool:
-    """Return whether a camera shows colours: at night, and in the infrared, all channels are often the same.
-
-    Parameters
-    ----------
-    background : (D, n) array
-        From `sample_background`.
-    white : float
-        Value of white.
-
-    Returns
-    -------
-    bool
-        Whether channels differ by two grey levels or more, so not by the rounding of codecs, in more than 1 % of the
-        pixels.
-    """
-    least = most = background[0]
-    for plane in background[1:]:  # np.ptp takes ten times as long for so few
-        least, most = np.minimum(least, plane), np.maximum(most, plane)
-    coloured = np.count_nonzero(most - least > _ROUNDING * white / 255.0)
-    return bool(coloured > _FEW_COLOURED * least.size)
 
 
 def follow_noise(before: float, sigma: float) -> float:
@@ -293,14 +281,3 @@ def change_light(
     """
     top = np.finfo(np.float32).max if colours.dtype.kind == "f" else np.iinfo(colours.dtype).max
     relight(0, len(where), colours, gains, np.float32(float(DARK) * white / 255), np.float32(top), dither, where)
-
-
-def _fold(differences: NDArray[np.int64], medians: Sequence[float]) -> NDArray[np.int64]:
-    """Return the histogram of the distances from the median of each channel's differences, of all channels."""
-    folded = np.zeros(2 * LEVELS + 1, np.int64)
-    for counts, median in zip(differences, medians, strict=True):
-        middle = round(median)
-        above, below = counts[middle:], counts[:middle][::-1]
-        folded[: above.size] += above
-        folded[1 : below.size + 1] += below
-    return folded

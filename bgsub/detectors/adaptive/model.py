@@ -174,6 +174,9 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
             self._begin(np.broadcast_to(np.zeros((), model.dtype), model.shape))  # takes no memory
         check_state(model, self._arrays, self._scalars, self._spans())  # before a frame does
         super().restore(model)
+        for detector in (self, self._inner):
+            if detector is not None and "colours" in detector._arrays:  # what saves time is known of another model
+                detector._calm[:], detector._occupied_rows[:], detector._occupied_rows_before[:] = 0, 1, 1
 
     def _inner_parameters(self, side: int) -> dict[str, Any]:
         return {**self._parameters, "smoothing": reduced_side(self._parameters["smoothing"], side)}
@@ -291,7 +294,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
         self._seen = _make_observation(size, channels, frame.dtype)
-        self._converged = np.zeros_like(self._seen.settled)
+        self._calm = np.zeros_like(self._seen.settled)
         self._final, self._near = (aligned_zeros(self._seen.raw.shape, np.uint8) for _ in range(2))
         self._votes, self._cells = np.empty(size, np.uint8), np.empty_like(self._arrays["static"])
         self._occupied_rows, self._occupied_rows_before = (np.ones(size[0], np.uint8) for _ in range(2))
@@ -314,7 +317,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
             arrays["mean_distances"],
             arrays["previous_raw"],
             arrays["foreground_ages"],
-            self._converged,
+            self._calm,
         )
 
     def _judgement(self, row: int, column: int) -> Judgement:

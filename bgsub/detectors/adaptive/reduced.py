@@ -15,9 +15,7 @@ from bgsub.detectors.adaptive._jit.enlarging import enlarge_rows
 from bgsub.detectors.adaptive._jit.squares import (
     SquareRule,
     Squares,
-    average_squares,
-    judge_squares,
-    learn_squares,
+    follow,
     mark_unlike,
 )
 from bgsub.frames import Frame, Mask
@@ -232,8 +230,6 @@ def follow_squares(planes: NDArray[Any], white: float, squares: Squares, previou
     sums = np.empty((len(planes) + 1, width), np.float32)
     colours, shares = np.empty_like(squares.means), np.empty_like(squares.limits)
     unit, side = np.float32(255.0 / white), square_side((height, width))
-    average_squares(planes, previous_mask, side, unit, allowed, squares, sums, colours, shares)
-    unlike = np.empty(squares.limits.shape, np.uint8)
     rule = SquareRule(
         young=np.uint16(_YOUNG),
         rate=np.float32(_SQUARE_RATE),
@@ -244,8 +240,8 @@ def follow_squares(planes: NDArray[Any], white: float, squares: Squares, previou
         stays=np.float32(_BUSY),
         occupied=np.float32(_OCCUPIED),
     )
-    judge_squares(colours, squares, rule, unlike)
-    learn_squares(colours, unlike, shares, allowed, squares, rule)
+    unlike = np.empty(squares.limits.shape, np.uint8)
+    follow(planes, previous_mask, side, unit, allowed, squares, rule, sums, colours, shares, unlike)
     return unlike
 
 
@@ -268,7 +264,9 @@ def add_unlike(
     """
     found: Mask = raw.copy()
     size = (raw.shape[0], raw.shape[1])
-    most = np.float32(_FAR * half_box)
+    # Differences of integers are integers.
+    least = np.float32(_FAR * half_box)
+    most = frame.dtype.type(least if frame.dtype.kind == "f" else min(int(least), np.iinfo(frame.dtype).max))
     run_bands(mark_unlike, size, threads, frame, background, unlike, square_side(size), most, found, light=_LIGHT)
     return found
 

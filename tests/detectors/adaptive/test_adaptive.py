@@ -10,7 +10,7 @@ from bgsub._jit.majority import IN_LARGE, IN_SMALL, Votes, make_square, vote_twi
 from bgsub._numba import JIT_ENABLED, compiled
 from bgsub._opencv import cv2
 from bgsub.detectors import create
-from bgsub.detectors.adaptive._jit.blocks import BLOCK, SETTLED, State
+from bgsub.detectors.adaptive._jit.blocks import BLOCK, CONVERGED, EMPTY, SETTLED, STEADY, State
 from bgsub.detectors.adaptive._jit.update import sort_slots
 from bgsub.detectors.adaptive.block_images import as_image
 from bgsub.detectors.adaptive.final_mask import find_outlines, scaled_side
@@ -111,9 +111,10 @@ def blocks_all(flags):
     return np.repeat(padded.reshape(-1, BLOCK).all(1), BLOCK)[: flags.size].reshape(flags.shape)
 
 
+@pytest.mark.parametrize("scored", [False, True])
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("size", [(1, 1), (5, 7)] if SMALL else [(1, 1), (5, 7), (9, 33), (8, 48)])
-def test_kernels_equal_plain_numpy(size, channels):
+def test_kernels_equal_plain_numpy(size, channels, scored):
     model = create("adaptive", smoothing=1, fill=False, ghosts=False, absorb_s=0.2, threads=1)
     video = noisy_video(70, size, channels, seed=5)
     if channels == 3:
@@ -125,12 +126,16 @@ def test_kernels_equal_plain_numpy(size, channels):
         reference = Reference(model)
         frames, before = model._scalars["frames"], model._arrays["previous_mask"].copy()
         order = frames % 32
-        score = np.empty(size, np.float32)
+        score = np.empty(size, np.float32) if scored else None
         mask = model.apply(frame if channels == 3 else frame[..., 0], score=score)
         density, slot, value, settled = reference.look(frame)
-        np.testing.assert_allclose(image(model, model._seen.density), density, rtol=1e-5, atol=1e-6)
-        np.testing.assert_allclose(score, 1 - density / 0.18, rtol=1e-4, atol=1e-4)
-        np.testing.assert_allclose(image(model, model._seen.kernel_value) / 255.0, value, atol=0.51 / 255)
+        if scored:
+            np.testing.assert_allclose(image(model, model._seen.density), density, rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(score, 1 - density / 0.18, rtol=1e-4, atol=1e-4)
+        known = np.ones_like(settled) if scored else ~settled
+        np.testing.assert_array_equal(image(model, model._seen.raw) != 0, density < 0.18)
+        np.testing.assert_allclose(image(model, model._seen.kernel_value)[known] / 255.0, value[known], atol=0.51 / 255)
+        np.testing.assert_array_equal(image(model, model._seen.nearest)[known], np.where(value > 0.5, slot, 255)[known])
         if (mask != 0).mean() > 0.6:
             continue  # a flood, which has a test of its own
         settled &= blocks_all(mask == 0)
@@ -189,16 +194,51 @@ def test_sorting_keeps_every_support_vector_and_brings_the_heaviest_up():
 
 
 @needs_compiler
-def test_converged_blocks_give_the_bits_of_blocks_that_are_computed():
+def test_calm_blocks_give_the_bits_of_blocks_that_are_computed():
     scene = street()
     quick, thorough = create("adaptive", threads=1), create("adaptive", threads=1)
+    seen = set()
     for t in range(120):
         frame = filmed(scene if t % 30 < 25 else with_square(scene, 6, 3 * (t % 30)), t, sigma=1.0)
         if t:
-            thorough._converged[:] = 0
+            thorough._calm[:] = 0
         masks = [model.apply(frame) for model in (quick, thorough)]
         assert (masks[0] == masks[1]).all()
-    assert quick._converged.any()
+        seen |= set(quick._calm.tolist())
+    assert seen == {0, EMPTY, STEADY, CONVERGED}
+    for name, array in quick._arrays.items():
+        assert (array == thorough._arrays[name]).all(), name
+
+
+@needs_compiler
+def test_a_model_that_has_learned_takes_another_state_as_a_new_one_does():
+    scene, random = street(), np.random.default_rng(0)
+    waves, still, new = (create("adaptive", threads=1) for _ in range(3))
+    for t in range(120):
+        moved = filmed(scene, t, sigma=0.0)
+        if 20 < t < 60:
+            moved[:20] = random.integers(0, 256, (20, *scene.shape[1:]))
+        waves.apply(moved)
+        still.apply(filmed(scene, t, sigma=0.0))
+    for model in (still, new):
+        model.restore(waves.snapshot())
+    for t in range(20):
+        frame = filmed(scene, t, sigma=0.0)
+        assert (still.apply(frame) == new.apply(frame)).all()
+    for name, array in still._arrays.items():
+        assert (array == new._arrays[name]).all(), name
+
+
+@needs_compiler
+@pytest.mark.parametrize("kind", ["uint8", "uint16", "float32"])
+def test_what_is_skipped_without_scores_changes_no_bit(kind):
+    scene, factor = street(), {"uint8": 1, "uint16": 257, "float32": 1 / 255}[kind]
+    quick, thorough = create("adaptive", threads=1), create("adaptive", threads=1)
+    score = np.empty(SIZE, np.float32)
+    for t in range(90):
+        frame = filmed(scene if t % 30 < 20 else with_square(scene, 6, 3 * (t % 30)), t, sigma=7.0)
+        frame = (frame.astype(np.float64) * factor).astype(kind)
+        assert (quick.apply(frame) == thorough.apply(frame, score=score)).all()
     for name, array in quick._arrays.items():
         assert (array == thorough._arrays[name]).all(), name
 

@@ -6,7 +6,7 @@ import pytest
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
-from bgsub.detectors.adaptive.exposure import DARKEST, Light, follow_brightness, sample_background
+from bgsub.detectors.adaptive.exposure import DARKEST, Light, follow_brightness, see_learned
 from tests.detectors.adaptive.test_adaptive import SIZE, street
 
 needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
@@ -89,16 +89,23 @@ def test_a_pixel_of_a_dark_scene_is_shown_as_it_is_judged():
 def test_brightness_is_a_share_of_an_ordinary_scene_s_and_changes_only_for_good_reason(
     level, before, expected, channels
 ):
-    background = np.full((channels, 500), level, np.uint8)
-    assert follow_brightness(before, background, Light(255.0, 0.0, 0.1)) == pytest.approx(expected)
-    assert follow_brightness(before, background[:, :0], Light(255.0, 0.0, 0.1)) == before
+    background, light = np.full((channels, 500), level, np.uint8), Light(0.0, 0.1)
+    learned = [see_learned(background, np.full(500, a, np.float32), 500, 255.0).mean for a in (1, 0)]
+    assert follow_brightness(before, learned[0], light) == pytest.approx(expected)
+    assert follow_brightness(before, learned[1], light) == before
 
 
-def test_only_learned_pixels_of_the_frame_are_sampled():
-    background, coefficients = np.full((3, 60 * 80 + 16), 9, np.uint8), np.ones(60 * 80 + 16, np.float32)
-    background[:, 60 * 80 :] = 255  # behind the last pixel
+@pytest.mark.parametrize(("dtype", "unit"), [(np.uint8, 1), (np.uint16, 257), (np.float32, 1 / 255)])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_only_learned_pixels_of_the_frame_are_seen_and_as_by_plain_numpy(channels, dtype, unit):
+    random, pixels = np.random.default_rng(0), 60 * 80
+    background = (random.integers(90, 94, (channels, pixels + 16)) * unit).astype(dtype)
+    coefficients = random.integers(0, 3, pixels + 16).astype(np.float32)
+    background[:, pixels:] = 255 * unit  # behind the last pixel
     background[:, :1000], coefficients[:1000] = 0, 0  # outside of the region that is looked at
-    few = sample_background(background, coefficients, 60 * 80)
-    assert 1000 < few.size < 3000
-    assert (few == 9).all()
-    assert sample_background(background, np.zeros_like(coefficients), 60 * 80).size == 0
+    some = np.arange(0, pixels, pixels * channels // 2000)
+    chosen = background.astype(np.float64)[:, some[coefficients[some] > 0]] / unit
+    learned = see_learned(background, coefficients, pixels, 255.0 * unit)
+    assert learned.mean == pytest.approx(chosen.mean())
+    assert learned.coloured == (channels == 3)
+    assert see_learned(background, np.zeros_like(coefficients), pixels, 255.0 * unit) == (None, False)

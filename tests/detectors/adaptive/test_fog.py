@@ -6,7 +6,7 @@ import pytest
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive._jit.exposure import Sample, see_light
-from bgsub.detectors.adaptive.exposure import Light, follow_black, follow_brightness, has_colour, make_sample
+from bgsub.detectors.adaptive.exposure import Light, follow_black, follow_brightness, make_sample, see_learned
 from bgsub.detectors.adaptive.shadows import Colours, Levels, mark_shadows
 from tests.detectors.adaptive.test_adaptive import SIZE, planes_of
 from tests.detectors.adaptive.test_dark import is_found, needs_compiler, video
@@ -71,13 +71,12 @@ def test_fog_comes_slowly():
 
 
 def test_the_light_of_fog_is_none_of_the_scene():
-    background = np.full((3, 500), 130, np.uint8)
-    assert follow_brightness(1.0, background, Light(255.0, 0.0, 0.1)) == 1
-    assert follow_brightness(1.0, background, Light(255.0, 90.0, 0.1)) == pytest.approx(0.5)
-    assert follow_brightness(1.0, background, Light(255.0, 90.0, 0.2)) == pytest.approx(0.6)  # kernels fit the noise
-    assert follow_brightness(1.0, background, Light(255.0, 90.0, 0.9)) == 1
-    assert follow_brightness(1.0, background // 4, Light(255.0, 30.0, 0.9)) == pytest.approx(0.32)
-    assert follow_brightness(1.0, background // 4, Light(255.0, 3.0, 0.0)) == pytest.approx(0.32)
+    assert follow_brightness(1.0, 130.0, Light(0.0, 0.1)) == 1
+    assert follow_brightness(1.0, 130.0, Light(90.0, 0.1)) == pytest.approx(0.5)
+    assert follow_brightness(1.0, 130.0, Light(90.0, 0.2)) == pytest.approx(0.6)  # kernels fit the noise
+    assert follow_brightness(1.0, 130.0, Light(90.0, 0.9)) == 1
+    assert follow_brightness(1.0, 32.0, Light(30.0, 0.9)) == pytest.approx(0.32)
+    assert follow_brightness(1.0, 32.0, Light(3.0, 0.0)) == pytest.approx(0.32)
 
 
 @pytest.mark.parametrize("channels", [1, 3])
@@ -103,19 +102,23 @@ def test_a_shadow_takes_nothing_of_the_light_of_fog(channels):
 @pytest.mark.parametrize(("dtype", "unit"), [(np.uint8, 1), (np.uint16, 257), (np.float32, 1 / 255)])
 def test_colour_is_more_than_rounding_in_more_than_a_few_pixels(dtype, unit):
     grey = np.repeat(np.random.default_rng(0).integers(5, 250, (1, 1000)), 3, 0).astype(np.float64)
-    white = 255.0 * unit
-    assert not has_colour((grey * unit).astype(dtype), white)
+
+    def has_colour(picture):
+        values = (picture * unit).astype(dtype)
+        return see_learned(values, np.ones(values.shape[1], np.float32), values.shape[1], 255.0 * unit).coloured
+
+    assert not has_colour(grey)
     rounded = grey.copy()
     rounded[0] += 1
-    assert not has_colour((rounded * unit).astype(dtype), white)
+    assert not has_colour(rounded)
     clock = grey.copy()
     clock[1, :9] += 50
-    assert not has_colour((clock * unit).astype(dtype), white)
+    assert not has_colour(clock)
     faint = grey.copy()
     faint[2, :500] -= 3
-    assert has_colour((faint * unit).astype(dtype), white)
-    assert not has_colour(grey[:1], white)
-    assert not has_colour(grey[:, :0], white)
+    assert has_colour(faint)
+    assert not has_colour(grey[:1])
+    assert not has_colour(grey[:, :0])
 
 
 @needs_compiler

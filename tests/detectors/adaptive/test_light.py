@@ -9,7 +9,7 @@ from bgsub._opencv import cv2
 from bgsub.detectors import create, load
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, count_onsets
-from bgsub.detectors.adaptive._jit.exposure import find_median
+from bgsub.detectors.adaptive._jit.exposure import LEVELS, find_median, find_spread
 from bgsub.detectors.adaptive._jit.shadows.darkening import REACH, Darkening, Images, count_brighter, find_darkened
 from bgsub.detectors.adaptive._jit.shadows.voting import OPENED, write_enlarged
 from bgsub.detectors.adaptive.detector import COLOUR_INTERVAL
@@ -52,6 +52,18 @@ def test_the_median_of_a_histogram_lies_within_its_bin():
             [i - 0.5 + (np.arange(1000 * n) + 0.5) / (1000 * max(n, 1)) for i, n in enumerate(numbers)]
         )
         assert find_median(numbers) == pytest.approx(max(0, values[(values.size - 1) // 2]), abs=0.002)
+
+
+@pytest.mark.parametrize("middles", [(-254, 3, 0), (-40, 3, 0), (250, -2, 1), (7,)])
+def test_the_spread_of_differences_is_that_around_the_median_of_each_channel(middles):
+    random = np.random.default_rng(0)
+    differences = [np.clip(random.normal(middle, 6, 1001).round(), -LEVELS, LEVELS) for middle in middles]
+    counts = np.stack([np.bincount((values + LEVELS).astype(int), minlength=2 * LEVELS + 1) for values in differences])
+    medians = [np.median(values) for values in differences]
+    away = np.concatenate([abs(values - middle) for values, middle in zip(differences, medians, strict=True)])
+    shift, spread = find_spread(counts)
+    assert shift == pytest.approx(max(np.abs(medians)), abs=0.5)  # within its bin
+    assert spread == pytest.approx(np.median(away), abs=0.5)
 
 
 @pytest.mark.parametrize("sigma", [1.0, 4.0, 12.0])

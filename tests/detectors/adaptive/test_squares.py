@@ -85,15 +85,16 @@ def test_squares_are_averaged_as_by_plain_numpy_where_that_is_needed(channels, f
     assert np.isnan(shares[1]).all()
 
 
-@pytest.mark.parametrize("side", [4, 8])
-def test_pixels_of_unlike_squares_that_are_far_from_the_background_are_marked(side):
-    random, size = np.random.default_rng(side), (19, 30)
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+@pytest.mark.parametrize(("side", "width"), [(4, 30), (8, 30), (4, 64), (8, 150)])
+def test_pixels_of_unlike_squares_that_are_far_from_the_background_are_marked(side, width, dtype):
+    random, size = np.random.default_rng(side), (19, width)
     unlike = random.choice([0, 255], (-(-size[0] // side), -(-size[1] // side))).astype(np.uint8)
-    frame, background = (random.integers(0, 100, (3, 640), dtype=np.uint8) for _ in range(2))
+    frame, background = (random.integers(0, 100, (3, 19 * width + 5)).astype(dtype) for _ in range(2))
     raw = np.full(size, 9, np.uint8)
     for first, last in ((0, 5), (5, 19)):
-        mark_unlike(first, last, frame, background, unlike, side, np.float32(60.0), raw)
-    far = np.abs(frame.astype(int) - background).max(0)[: size[0] * size[1]].reshape(size) > 60
+        mark_unlike(first, last, frame, background, unlike, side, dtype(60), raw)
+    far = np.abs(frame.astype(int) - background.astype(int)).max(0)[: size[0] * size[1]].reshape(size) > 60
     inside = unlike.repeat(side, 0).repeat(side, 1)[: size[0], : size[1]] != 0
     np.testing.assert_array_equal(raw, np.where(far & inside, 255, 9))
     assert 0 < (raw == 255).sum() < raw.size

@@ -2,7 +2,8 @@
 
 Pixels are processed in blocks of 64 that follow each other in memory, slot by slot, because most blocks of most
 frames need little. In a *settled* block every pixel matches a first slot that outweighs the rest: the other slots are
-not even read. Where the feedback has *converged* as well, it stays there. The inner loops have the form that
+not even read. Where no pixel was foreground or blinked lately, feedback has little to do, and
+nothing where it has *converged*. The inner loops have the form that
 `bgsub.detectors._jit.ring` explains.
 """
 
@@ -17,16 +18,20 @@ __all__ = [
     "BLOCK",
     "BYTE",
     "BYTES",
+    "CONVERGED",
     "DITHERS",
+    "EMPTY",
     "FACTOR_ONE",
     "FORGOTTEN",
     "LOWEST_BLINK_RATE",
     "NONE",
     "SETTLED",
+    "STEADY",
     "Observation",
     "State",
     "exponent_unit",
     "first_kernel_values",
+    "is_empty",
 ]
 
 BLOCK = 64
@@ -35,8 +40,13 @@ DITHERS = 61
 """Blocks of dither, which blocks of pixels take in turns."""
 SETTLED, FORGOTTEN = np.uint8(1), np.uint8(2)
 """States of a block: near to its first slots, or due to learn at once; 0 is neither."""
+EMPTY, STEADY, CONVERGED = np.uint8(1), np.uint8(2), np.uint8(3)
+"""How calm a block is: nothing was foreground in the frame before, in the raw mask or the final one; nor did anything
+blink lately; and feedback would change nothing as long as it is settled and background."""
 NONE = np.uint8(255)
 """Stands for a slot: there is none."""
+
+_WORD = 8  # bytes of a machine word
 
 # State in small integers: each unit is less than what a frame changes.
 FACTOR_ONE = np.float32(8000.0)  # a width factor of 1
@@ -65,9 +75,9 @@ class State(NamedTuple):
     """(N, BLOCK) u1: raw mask of the frame before."""
     foreground_ages: Any
     """(N, BLOCK) u2: frames that the pixel has been foreground without a break."""
-    converged: Any
-    """(N,) u1: 1 where feedback would change nothing in a block that is settled and all background. Not a part of
-    the saved model: it changes the time of a step only, and a loaded model finds it again."""
+    calm: Any
+    """(N,) u1: EMPTY, STEADY or CONVERGED where a block is known to be. Not a part of the saved model: it changes the
+    time of a step only, and a loaded model finds it again."""
 
 
 class Observation(NamedTuple):
@@ -87,6 +97,15 @@ class Observation(NamedTuple):
     """(N, BLOCK) u1: its kernel value in BYTEs; not in settled blocks."""
     settled: Any
     """(N,) u1: SETTLED where every pixel is background and near to its first slot; see FORGOTTEN."""
+
+
+@inlined
+def is_empty(row):
+    """Return whether every pixel of a block, (BLOCK,) u1, is 0."""
+    words, found = row.view(np.uint64), np.uint64(0)
+    for i in range(BLOCK // _WORD):  # LLVM vectorises the disjunction of words, not that of bytes
+        found |= words[i]
+    return found == 0
 
 
 @inlined

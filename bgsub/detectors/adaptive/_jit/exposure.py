@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled_views, inlined, part
+from bgsub._numba import compiled_views, inlined, part, prefetch
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 
 __all__ = [
@@ -14,7 +14,9 @@ __all__ = [
     "Sample",
     "compare",
     "count_ratios",
+    "find_colour",
     "find_median",
+    "find_spread",
     "relight",
     "see_light",
     "see_steps",
@@ -54,6 +56,19 @@ def _to_bin(value, last):
     return np.int32(max(value, np.float32(0.0)) + np.float32(0.5)) if value < np.float32(last) else np.int32(last)
 
 
+@inlined
+def _fetch_row(sample, y):
+    """Prefetch a row of the frame, of the background and of what is excluded: few of its pixels are in the cache."""
+    begin, end = y * sample.width, min(y + 1, sample.height) * sample.width
+    channels = sample.background.shape[0]
+    for x in range(begin, end, BLOCK):
+        prefetch(sample.excluded[x : x + BLOCK])
+        for c in range(channels):
+            prefetch(sample.background[c, x : x + BLOCK])
+    for x in range(begin * channels, end * channels, BLOCK):
+        prefetch(sample.frame[x : x + BLOCK])
+
+
 @compiled_views
 def compare(sample: Any, gains: Any, box: Any, differences: Any) -> Any:
     """Return how many pixels were compared, and how many of them match the background under gains.
@@ -73,6 +88,7 @@ def compare(sample: Any, gains: Any, box: Any, differences: Any) -> Any:
     compared, matched = 0, 0
     differences[:] = 0
     for y in range(sample.step // 2, sample.height, sample.step):
+        _fetch_row(sample, y + sample.step)
         for x in range(sample.step // 2, sample.width, sample.step):
             pixel = y * sample.width + x
             if sample.excluded[pixel] != 0:
@@ -107,6 +123,36 @@ def see_light(sample: Any) -> Any:
     return np.float64(least) * unit, total / max(count, 1) * unit
 
 
+@compiled_views
+def find_colour(background: Any, coefficients: Any, pixels: Any, step: Any, rounding: Any) -> Any:
+    """Return how many of every step-th pixel were learned, the sum of their values, and how many have colour.
+
+    Parameters
+    ----------
+    background : (D, at least `pixels`) array
+        Planes of the learned background.
+    coefficients : (at least `pixels`,) f4
+        0 for pixels that have learned nothing.
+    pixels, step : i8
+    rounding : f4
+        By which channels may differ that have the same value.
+    """
+    channels = background.shape[0]
+    learned, total, coloured = 0, np.float64(0.0), 0
+    for x in range(0, pixels, step):
+        if not coefficients[x] > np.float32(0.0):
+            continue
+        least = most = np.float32(background[0, x])
+        total += np.float64(least)
+        for c in range(1, channels):
+            value = np.float32(background[c, x])
+            total += np.float64(value)
+            least, most = min(least, value), max(most, value)
+        learned += 1
+        coloured += 1 if most - least > rounding else 0
+    return learned, total, coloured
+
+
 @part
 def _brightness(frame, start, channels):
     total = np.float32(0.0)
@@ -115,22 +161,13 @@ def _brightness(frame, start, channels):
     return total
 
 
-@inlined
-def _mean_step(frame, channels, lines, along, across, length, step, unit):
-    """Return the mean step between the pixels on both sides of the borders on some lines, 0 without borders.
-
-    Pixels of a line are `along` apart, lines `across`.
-    """
-    total, count = np.float64(0.0), 0
-    for line in range(step // 2, lines, step):
-        for x in range(_CODED, length - 1, _CODED):
-            at = line * across + x * along
-            before, left = _brightness(frame, at - 2 * along, channels), _brightness(frame, at - along, channels)
-            right, after = _brightness(frame, at, channels), _brightness(frame, at + along, channels)
-            around = np.float32(0.5) * (abs(left - before) + abs(after - right))
-            total += np.float64(min(max((abs(right - left) - around) * unit, -_LARGEST_STEP), _LARGEST_STEP))
-            count += 1
-    return total / max(count, 1)
+@part
+def _step_at(frame, at, along, channels, unit):
+    """Return the step between a pixel and the one before it, `along` numbers away, without those beside it."""
+    before, left = _brightness(frame, at - 2 * along, channels), _brightness(frame, at - along, channels)
+    right, after = _brightness(frame, at, channels), _brightness(frame, at + along, channels)
+    around = np.float32(0.5) * (abs(left - before) + abs(after - right))
+    return np.float64(min(max((abs(right - left) - around) * unit, -_LARGEST_STEP), _LARGEST_STEP))
 
 
 @compiled_views
@@ -141,14 +178,21 @@ def see_steps(sample: Any) -> Any:
     both: a fence has steps, too, but not in both directions. Below 0 or near it where no codec was.
     """
     frame, height, width, channels = sample.frame, sample.height, sample.width, sample.background.shape[0]
-    unit = sample.unit / np.float32(channels)
-    right = _mean_step(frame, channels, height, channels, width * channels, width, sample.step, unit)
-    down = _mean_step(frame, channels, width, width * channels, channels, height, sample.step, unit)
-    return min(right, down)
+    unit, row = sample.unit / np.float32(channels), width * channels
+    right, down, rights, downs = np.float64(0.0), np.float64(0.0), 0, 0
+    for y in range(sample.step // 2, height, sample.step):
+        for x in range(_CODED, width - 1, _CODED):
+            right += _step_at(frame, y * row + x * channels, channels, channels, unit)
+            rights += 1
+    for y in range(_CODED, height - 1, _CODED):  # by rows, as the frame lies in memory
+        for x in range(sample.step // 2, width, sample.step):
+            down += _step_at(frame, y * row + x * channels, row, channels, unit)
+            downs += 1
+    return min(right / max(rights, 1), down / max(downs, 1))
 
 
 @compiled_views
-def find_median(counts):
+def find_median(counts: Any) -> Any:
     """Return the median of a histogram (n,) i8, interpolated within its bin, whose middle is its index."""
     total = np.int64(0)
     for i in range(counts.shape[0]):
@@ -159,6 +203,41 @@ def find_median(counts):
             return max(0.0, i - 0.5 + (middle - np.float64(below)) / np.float64(counts[i]))
         below += counts[i]
     return 0.0
+
+
+@compiled_views
+def find_spread(differences: Any) -> Any:
+    """Return how far differences are from zero and from there.
+
+    Parameters
+    ----------
+    differences : (D, 2 * LEVELS + 1) i8
+        From `compare`.
+
+    Returns
+    -------
+    float, float
+        The largest median of a channel's, up or down, and the median of the distances from the median of their channel.
+    """
+    channels, bins = differences.shape
+    shift, total = 0.0, np.int64(0)
+    for c in range(channels):
+        shift = max(shift, abs(find_median(differences[c]) - LEVELS))
+        for i in range(bins):
+            total += differences[c, i]
+    middle, below = 0.5 * np.float64(total), np.int64(0)
+    for distance in range(bins):
+        count = np.int64(0)
+        for c in range(channels):
+            median = round(find_median(differences[c]))
+            if median + distance < bins:
+                count += differences[c, median + distance]
+            if 0 < distance <= median:
+                count += differences[c, median - distance]
+        if np.float64(below + count) >= middle and count > 0:
+            return shift, max(0.0, distance - 0.5 + (middle - np.float64(below)) / np.float64(count))
+        below += count
+    return shift, 0.0
 
 
 @compiled_views

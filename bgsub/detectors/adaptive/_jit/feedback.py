@@ -9,12 +9,16 @@ from bgsub.detectors.adaptive._jit.blocks import (
     BLINK_RATE_UNIT,
     BLOCK,
     BYTES,
+    CONVERGED,
+    EMPTY,
     FACTOR_ONE,
     FORGOTTEN,
     LOWEST_BLINK_RATE,
     SETTLED,
+    STEADY,
     exponent_unit,
     first_kernel_values,
+    is_empty,
 )
 
 __all__ = ["NEAR", "WIDEST", "feed_back", "rescore_settled", "rescore_touched", "spread"]
@@ -45,12 +49,13 @@ def _rescore(y, state, seen, unit, k):
         kernel_value[x] = np.int32(k[x] * BYTES + np.float32(0.5))
 
 
-@part
-def _count_nonzero(row):
-    found = 0
+@inlined
+def _is_full(row):
+    """Return whether no pixel of a block, (BLOCK,) u1, is 0."""
+    found = np.int32(0)
     for x in range(BLOCK):
-        found += 1 if row[x] != 0 else 0
-    return found
+        found = np.int32(found + (np.int32(1) if row[x] != 0 else np.int32(0)))
+    return found == np.int32(BLOCK)
 
 
 @part
@@ -60,7 +65,7 @@ def rescore_settled(first, last, state, seen, final, where, rule, k):
     for y in range(first, last):
         if seen.settled[y] != SETTLED:
             continue
-        if _count_nonzero(final[y]) != 0 or not (rule.everywhere or _count_nonzero(where[y]) == BLOCK):
+        if not is_empty(final[y]) or not (rule.everywhere or _is_full(where[y])):
             _rescore(y, state, seen, unit, k)
 
 
@@ -72,7 +77,7 @@ def rescore_touched(state: Any, seen: Any, touched: Any, gain: Any, k: Any) -> A
     """
     unit = exponent_unit(gain, seen.planes.shape[0])
     for y in range(touched.shape[0]):
-        if seen.settled[y] == SETTLED and _count_nonzero(touched[y]) != 0:
+        if seen.settled[y] == SETTLED and not is_empty(touched[y]):
             _rescore(y, state, seen, unit, k)
 
 
@@ -139,15 +144,38 @@ def spread(first, last, masks, columns, line):
 
 
 @inlined
-def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
+def _follow_distance(mean, distance):
+    """Return the running mean, i4, of the distance, u1, from the background."""
+    # Truncation makes a mean of small distances end at 0.
+    step = np.float32(distance) * np.float32(257.0) - np.float32(mean)
+    return np.int32(np.float32(mean) + _DISTANCE_RATE * step)
+
+
+@inlined
+def _follow_factor(factor, v, mean, lowest, factor_rate):
+    """Return the next width factor, f4, to be truncated, from blink rate and mean distance, i4.
+
+    R grows with v while it is below (1 + 4 d)^2 times the base, d the running mean of the distance, else it shrinks
+    slowly: after the feedback of R in SuBSENSE.
+    """
+    limit = np.float32(1.0) + _DISTANCE_SCALE * (np.float32(mean) * _DISTANCE_UNIT)
+    limit = limit * limit * lowest
+    r = np.float32(factor)
+    grow = factor_rate * (np.float32(max(v - _FREE, np.int32(0))) * BLINK_RATE_UNIT)
+    shrink = _SHRINK / (np.float32(v) * BLINK_RATE_UNIT)
+    r_new = r + (grow if r < limit else -shrink) * FACTOR_ONE + np.float32(0.5)
+    return min(max(r_new, lowest), WIDEST * FACTOR_ONE)
+
+
+@inlined
+def _feed_back_any(y, state, seen, final_row, near_row, where_row, rule):
     """Feed back in one block; return how many pixels have not converged and how many are due to be absorbed."""
-    one, half = np.float32(1.0), np.float32(0.5)
-    lowest, highest = rule.base, WIDEST * FACTOR_ONE
+    lowest, half = rule.base, np.float32(0.5)
     raw, distance = seen.raw[y], seen.distance[y]
     factors, blink_rates, distances = state.width_factors[y], state.blink_rates[y], state.mean_distances[y]
     previous_raw, ages = state.previous_raw[y], state.foreground_ages[y]
     everywhere, flicker, absorb, factor_rate = rule.everywhere, rule.flicker, rule.absorb, rule.factor_rate
-    active, due = 0, 0
+    active, due = np.int32(0), np.int32(0)
     for x in range(BLOCK):
         ok = everywhere | (where_row[x] != 0)
         foreground = final_row[x] != 0
@@ -159,21 +187,10 @@ def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
         change = _BLINK if blinks else -(_DECAY_IN_FOREGROUND if foreground else LOWEST_BLINK_RATE)
         v_new = min(max(v + change, LOWEST_BLINK_RATE), np.int32(65535))
         mean = np.int32(distances[x])
-        # Truncation makes a mean of small distances end at 0.
-        mean_new = np.int32(
-            np.float32(mean) + _DISTANCE_RATE * (np.float32(distance[x]) * np.float32(257.0) - np.float32(mean))
-        )
         # What passes says nothing of how far the background strays: with it, noise would widen kernels where it was.
-        mean_new = mean if foreground & (not stays) else mean_new
-        # R grows with v while it is below (1 + 4 d)^2 times the base, d the running mean of the distance, else it
-        # shrinks slowly: after the feedback of R in SuBSENSE.
-        limit = one + _DISTANCE_SCALE * (np.float32(mean_new) * _DISTANCE_UNIT)
-        limit = limit * limit * lowest
+        mean_new = mean if foreground & (not stays) else _follow_distance(mean, distance[x])
         r = np.float32(factors[x])
-        grow = factor_rate * (np.float32(max(v_new - _FREE, np.int32(0))) * BLINK_RATE_UNIT)
-        shrink = _SHRINK / (np.float32(v_new) * BLINK_RATE_UNIT)
-        r_new = r + (grow if r < limit else -shrink) * FACTOR_ONE + half
-        r_new = min(max(r_new, lowest), highest)
+        r_new = _follow_factor(factors[x], v_new, mean_new, lowest, factor_rate)
         age = np.int32(ages[x])
         age_new = min(age + np.int32(1), np.int32(65535)) if foreground else np.int32(0)
         blink_rates[x] = v_new if ok else v
@@ -181,27 +198,73 @@ def _feed_back_block(y, state, seen, final_row, near_row, where_row, rule):
         factors[x] = np.int32(r_new if ok else r)
         ages[x] = age_new if ok else age
         previous_raw[x] = raw[x] if ok else before
-        due += 1 if (age_new == absorb) & foreground else 0
+        # Counted in 32 bits: vectors have as many numbers as fit of the widest kind.
+        due = np.int32(due + (np.int32(1) if (age_new == absorb) & foreground else np.int32(0)))
         # At these values the next frame without foreground would change nothing: the block need not be visited.
-        active += 0 if (v_new == LOWEST_BLINK_RATE) & (mean_new == 0) & (r_new <= lowest + half) else 1
+        stands = (v_new == LOWEST_BLINK_RATE) & (mean_new == 0) & (r_new <= lowest + half)
+        active = np.int32(active + (np.int32(0) if stands else np.int32(1)))
     return active, due
 
 
+@inlined
+def _feed_back_empty(y, state, distance, rule):
+    """Feed back in a block without foreground, now or before; return how many pixels blink, and have not converged."""
+    lowest, factor_rate = rule.base, rule.factor_rate
+    factors, blink_rates, distances = state.width_factors[y], state.blink_rates[y], state.mean_distances[y]
+    blinking, active = np.int32(0), np.int32(0)
+    for x in range(BLOCK):
+        v = max(np.int32(blink_rates[x]) - LOWEST_BLINK_RATE, LOWEST_BLINK_RATE)
+        mean = _follow_distance(np.int32(distances[x]), distance[x])
+        r = _follow_factor(factors[x], v, mean, lowest, factor_rate)
+        blink_rates[x] = v
+        distances[x] = mean
+        factors[x] = np.int32(r)
+        blinking = np.int32(blinking + (np.int32(0) if v == LOWEST_BLINK_RATE else np.int32(1)))
+        stands = (mean == 0) & (r <= lowest + np.float32(0.5))
+        active = np.int32(active + (np.int32(0) if stands else np.int32(1)))
+    return blinking, active
+
+
+@inlined
+def _feed_back_steady(y, state, distance, rule):
+    """Do the same where no pixel blinked lately, either; return how many have not converged."""
+    lowest, factor_rate = rule.base, rule.factor_rate
+    factors, distances = state.width_factors[y], state.mean_distances[y]
+    active = np.int32(0)
+    for x in range(BLOCK):
+        mean = _follow_distance(np.int32(distances[x]), distance[x])
+        r = _follow_factor(factors[x], LOWEST_BLINK_RATE, mean, lowest, factor_rate)
+        distances[x] = mean
+        factors[x] = np.int32(r)
+        stands = (mean == 0) & (r <= lowest + np.float32(0.5))
+        active = np.int32(active + (np.int32(0) if stands else np.int32(1)))
+    return active
+
+
 @part
-def feed_back(first, last, state, seen, final, near, where, rule):
+def feed_back(first, last, state, seen, final, near, where, rule, zeros):
     """Feed the final mask back into width factors and blink rates.
 
-    A block with foreground of the age of absorption is to learn now. For the parameters see `update.update`.
+    A block with foreground of the age of absorption is to learn now. `zeros`, (BLOCK,) u1, is that; for the other
+    parameters see `update.update`.
     """
     for y in range(first, last):
-        settled = seen.settled[y] == SETTLED
-        if settled and state.converged[y] != 0:
+        settled, calm = seen.settled[y] == SETTLED, state.calm[y]
+        if settled and calm == CONVERGED:
             continue
-        if settled:
-            distance = seen.distance[y]
-            for x in range(BLOCK):
-                distance[x] = np.uint8(0)
-        active, due = _feed_back_block(y, state, seen, final[y], near[y], where[y], rule)
-        state.converged[y] = np.uint8(1 if settled and active == 0 else 0)
-        if due != 0:
-            seen.settled[y] = FORGOTTEN
+        empty = settled or (rule.everywhere and is_empty(seen.raw[y]) and is_empty(final[y]))
+        distance = zeros if settled else seen.distance[y]
+        if empty and calm >= STEADY:
+            active = _feed_back_steady(y, state, distance, rule)
+            state.calm[y] = CONVERGED if active == 0 else STEADY
+        elif empty and calm == EMPTY:
+            blinking, active = _feed_back_empty(y, state, distance, rule)
+            state.calm[y] = EMPTY if blinking != 0 else (CONVERGED if active == 0 else STEADY)
+        else:
+            if settled:
+                for x in range(BLOCK):
+                    seen.distance[y, x] = np.uint8(0)
+            active, due = _feed_back_any(y, state, seen, final[y], near[y], where[y], rule)
+            state.calm[y] = EMPTY if empty else np.uint8(0)
+            if due != 0:
+                seen.settled[y] = FORGOTTEN

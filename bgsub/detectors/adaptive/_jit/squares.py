@@ -4,9 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled, compiled_views, part
+from bgsub._numba import compiled, compiled_views, inlined, part
+from bgsub.detectors.adaptive._jit.blocks import BLOCK, is_empty
 
-__all__ = ["SquareRule", "Squares", "average_squares", "judge_squares", "learn_squares", "mark_unlike"]
+__all__ = ["SquareRule", "Squares", "average_squares", "follow", "judge_squares", "learn_squares", "mark_unlike"]
+
+_CHUNK = BLOCK  # pixels of a row that are compared together
 
 
 class Squares(NamedTuple):
@@ -195,6 +198,49 @@ def learn_squares(colours: Any, unlike: Any, shares: Any, allowed: Any, squares:
             squares.ages[y, x] = min(age + 1, 65535)
 
 
+@compiled_views
+def follow(
+    frame: Any,
+    mask: Any,
+    side: Any,
+    unit: Any,
+    allowed: Any,
+    squares: Any,
+    rule: Any,
+    sums: Any,
+    colours: Any,
+    shares: Any,
+    unlike: Any,
+) -> Any:
+    """Average squares, judge them and learn them: each call from Python takes some microseconds."""
+    average_squares(frame, mask, side, unit, allowed, squares, sums, colours, shares)
+    judge_squares(colours, squares, rule, unlike)
+    learn_squares(colours, unlike, shares, allowed, squares, rule)
+
+
+@inlined
+def _mark(frame, background, first, chosen, most, out):
+    """Mark chosen pixels of a row, from pixel `first` on, that are farther from the background than `most`."""
+    kind = frame.dtype.type
+    for c in range(frame.shape[0]):
+        seen, learned = frame[c, first : first + _CHUNK], background[c, first : first + _CHUNK]
+        for x in range(_CHUNK):
+            a, b, before, here = seen[x], learned[x], out[x], chosen[x]
+            far = (kind(max(a, b) - min(a, b)) > most) & (here != 0)
+            out[x] = np.uint8(255) if far else before
+
+
+@inlined
+def _mark_few(frame, background, first, chosen, most, out):
+    """Do the same in a row of any number of pixels."""
+    kind = frame.dtype.type
+    for c in range(frame.shape[0]):
+        for x in range(out.shape[0]):
+            a, b = frame[c, first + x], background[c, first + x]
+            if chosen[x] != 0 and kind(max(a, b) - min(a, b)) > most:
+                out[x] = np.uint8(255)
+
+
 @compiled
 def mark_unlike(first_row, last_row, frame, background, unlike, side, most, raw):
     """Make the pixels of unlike squares raw foreground that are not near the background's heaviest colour.
@@ -207,21 +253,27 @@ def mark_unlike(first_row, last_row, frame, background, unlike, side, most, raw)
         From `judge_squares`.
     side : i8
         Of the squares.
-    most : f4
-        Largest difference of a channel that is near, in the frame's units.
+    most : scalar of the frame's dtype
+        Largest difference of a channel that is near.
     raw : (H, W) u1
         Written: 255 where so.
     """
-    channels, width = frame.shape[0], raw.shape[1]
+    width = raw.shape[1]
+    chosen, found = np.empty(width, np.uint8), False
     for y in range(first_row, last_row):
-        row = unlike[y // side]
-        for square in range(row.shape[0]):
-            if row[square] == 0:
-                continue
-            for x in range(square * side, min((square + 1) * side, width)):
-                pixel = y * width + x
-                farthest = np.float32(0.0)
-                for c in range(channels):
-                    farthest = max(farthest, abs(np.float32(frame[c, pixel]) - np.float32(background[c, pixel])))
-                if farthest > most:
-                    raw[y, x] = 255
+        if y == first_row or y % side == 0:
+            row, found = unlike[y // side], False
+            for square in range(row.shape[0]):
+                found = found or row[square] != 0
+                for x in range(square * side, min((square + 1) * side, width)):
+                    chosen[x] = row[square]
+        if not found:
+            continue
+        if width < _CHUNK:
+            _mark_few(frame, background, y * width, chosen, most, raw[y])
+            continue
+        for begin in range(0, width, _CHUNK):
+            x = min(begin, width - _CHUNK)  # the last ones may overlap: marks stay
+            part = chosen[x : x + _CHUNK]
+            if not is_empty(part):
+                _mark(frame, background, y * width + x, part, most, raw[y, x : x + _CHUNK])

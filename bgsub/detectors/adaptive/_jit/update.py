@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import claim, compiled, inlined, part
+from bgsub._numba import claim, compiled, inlined, part, prefetch
 from bgsub.detectors.adaptive._jit.blocks import (
     BLOCK,
     BYTE,
@@ -91,6 +91,8 @@ class _Scratch(NamedTuple):
     """(W + 2 * NEAR,) u1, all 0: columns with foreground"""
     line: Any
     """(W + 2 * NEAR,) u1: a row of pixels near foreground"""
+    zeros: Any
+    """u1, all 0"""
 
 
 @inlined
@@ -111,12 +113,32 @@ def _learn_settled(y, state, planes, unit, heavier, drift, noise, scratch):
 
 
 @inlined
+def _fetch(y, last, state, seen):
+    """Prefetch what learning a block needs: the hardware cannot predict which one is next."""
+    if y >= last:
+        return
+    slots, channels = state.coefficients.shape[0], seen.planes.shape[0]
+    prefetch(state.coefficients[0, y])
+    for c in range(channels):
+        prefetch(state.colours[0, c, y])
+        prefetch(seen.planes[c, y])
+    if seen.settled[y] == SETTLED:
+        return
+    prefetch(seen.nearest[y])
+    prefetch(seen.kernel_value[y])
+    for j in range(1, slots):
+        prefetch(state.coefficients[j, y])
+        for c in range(channels):
+            prefetch(state.colours[j, c, y])
+
+
+@inlined
 def _choose_slots(final_row, ages, where_row, nearest, rule, scratch):
     """Choose the slots that learn: of background, and of foreground old enough to be absorbed. Return how many."""
     everywhere, absorb = rule.everywhere, rule.absorb
     chosen, fresh, lowest, mass, own = scratch.chosen, scratch.fresh, scratch.lowest, scratch.mass, scratch.own
     zero, largest = np.float32(0.0), np.float32(3.0e38)
-    learning = 0
+    learning = np.int32(0)
     for x in range(BLOCK):
         absorbed = (absorb > np.int32(0)) & (np.int32(ages[x]) >= absorb)
         learns = (everywhere | (where_row[x] != 0)) & ((final_row[x] == 0) | absorbed)
@@ -126,7 +148,7 @@ def _choose_slots(final_row, ages, where_row, nearest, rule, scratch):
         mass[x] = zero
         own[x] = zero
         lowest[x] = largest
-        learning += 1 if learns else 0
+        learning = np.int32(learning + (np.int32(1) if learns else np.int32(0)))
     return learning
 
 
@@ -164,7 +186,7 @@ def _grow(first_coefficients, ages, kernel_value, rule, heavier, drift, scratch)
     absorb, share = rule.absorb, rule.share
     chosen, fresh, weakest = scratch.chosen, scratch.fresh, scratch.weakest
     lowest, mass, own, rates = scratch.lowest, scratch.mass, scratch.own, scratch.rates
-    weak_first = 0
+    weak_first = np.int32(0)
     for x in range(BLOCK):
         absorbed = (absorb > np.int32(0)) & (np.int32(ages[x]) >= absorb)
         total = mass[x]
@@ -179,7 +201,8 @@ def _grow(first_coefficients, ages, kernel_value, rule, heavier, drift, scratch)
         rates[x] = one if fresh[x] != 0 else rate
         own[x] = grown
         leading = grown if index == np.uint8(0) else first_coefficients[x]
-        weak_first += 0 if (leading > zero) & (leading >= share * total) else 1
+        leads = (leading > zero) & (leading >= share * total)
+        weak_first = np.int32(weak_first + (np.int32(0) if leads else np.int32(1)))
     return weak_first == 0
 
 
@@ -193,11 +216,11 @@ def _store(y, state, planes, noise, scratch):
     for j in range(state.coefficients.shape[0]):
         slot = np.uint8(j)
         a = state.coefficients[j, y]
-        users = 0
+        users = np.int32(0)
         for x in range(BLOCK):
             weight, grown = a[x], own[x]
             a[x] = grown if chosen[x] == slot else weight
-            users += 1 if chosen[x] == slot else 0
+            users = np.int32(users + (np.int32(1) if chosen[x] == slot else np.int32(0)))
         if users != 0:
             for c in range(planes.shape[0]):
                 p, s = planes[c, y], state.colours[j, c, y]
@@ -221,6 +244,7 @@ def _learn(first, last, state, seen, final, where, rule, scratch):
         waits = (np.int64(y) + step) % every != 0
         if waits and (rule.everywhere or settled):
             continue
+        _fetch(y + every, last, state, seen)
         heavier, drift = np.float32(rule.one_new * np.float32(every)), np.float32(rule.drift * np.float32(every))
         # Integers would never move by less than half a level; truncation after dither moves them right on average.
         noise = dither[(np.int64(y) * np.int64(37) + step * np.int64(23)) % np.int64(DITHERS)]
@@ -259,14 +283,14 @@ def sort_slots(first, last, state, share, step, swapped, mass):
         for i in range(1, slots):
             j = slots - i  # upwards, so that the heaviest reaches the first slot in one pass
             upper, lower = coefficients[j - 1, y], coefficients[j, y]
-            swaps = 0
+            swaps = np.int32(0)
             for x in range(BLOCK):
                 above, below = upper[x], lower[x]
                 rises = below > above
                 swapped[x] = np.uint8(1) if rises else np.uint8(0)
                 upper[x] = below if rises else above
                 lower[x] = above if rises else below
-                swaps += 1 if rises else 0
+                swaps = np.int32(swaps + (np.int32(1) if rises else np.int32(0)))
             if swaps != 0:
                 for c in range(channels):
                     s, t = colours[j - 1, c, y], colours[j, c, y]
@@ -282,9 +306,10 @@ def sort_slots(first, last, state, share, step, swapped, mass):
             a = coefficients[j, y]
             for x in range(BLOCK):
                 mass[x] += a[x]
-        weak = 0
+        weak = np.int32(0)
         for x in range(BLOCK):
-            weak += 0 if (heaviest[x] > np.float32(0.0)) & (heaviest[x] >= share * mass[x]) else 1
+            leads = (heaviest[x] > np.float32(0.0)) & (heaviest[x] >= share * mass[x])
+            weak = np.int32(weak + (np.int32(0) if leads else np.int32(1)))
         state.dominant[y] = np.uint8(1 if weak == 0 else 0)
 
 
@@ -293,7 +318,7 @@ def _update(first, last, state, seen, masks, where, rule, scratch):
     """Learn one frame in a band of blocks."""
     spread(first, last, masks, scratch.columns, scratch.line)
     rescore_settled(first, last, state, seen, masks.blocks, where, rule, scratch.own)
-    feed_back(first, last, state, seen, masks.blocks, masks.near, where, rule)
+    feed_back(first, last, state, seen, masks.blocks, masks.near, where, rule, scratch.zeros)
     _learn(first, last, state, seen, masks.blocks, where, rule, scratch)
     sort_slots(first, last, state, rule.share, rule.step, scratch.chosen, scratch.mass)
 
@@ -318,6 +343,8 @@ def update(bands, state, seen, masks, where, rule):
     span = masks.image.shape[1] + 2 * NEAR
     columns = np.empty(span, np.uint8)
     columns[:] = np.uint8(0)
+    zeros = np.empty(BLOCK, np.uint8)
+    zeros[:] = np.uint8(0)
     scratch = _Scratch(
         np.empty(BLOCK, np.uint8),
         np.empty(BLOCK, np.uint8),
@@ -328,6 +355,7 @@ def update(bands, state, seen, masks, where, rule):
         np.empty(BLOCK, np.float32),
         columns,
         np.empty(span, np.uint8),
+        zeros,
     )
     first, last = claim(bands)
     while first < last:
