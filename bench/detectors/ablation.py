@@ -17,6 +17,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from bgsub._jit.majority import IN_MIDDLE
 from bgsub._opencv import cv2
 from bgsub.bench import make_frames
 from bgsub.detectors.adaptive import camera, exposure, final_mask, ghosts, lighting, model, reduced, shadows
@@ -46,9 +47,15 @@ class SearchesEvenly(adaptive.Adaptive):
         return bool(self._scalars["frames"] % longest == 0)
 
 
-def never_static(dynamics: Any, age: int, side: int, threads: int, static: Any) -> None:
+def never_static(dynamics: Any, age: int, sides: Any, threads: int, static: Any) -> None:
     """Use the large square everywhere."""
     static[:] = 0
+
+
+def small_or_large(dynamics: Any, age: int, sides: Any, threads: int, static: Any) -> None:
+    """Use large squares where small ones do not count."""
+    final_mask.find_static(dynamics, age, sides, threads, static)
+    static[static == IN_MIDDLE] = 0
 
 
 def no_details(final: Any, occupied_rows: Any, *others: Any) -> None:
@@ -83,6 +90,7 @@ VARIANTS: list[Variant] = [
     ("squares know no hue", {(reduced, "_count_features"): lambda channels: channels}, {}, _PLAIN),
     ("no smoothing, holes or ghosts", {}, {"smoothing": 1, "fill": False, "ghosts": False}, _PLAIN),
     ("large square only", {(adaptive, "find_static"): never_static}, {}, _PLAIN),
+    ("no middle square", {(adaptive, "find_static"): small_or_large}, {}, _PLAIN),
     ("small square everywhere", {(final_mask, "_ONSETS"): _NEVER, (final_mask, "_YOUNG"): 0}, {}, _PLAIN),
     ("small square where widths are low", {(final_mask, "_YOUNG"): _NEVER}, {}, _PLAIN),
     ("outlines never follow small squares alone", {(final_mask, "_HOLES"): -1.0}, {}, _PLAIN),

@@ -6,9 +6,9 @@ are fast on:
 
 - `median` adds up the columns around every pixel in bytes, of which a processor adds dozens at once. It is the faster
   one for any mask, up to the side `LARGEST`, and is used in post-processing.
-- `vote_twice` moves one sum along the row, for which the side does not matter, and only where the mask has enough
-  foreground nearby. It is the faster one for large squares on masks that are mostly empty, and votes in squares of two
-  sizes, for which much of the work is the same; `adaptive` uses it for its final mask.
+- `vote_thrice` adds up squares by doubling, for which the side matters little, and only where the mask has enough
+  foreground nearby. It is the faster one for large squares on masks that are mostly empty, and votes in squares of
+  three sizes, for which much of the work is the same; `adaptive` uses it for its final mask.
 """
 
 from typing import Any, NamedTuple
@@ -17,18 +17,30 @@ import numpy as np
 
 from bgsub._numba import compiled, inlined, part
 
-__all__ = ["CELL", "IN_LARGE", "IN_SMALL", "LARGEST", "Square", "Votes", "make_square", "median", "vote_twice"]
+__all__ = [
+    "CELL",
+    "IN_LARGE",
+    "IN_MIDDLE",
+    "IN_SMALL",
+    "LARGEST",
+    "Square",
+    "Squares",
+    "Votes",
+    "make_square",
+    "median",
+    "vote_thrice",
+]
 
 LARGEST = 15
 """Largest side of `median`, whose square a byte can count."""
 
 CELL = 4
-"""Pixels of the side of a cell, in which `vote_twice` counts small squares or not and says what it found."""
-IN_SMALL, IN_LARGE = np.uint8(1), np.uint8(2)
+"""Pixels of the side of a cell, in which `vote_thrice` counts smaller squares or not and says what it found."""
+IN_SMALL, IN_MIDDLE, IN_LARGE = np.uint8(1), np.uint8(2), np.uint8(4)
 """Bits of a cell."""
 
 _FULL = np.uint32(0xFFFFFFFF)
-_SEGMENT = 64  # pixels of a row that `vote_twice` skips or visits together
+_SEGMENT = 64  # pixels of a row that `vote_thrice` skips or visits together
 
 
 class Square(NamedTuple):
@@ -38,12 +50,20 @@ class Square(NamedTuple):
     least: int  # foreground pixels that make a majority
 
 
+class Squares(NamedTuple):
+    """The squares in which `vote_thrice` votes, none of which reaches farther than the large one."""
+
+    large: Square
+    middle: Square
+    small: Square
+
+
 class Votes(NamedTuple):
-    """Result of `vote_twice`."""
+    """Result of `vote_thrice`."""
 
     mask: Any  # (H, W) u1, written: 255 where a majority is foreground, else 0
     filled: Any  # (H,) u1, written: 0 for a row of `mask` that is empty for certain, else 1
-    cells: Any  # (ceil(H / 4), ceil(W / 4)) u1, written: IN_SMALL, IN_LARGE where such a square has a majority
+    cells: Any  # (ceil(H / 4), ceil(W / 4)) u1, written: bits of the squares that have a majority in each cell
 
 
 class Sums(NamedTuple):
@@ -284,17 +304,17 @@ def _vote(first_row, last_row, mask, counts, square, sums, votes):
 
 
 @inlined
-def _spread_cells(cells, allowed):
-    """Write the value of each cell of 4 pixels, 0 or 255, to all of them, which are a word of `allowed`."""
+def _spread_cells(cells, bit, allowed):
+    """Write 255 to all pixels of the cells of 4 pixels, a word of `allowed`, that hold a bit, else 0."""
     for cell in range(cells.shape[0]):
-        allowed[cell] = _FULL if cells[cell] != 0 else np.uint32(0)
+        allowed[cell] = _FULL if cells[cell] == bit else np.uint32(0)
 
 
 @inlined
-def _mark_row(row, fine_row, line):
+def _mark_row(row, middle_row, small_row, line):
     """Add the bits of a row of pixels to those of the rows above it in the same cells."""
     for x in range(row.shape[0]):
-        line[x] |= (fine_row[x] & IN_SMALL) | (row[x] & IN_LARGE)
+        line[x] |= (small_row[x] & IN_SMALL) | (middle_row[x] & IN_MIDDLE) | (row[x] & IN_LARGE)
 
 
 @inlined
@@ -307,43 +327,47 @@ def _write_cells(line, cells):
 
 
 @part
-def _merge(first, last, fine, where, votes, allowed, line):
-    """Add the small squares' votes where they count, and note what was found in each cell.
+def _merge(first, last, middle, small, where, votes, lines):
+    """Add the smaller squares' votes where they count, and note what was found in each cell.
 
-    allowed, line : (CELL * cells of a row,) u1, scratch
+    lines : (3, CELL * cells of a row) u1, scratch
     """
     height, width = votes.mask.shape
+    small_allowed, middle_allowed, line = lines[0], lines[1], lines[2]
     for cell in range(first, last):
         top, bottom, filled = CELL * cell, min(CELL * (cell + 1), height), np.uint8(0)
         for y in range(top, bottom):
-            votes.filled[y] |= fine.filled[y]
+            votes.filled[y] |= middle.filled[y] | small.filled[y]
             filled |= votes.filled[y]
         if filled == 0:
             votes.cells[cell] = np.uint8(0)
             continue
-        _spread_cells(where[cell], allowed.view(np.uint32))
+        _spread_cells(where[cell], IN_SMALL, small_allowed.view(np.uint32))
+        _spread_cells(where[cell], IN_MIDDLE, middle_allowed.view(np.uint32))
         line[:] = np.uint8(0)
         for y in range(top, bottom):
-            fine_row, row = fine.mask[y], votes.mask[y]
-            _mark_row(row, fine_row, line)
+            row, middle_row, small_row = votes.mask[y], middle.mask[y], small.mask[y]
+            _mark_row(row, middle_row, small_row, line)
             for x in range(width):
-                row[x] = row[x] | (fine_row[x] & allowed[x])
+                other = middle_row[x] & middle_allowed[x]
+                row[x] = row[x] | other | (small_row[x] & small_allowed[x])
+                small_row[x] = other | (small_row[x] & ~middle_allowed[x])
         _write_cells(line.view(np.uint32), votes.cells[cell])
 
 
 @compiled
-def vote_twice(
+def vote_thrice(
     first,  # rows of cells
     last,
     mask,  # (H, W) u1: 0 and 255
-    large,  # Square
-    small,  # Square, whose reach is at most that of the large one
-    where,  # (ceil(H / 4), ceil(W / 4)) u1: 255 in cells of 4x4 pixels where small squares count too, else 0
-    scratch,  # (H, W) u1
+    squares,  # Squares
+    where,  # (ceil(H / 4), ceil(W / 4)) u1: IN_SMALL or IN_MIDDLE in cells where these squares count, too, else 0
+    smaller,  # (2, H, W) u1, written: what middle squares found where they count, elsewhere small ones; and scratch
     votes,  # Votes, written
 ):
-    """Vote in large squares and, where `where` is set, in small ones: either majority makes a pixel foreground."""
+    """Vote in large squares and, where `where` says so, in smaller ones: either majority makes a pixel foreground."""
     height, width = mask.shape
+    large, middle, small = squares.large, squares.middle, squares.small
     first_row, last_row = CELL * first, min(CELL * last, height)
     segments = (width + _SEGMENT - 1) // _SEGMENT
     counts = np.empty((last_row - first_row + 2 * large.reach, segments + 1), np.int64)
@@ -357,8 +381,9 @@ def vote_twice(
         np.empty(span, np.uint16),
     )
     _vote(first_row, last_row, mask, counts, large, sums, votes)
-    unused = votes.cells[:0]  # the cells of both are written below
-    fine = Votes(scratch, np.empty(height, np.uint8), unused)
-    _vote(first_row, last_row, mask, counts[large.reach - small.reach :], small, sums, fine)
-    allowed, line = np.empty(CELL * where.shape[1], np.uint8), np.empty(CELL * where.shape[1], np.uint8)
-    _merge(first, last, fine, where, votes, allowed, line)
+    unused = votes.cells[:0]  # the cells of all are written below
+    in_small = Votes(smaller[0], np.empty(height, np.uint8), unused)
+    in_middle = Votes(smaller[1], np.empty(height, np.uint8), unused)
+    _vote(first_row, last_row, mask, counts[large.reach - middle.reach :], middle, sums, in_middle)
+    _vote(first_row, last_row, mask, counts[large.reach - small.reach :], small, sums, in_small)
+    _merge(first, last, in_middle, in_small, where, votes, np.empty((3, CELL * where.shape[1]), np.uint8))

@@ -5,6 +5,7 @@ import pytest
 
 from bench.detectors.ablation import VARIANTS, changed
 from bench.detectors.cut import FRAMES, KINDS, backwards, busy_starts
+from bench.detectors.pasted import cut_out, paste
 from bench.detectors.sensitivity import CONSTANTS, FACTORS, scaled
 from bench.detectors.spoiled import WAYS, dark
 from bench.detectors.turned import MOVES, STANDS, TURNS, window
@@ -84,3 +85,16 @@ def test_a_camera_that_stands_does_not_move():
     lefts = [window(MOVES["turns and stands"], (240, 320), index)[1].start for index in range(STANDS + TURNS + 9)]
     assert set(lefts[: STANDS + 1]) == {0}
     assert set(lefts[STANDS + TURNS :]) == {120}
+
+
+@pytest.mark.parametrize("height", [20, 60, 200])
+def test_objects_are_pasted_with_their_colours_and_nothing_else_changes(height):
+    """A blue square of a third of the frame's height, in frames smaller and larger than the background."""
+    frame, labels = np.full((60, 80, 3), 30, np.uint8), np.zeros((60, 80), np.uint8)
+    frame[20:40, 30:50], labels[20:40, 30:50] = (200, 0, 0), 255
+    pasted, opacity = paste(np.full((100, 120), 90, np.uint8), cut_out(frame, labels, height))
+    assert (pasted[opacity == 0] == 90).all()
+    assert abs(pasted[opacity > 0.999] - np.array((200.0, 0.0, 0.0))).max() <= 1
+    assert (opacity > 0.5).sum() == pytest.approx((height / 3) ** 2, rel=0.2)
+    rows, columns = np.nonzero(opacity > 0.5)
+    assert (rows.mean(), columns.mean()) == pytest.approx((55, 60), abs=1.5)

@@ -14,7 +14,6 @@ from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image
 from bgsub.detectors.adaptive.camera import CameraFollower
 from bgsub.detectors.adaptive.final_mask import (
-    FINE_PX,
     Dynamics,
     clean,
     find_details,
@@ -22,6 +21,7 @@ from bgsub.detectors.adaptive.final_mask import (
     find_static,
     follow_onsets,
     scaled_side,
+    scaled_sides,
 )
 from bgsub.detectors.adaptive.ghosts import Learned, Turnover, count_turnover, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
@@ -87,9 +87,10 @@ class Adaptive(CameraFollower):
        pixels whose mean, in a channel or in the difference of two, is more than rho standard deviations from the
        learned one; rho follows the share of such frames, 0.005, as NORMA's threshold does. Then the majority in a
        large square, and in a small one where small squares seldom have a majority away from large ones (mean per cell
-       of 4x4 pixels and frame below 0.002, where 1 counts that begins out of nothing, and 0.02 what goes on), in that
-       one alone where the raw mask fills what is found; enclosed holes are filled. Sides grow with the frame's area to
-       the power 0.35. Masks also show, without learning from it, what is most of a 3x3 square beside all that.
+       of 4x4 pixels and frame below 0.002, where 1 counts that begins out of nothing, and 0.02 what goes on), else in
+       a middle one where this holds for middle squares, by as much less as they are larger; in these alone where the
+       raw mask fills what is found; enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
+       Masks also show, without learning from it, what is most of a 3x3 square beside all that.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
@@ -108,7 +109,7 @@ class Adaptive(CameraFollower):
        the colour suffices where what is brighter than the background, and no shadow, seldom has it. Where the camera
        shows no colours, textures have to be more alike.
 
-    The state takes slots * (channels + 4) + 10.4 bytes per pixel for uint8 frames, 31 for three slots in colour, and
+    The state takes slots * (channels + 4) + 10.7 bytes per pixel for uint8 frames, 32 for three slots in colour, and
     55 for each square of pixels in colour, 15 in grey: less than a byte per pixel at 320x240.
 
     Raises
@@ -240,13 +241,12 @@ class Adaptive(CameraFollower):
 
         Like filled holes, they have no vote on what is shadow: with one, the borders of shadows would stay.
         """
-        side = scaled_side(self._parameters["smoothing"], self._size)
+        side, threads = scaled_sides(self._parameters["smoothing"], self._size).small, self._parameters["threads"]
         if side == 1:
             detailed[:] = final
             return occupied_rows
-        fine, threads = min(scaled_side(FINE_PX, self._size), side), self._parameters["threads"]
         detailed_rows = np.empty_like(occupied_rows)
-        find_details(final, occupied_rows, raw, self._arrays["static"], fine, threads, detailed, detailed_rows)
+        find_details(final, occupied_rows, raw, self._arrays["static"], side, threads, detailed, detailed_rows)
         self._confine(detailed, None)
         self._keep_stage(DETAILS, detailed)
         return detailed_rows
@@ -295,13 +295,13 @@ class Adaptive(CameraFollower):
         """Return the final mask of a raw one, within the region."""
         parameters = self._parameters
         final = as_image(self._final, self._size)
-        side, fine = scaled_side(parameters["smoothing"], self._size), scaled_side(FINE_PX, self._size)
-        fill, threads, rows = parameters["fill"], parameters["threads"], self._occupied_rows
-        static = self._arrays["static"]
+        sides, static = scaled_sides(parameters["smoothing"], self._size), self._arrays["static"]
+        fill, threads = parameters["fill"], parameters["threads"]
+        written = final, self._occupied_rows, self._cells, self._smaller, self._votes
         if self.trace is not None and fill:
-            clean(raw, static, side, fine, False, threads, final, rows, self._cells, self._votes)
+            clean(raw, static, sides, False, threads, *written)
             self.trace.keep(MAJORITY, final)
-        clean(raw, static, side, fine, fill, threads, final, rows, self._cells, self._votes)
+        clean(raw, static, sides, fill, threads, *written)
         self._keep_stage(FILL_HOLES if fill else MAJORITY, final)
         if self._roi is not None:  # a majority or a filled hole may cross the border
             self._confine(final, None)
@@ -408,9 +408,9 @@ class Adaptive(CameraFollower):
         follow_onsets(self._cells, arrays["vote_cells"], arrays["onset_rates"], int(frames))
         if frames % _STATIC_INTERVAL == 0:
             factors, rates = (as_image(arrays[name], self._size) for name in ("width_factors", "blink_rates"))
-            side = scaled_side(parameters["smoothing"], self._size)
+            sides = scaled_sides(parameters["smoothing"], self._size)
             dynamics = Dynamics(factors, rates, arrays["onset_rates"])
-            find_static(dynamics, int(frames), side, parameters["threads"], arrays["static"])
+            find_static(dynamics, int(frames), sides, parameters["threads"], arrays["static"])
             find_moving(
                 factors, scalars["base"] * FULL, square_side(self._size), _MOVING_SQUARES, arrays["moving_squares"]
             )

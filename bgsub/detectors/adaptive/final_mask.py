@@ -1,4 +1,4 @@
-"""The final mask of the adaptive detector: majority in two sizes, holes filled, and its regions and outlines."""
+"""The final mask of the adaptive detector: majority in three sizes, holes filled, and its regions and outlines."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._jit.majority import CELL, IN_LARGE, Votes, make_square, vote_twice
+from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL, Squares, Votes, make_square, vote_thrice
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
@@ -16,9 +16,9 @@ from bgsub.detectors.adaptive._jit.trimming import COUNTS, Trust, add_details, c
 from bgsub.frames import Mask
 
 __all__ = [
-    "FINE_PX",
     "Dynamics",
     "Outlines",
+    "Sides",
     "clean",
     "find_details",
     "find_outlines",
@@ -27,6 +27,7 @@ __all__ = [
     "make_static",
     "reduced_side",
     "scaled_side",
+    "scaled_sides",
 ]
 
 Outlines = Sequence[NDArray[Any]]
@@ -34,8 +35,8 @@ Outlines = Sequence[NDArray[Any]]
 # Sides in pixels are for frames of this area and grow with it to this power: less than the 0.5 of a picture that is
 # enlarged, because larger frames also show smaller things.
 _REFERENCE_PX, _GROWTH = 320 * 240, 0.35
-FINE_PX = 5
-"""Side of the majority where the background is static, for 320x240."""
+_SMALL_PX = 5  # side of the majority where the background is static, for 320x240,
+_MIDDLE_PX = 7  # and where it is too restless for that, but not for this one
 _ONSETS = 0.002  # least mean cost per frame and cell of small squares that vote alone, which makes them false alarms:
 _STAYS = 0.02  # of each frame, in units of the first,
 _RECENT = 4  # with none in the cells around in so many frames before
@@ -57,6 +58,26 @@ def scaled_side(pixels: int, size: tuple[int, int]) -> int:
     return 1 if pixels == 1 else max(3, round(pixels * (size[0] * size[1] / _REFERENCE_PX) ** _GROWTH) | 1)
 
 
+class Sides(NamedTuple):
+    """Sides of the squares whose majorities make the final mask, in pixels; odd."""
+
+    large: int
+    middle: int
+    small: int
+
+
+def scaled_sides(pixels: int, size: tuple[int, int]) -> Sides:
+    """Return the sides for frames of (height, width), the largest of which is given for 320x240.
+
+    Examples
+    --------
+    >>> scaled_sides(15, (240, 320))
+    Sides(large=15, middle=7, small=5)
+    """
+    large = scaled_side(pixels, size)
+    return Sides(large, min(scaled_side(_MIDDLE_PX, size), large), min(scaled_side(_SMALL_PX, size), large))
+
+
 def reduced_side(pixels: int, factor: int) -> int:
     """Return the side for frames reduced by a factor whose square covers what it covered before; odd."""
     return 1 if pixels == 1 else max(3, round(pixels * factor ** (2 * _GROWTH - 1)) | 1)
@@ -65,36 +86,35 @@ def reduced_side(pixels: int, factor: int) -> int:
 def clean(
     raw: Mask,
     static: Mask,
-    side: int,
-    fine: int,
+    sides: Sides,
     fill: bool,
     threads: int,
     final: Mask,
     occupied_rows: NDArray[np.uint8],
     cells: NDArray[np.uint8],
+    smaller: NDArray[np.uint8],
     unfilled: Mask,
 ) -> None:
     """Write the final mask of a raw one.
 
-    The majority in a square of `side` pixels, also in one of `fine` pixels where the background is static, or only in
-    that one where the raw mask fills the inside of objects, too, and holes filled if `fill`. Masks are (H, W) uint8, 0
+    The majority in large squares, also in smaller ones where the background is static enough for them, or only in
+    these where the raw mask fills the inside of objects, too, and holes filled if `fill`. Masks are (H, W) uint8, 0
     and 255; `static` is the grid that `find_static` writes.
     `occupied_rows`, (H,), becomes 0 for rows of the final mask that are empty, `cells`, like `static`, holds the bits
-    of `vote_twice`, and `unfilled` becomes the mask without what was filled.
+    of `vote_thrice`, `smaller`, (2, H, W), is scratch, and `unfilled` becomes the mask without what was filled.
     """
-    if side == 1:
+    if sides.large == 1:
         final[:], occupied_rows[:], cells[:] = raw, 1, IN_LARGE
     else:
-        fine = min(fine, side)
-        size, squares = (static.shape[0], raw.shape[1] * CELL), (make_square(side), make_square(fine))
+        size, squares = (static.shape[0], raw.shape[1] * CELL), Squares(*(make_square(side) for side in sides))
         votes = Votes(final, occupied_rows, cells)
-        run_bands(vote_twice, size, threads, raw, *squares, static, unfilled, votes, light=_LIGHT)
-        _trim(raw, static, side, threads, unfilled, votes)
+        run_bands(vote_thrice, size, threads, raw, squares, static, smaller, votes, light=_LIGHT)
+        _trim(raw, static, sides.large, threads, smaller[0], votes)
     finish(final, occupied_rows, unfilled, fill)
 
 
 def _trim(raw: Mask, static: Mask, side: int, threads: int, small: Mask, votes: Votes) -> None:
-    """Leave what small squares found where they count and the raw mask fills the inside of objects.
+    """Leave what smaller squares found where they count and the raw mask fills the inside of objects.
 
     Large squares round corners off and fill the space between legs. They are needed where the raw mask has holes: many
     small ones, or large ones, which what small squares found has, too.
@@ -121,7 +141,7 @@ def find_details(
     """Write the final mask with its details, raw foreground too thin for the squares that made it.
 
     A limb of two pixels never fills most of a square of five, and a mast does not either. Beside what was found, within
-    half of a small square, most of a square of three is therefore enough where small squares count. Such a square alone
+    half of a small square, most of a square of three is therefore enough where smaller squares count. Such a one alone
     would be a false alarm too often, and what is learned does without: along the outline of an object raw foreground is
     shade and blur as well, and the background there has to be learned.
 
@@ -153,39 +173,47 @@ def _span(mask: Mask, occupied_rows: NDArray[np.uint8] | None) -> slice:
 
 def make_static(size: tuple[int, int]) -> Mask:
     """Return the grid that `find_static` writes for frames of (height, width), static everywhere."""
-    return np.full((-(-size[0] // CELL), -(-size[1] // CELL)), 255, np.uint8)
+    return np.full((-(-size[0] // CELL), -(-size[1] // CELL)), IN_SMALL, np.uint8)
 
 
 class Dynamics(NamedTuple):
-    """What shows where the background moves: images (H, W) of the state in its units, and a grid of cells."""
+    """What shows where the background moves: images (H, W) of the state in its units, and two grids of cells."""
 
     factors: NDArray[np.uint16]
     blink_rates: NDArray[np.uint16]
     onset_rates: NDArray[np.float32]
+    """(2, h, w): of small squares, and of middle ones."""
 
 
 def follow_onsets(
     cells: NDArray[np.uint8], recent: NDArray[np.uint8], onset_rates: NDArray[np.float32], age: int
 ) -> None:
-    """Learn from the votes of a frame what false alarms small squares raise; `age` counts the frames before."""
+    """Learn from the votes of a frame what false alarms smaller squares raise; `age` counts the frames before.
+
+    `recent` and `onset_rates`, (2, h, w), are of small squares and of middle ones.
+    """
     rate = np.float32(max(_ONSET_RATE, 1 / (age + _ONSET_PRIOR)))
-    count_onsets(cells, recent, onset_rates, OnsetRule(rate, np.float32(_STAYS), np.uint8(_RECENT)))
+    for votes, before, rates in zip((IN_SMALL, IN_MIDDLE), recent, onset_rates, strict=True):
+        count_onsets(cells, before, rates, OnsetRule(rate, np.float32(_STAYS), np.uint8(_RECENT), votes))
 
 
-def find_static(dynamics: Dynamics, age: int, side: int, threads: int, static: Mask) -> None:
-    """Write 255 where small squares count, because they seldom raise false alarms, else 0.
+def find_static(dynamics: Dynamics, age: int, sides: Sides, threads: int, static: Mask) -> None:
+    """Write the bit of the smallest squares that count, because they seldom raise false alarms, or 0 if large ones do.
 
-    An onset is a cell where a small square begins to have a majority while no large one has one nearby and no small one
-    had one a moment ago. Leaves and waves make many in the same place; people who pass begin once. Waves that travel
-    make few, too, but are always there. A young model has not seen enough of them, and also wants widths and blink
+    An onset is a cell where a smaller square begins to have a majority while no large one has one nearby and no such
+    one had one a moment ago. Leaves and waves make many in the same place; people who pass begin once. Waves that
+    travel make few, too, but are always there. A false alarm in a middle square costs as many times more than one in a
+    small square as its area is larger. A young model has not seen enough of them, and also wants widths and blink
     rates to be about as low as in the calmest third of the frame.
     """
-    reach = (_REACH * side // CELL) | 1
+    reach = (_REACH * sides.large // CELL) | 1
 
     def mean(grid: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.asarray(cv2.boxFilter(grid, -1, (reach, reach)), np.float32).reshape(static.shape)
 
-    found = mean(dynamics.onset_rates) < _ONSETS
+    small, middle = dynamics.onset_rates
+    static[:] = np.where(mean(middle) < _ONSETS * (sides.small / sides.middle) ** 2, IN_MIDDLE, np.uint8(0))
+    static[mean(small) < _ONSETS] = IN_SMALL
     if age < _YOUNG:
         one = float(FACTOR_ONE)
         weight = round(_BLINK_WEIGHT * float(BLINK_RATE_UNIT) * one)
@@ -194,5 +222,5 @@ def find_static(dynamics: Dynamics, age: int, side: int, threads: int, static: M
         run_bands(average, size, threads, dynamics.factors, dynamics.blink_rates, weight, widths, light=_LIGHT)
         levels = mean(widths) - np.float32(weight * int(LOWEST_BLINK_RATE))
         calm = int(_CALM * (levels.size - 1))  # a third of all are less; a quantile between two takes longer
-        found &= levels < np.float32((1 + _STATIC) * max(one, float(np.partition(levels, calm, None)[calm])))
-    np.multiply(found, np.uint8(255), out=static)
+        most = np.float32((1 + _STATIC) * max(one, float(np.partition(levels, calm, None)[calm])))
+        static[levels >= most] = 0

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bgsub._jit.majority import IN_MIDDLE
 from bgsub._numba import run_claimed
 from bgsub._threads import exclusive
 from bgsub.detectors.adaptive._jit.blocks import (
@@ -90,7 +91,7 @@ _SPANS = {
     "blink_rates": Span(int(LOWEST_BLINK_RATE), 65535),
     "previous_raw": MASK,
     "previous_mask": MASK,
-    "static": MASK,
+    "static": Span(0, int(IN_MIDDLE), 1),
     "moving": MASK,
 }
 """Values that each array and number of a saved model may have; kernels rely on them."""
@@ -112,8 +113,8 @@ def make_arrays(size: tuple[int, int], channels: int, slots: int, dtype: np.dtyp
         "foreground_ages": aligned_zeros(blocks, np.uint16),
         "previous_mask": aligned_zeros(blocks, np.uint8),
         "static": static,
-        "onset_rates": np.zeros(static.shape, np.float32),
-        "vote_cells": np.zeros_like(static),
+        "onset_rates": np.zeros((2, *static.shape), np.float32),
+        "vote_cells": np.zeros((2, *static.shape), np.uint8),
     }
     arrays |= {f"square_{name}": array for name, array in make_squares(size, channels)._asdict().items()}
     arrays["view"] = make_view(size)
@@ -296,7 +297,8 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._seen = _make_observation(size, channels, frame.dtype)
         self._calm = np.zeros_like(self._seen.settled)
         self._final, self._near = (aligned_zeros(self._seen.raw.shape, np.uint8) for _ in range(2))
-        self._votes, self._cells = np.empty(size, np.uint8), np.empty_like(self._arrays["static"])
+        self._votes, self._smaller = np.empty(size, np.uint8), np.empty((2, *size), np.uint8)
+        self._cells = np.empty_like(self._arrays["static"])
         self._occupied_rows, self._occupied_rows_before = (np.ones(size[0], np.uint8) for _ in range(2))
         dither = np.random.default_rng(0).random((DITHERS, BLOCK), np.float32)
         self._dither = dither if frame.dtype != np.float32 else np.zeros_like(dither)

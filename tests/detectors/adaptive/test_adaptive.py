@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bgsub
-from bgsub._jit.majority import IN_LARGE, IN_SMALL, Votes, make_square, vote_twice
+from bgsub._jit.majority import IN_LARGE, IN_MIDDLE, IN_SMALL, Squares, Votes, make_square, vote_thrice
 from bgsub._numba import JIT_ENABLED, compiled
 from bgsub._opencv import cv2
 from bgsub.detectors import create
@@ -682,20 +682,25 @@ def test_votes_equal_the_median_filter(size, side, density):
         pytest.skip("too many pixels for plain Python")
     smooth = cv2.GaussianBlur(np.random.default_rng(0).random(size, np.float32), (0, 0), 2)
     mask = np.where(smooth > np.quantile(smooth, 1 - density), np.uint8(255), np.uint8(0))
-    large, scratch, voted, filled = mask.copy(), mask.copy(), mask.copy(), np.empty(size[0], np.uint8)
+    large, voted, filled = mask.copy(), mask.copy(), np.empty(size[0], np.uint8)
+    smaller = np.full((2, *size), 7, np.uint8)
     cells = -(-size[0] // 4), -(-size[1] // 4)
     where = np.zeros(cells, np.uint8)
-    where[::2] = 255
-    squares, found = (make_square(side), make_square(3)), np.full(cells, 7, np.uint8)
+    where[::2], where[:, ::3] = IN_SMALL, IN_MIDDLE
+    sides = side, min(side, 5), 3
+    squares, found = Squares(*map(make_square, sides)), np.full(cells, 7, np.uint8)
     middle = cells[0] // 2
     for first, last in ((0, middle), (middle, cells[0])):
-        vote_twice(first, last, mask, *squares, np.zeros_like(where), scratch, Votes(large, filled, found))
-        vote_twice(first, last, mask, *squares, where, scratch, Votes(voted, filled, found))
-    assert (large == median(mask, side)).all()
-    allowed = where.repeat(4, 0).repeat(4, 1)[: size[0], : size[1]]
-    assert (voted == (large | median(mask, 3) & allowed)).all()
+        vote_thrice(first, last, mask, squares, np.zeros_like(where), smaller, Votes(large, filled, found))
+        vote_thrice(first, last, mask, squares, where, smaller, Votes(voted, filled, found))
+    in_large, in_middle, in_small = (median(mask, each) for each in sides)
+    assert (large == in_large).all()
+    counts = where.repeat(4, 0).repeat(4, 1)[: size[0], : size[1]]
+    others = np.where(counts == IN_MIDDLE, in_middle, np.where(counts == IN_SMALL, in_small, 0))
+    assert (voted == in_large | others).all()
+    assert (smaller[0] == np.where(counts == IN_MIDDLE, in_middle, in_small)).all()
     assert not voted[filled == 0].any()
-    for bit, votes in ((IN_LARGE, large), (IN_SMALL, median(mask, 3))):
+    for bit, votes in ((IN_LARGE, in_large), (IN_MIDDLE, in_middle), (IN_SMALL, in_small)):
         padded = np.zeros((4 * cells[0], 4 * cells[1]), bool)
         padded[: size[0], : size[1]] = votes != 0
         assert ((found & bit != 0) == padded.reshape(cells[0], 4, cells[1], 4).any((1, 3))).all()
@@ -706,4 +711,4 @@ def test_state_takes_the_documented_bytes():
     model.apply(np.zeros((64, 100, 3), np.uint8))
     pixels = 64 * 100
     squares, view = 55 * pixels // 16, 2 * (32 - 1) * (50 - 1)
-    assert model.memory_bytes == pixels * (3 * (3 + 4) + 10) + 6 * pixels // 16 + pixels // BLOCK + squares + view
+    assert model.memory_bytes == pixels * (3 * (3 + 4) + 10) + 11 * pixels // 16 + pixels // BLOCK + squares + view

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
+from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create, load
@@ -166,20 +166,21 @@ def test_light_changes_where_it_may_and_rounds_without_bias(dtype):
         assert colours[:, channel, :, ::2].mean() == pytest.approx(expected, abs=0.05 * white / 255)
 
 
-def test_onsets_are_counted_away_from_large_squares_and_recent_small_ones():
+@pytest.mark.parametrize(("votes", "others"), [(IN_SMALL, IN_MIDDLE), (IN_MIDDLE, IN_SMALL)])
+def test_onsets_are_counted_away_from_large_squares_and_recent_smaller_ones(votes, others):
     random = np.random.default_rng(0)
     recent = random.choice([0] * 12 + [1, 3], (9, 13)).astype(np.uint8)
-    cells = random.choice([0] * 6 + [IN_SMALL] * 4 + [IN_LARGE | IN_SMALL], (9, 13)).astype(np.uint8)
+    cells = random.choice([0] * 3 + [others] * 3 + [votes] * 4 + [IN_LARGE | votes], (9, 13)).astype(np.uint8)
     rates = random.random((9, 13)).astype(np.float32)
     expected, costs = rates.astype(np.float64), set()
     for y, x in np.ndindex(9, 13):
         around = slice(max(y - 1, 0), y + 2), slice(max(x - 1, 0), x + 2)
-        alone = cells[y, x] & IN_SMALL and not (cells[around] & IN_LARGE).any()
+        alone = cells[y, x] & votes and not (cells[around] & IN_LARGE).any()
         cost = 0 if not alone else 0.25 if recent[around].any() else 1
         expected[y, x] += 0.1 * (cost - expected[y, x])
         costs.add(cost)
-    after = np.where(cells & IN_SMALL, 3, np.maximum(recent.astype(int) - 1, 0))
-    count_onsets(cells, recent, rates, OnsetRule(np.float32(0.1), np.float32(0.25), np.uint8(3)))
+    after = np.where(cells & votes, 3, np.maximum(recent.astype(int) - 1, 0))
+    count_onsets(cells, recent, rates, OnsetRule(np.float32(0.1), np.float32(0.25), np.uint8(3), votes))
     np.testing.assert_allclose(rates, expected, rtol=1e-5)
     assert (recent == after).all()
     assert costs == {0, 0.25, 1}

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
+from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.trimming import COUNTS, Trust, count_inside, trim
-from bgsub.detectors.adaptive.final_mask import Dynamics, clean, find_static, follow_onsets, make_static
+from bgsub.detectors.adaptive.final_mask import Dynamics, Sides, clean, find_static, follow_onsets, make_static
 from bgsub.postprocess import median
 
 pytestmark = pytest.mark.compiled
@@ -17,11 +17,12 @@ needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for
 
 
 def cleaned(raw, static=None):
-    """Return the final mask of a raw one with squares of 15 and 5 pixels, without filled holes."""
+    """Return the final mask of a raw one with squares of 15, 7 and 5 pixels, without filled holes."""
     size = raw.shape
     static = make_static(size) if static is None else static
     final, rows = np.empty_like(raw), np.empty(size[0], np.uint8)
-    clean(raw, static, 15, 5, False, 1, final, rows, np.empty_like(static), np.empty_like(raw))
+    smaller = np.empty((2, *size), np.uint8)
+    clean(raw, static, Sides(15, 7, 5), False, 1, final, rows, np.empty_like(static), smaller, np.empty_like(raw))
     return final
 
 
@@ -38,6 +39,12 @@ def test_the_space_between_legs_stays_free_where_the_raw_mask_is_full():
     raw = fork()
     assert (cleaned(raw) == median(raw, 5)).all()
     assert median(raw, 15)[45:48, 45].all()  # which large squares fill
+
+
+def test_middle_squares_free_it_as_well_where_they_count():
+    raw = fork()
+    static = np.full_like(make_static(SIZE), IN_MIDDLE)
+    assert (cleaned(raw, static) == median(raw, 7)).all()
 
 
 def test_large_squares_fill_a_raw_mask_with_holes():
@@ -60,31 +67,31 @@ def test_a_young_model_trusts_small_squares_where_it_is_as_calm_as_elsewhere(wil
     factors = np.full(SIZE, FACTOR_ONE, np.uint16)
     factors[:wild_rows] = 1.4 * FACTOR_ONE
     static = make_static(SIZE)
-    onsets = np.zeros(static.shape, np.float32)
-    find_static(Dynamics(factors, np.full(SIZE, LOWEST_BLINK_RATE, np.uint16), onsets), 50, 3, 1, static)
+    onsets = np.zeros((2, *static.shape), np.float32)
+    find_static(Dynamics(factors, np.full(SIZE, LOWEST_BLINK_RATE, np.uint16), onsets), 50, Sides(3, 3, 3), 1, static)
     rows = CELL * (static[:, 10] != 0).sum()
     assert abs(rows - trusted) < 3 * CELL
-    assert (static[-1] == 255).all()
+    assert (static[-1] == IN_SMALL).all()
 
 
-def static_after(pictures):
-    """Return where small squares count in the middle row of cells, after small masks of 8 pixels a side at (x, y)."""
-    cells, static = np.zeros((40, 60), np.uint8), np.full((40, 60), 255, np.uint8)
-    recent, rates = np.zeros_like(cells), np.zeros(cells.shape, np.float32)
+def static_after(pictures, votes=IN_SMALL):
+    """Return which squares count in the middle row of cells, after masks that they found, of 8 pixels, at (x, y)."""
+    cells, static = np.zeros((40, 60), np.uint8), np.full((40, 60), 7, np.uint8)
+    recent, rates = np.zeros((2, *cells.shape), np.uint8), np.zeros((2, *cells.shape), np.float32)
     calm = np.zeros((160, 240), np.uint16)
     for age, places in enumerate(pictures):
         cells[:] = 0
         for x, y in places:
-            cells[y // CELL : y // CELL + 2, x // CELL : x // CELL + 2] = IN_SMALL
+            cells[y // CELL : y // CELL + 2, x // CELL : x // CELL + 2] = votes
         follow_onsets(cells, recent, rates, age)
-    find_static(Dynamics(calm + int(FACTOR_ONE), calm + int(LOWEST_BLINK_RATE), rates), 400, 15, 1, static)
+    find_static(Dynamics(calm + int(FACTOR_ONE), calm + int(LOWEST_BLINK_RATE), rates), 400, Sides(15, 7, 5), 1, static)
     return static[20]
 
 
 @needs_compiler
 def test_small_squares_count_where_small_things_pass_again_and_again():
     passing = [[((3 * age + 60 * n) % 240, 80) for n in range(4)] for age in range(400)]
-    assert (static_after(passing) == 255).all()
+    assert (static_after(passing) == IN_SMALL).all()
 
 
 @needs_compiler
@@ -92,14 +99,27 @@ def test_small_squares_do_not_count_where_the_background_blinks():
     random = np.random.default_rng(0)
     crown = [(x, y) for x in range(100, 140, 8) for y in range(64, 96, 8)]
     leaves = [[leaf for leaf in crown if random.random() < 0.1] for _ in range(400)]
-    assert (static_after(leaves)[25:35] == 0).all()
-    assert (static_after([[] for _ in leaves]) == 255).all()
+    assert (static_after(leaves)[25:35] == IN_MIDDLE).all()
+    assert (static_after(leaves, IN_SMALL | IN_MIDDLE)[25:35] == 0).all()
+    assert (static_after([[] for _ in leaves]) == IN_SMALL).all()
 
 
 @needs_compiler
 def test_small_squares_do_not_count_where_waves_are_always_there():
     waves = [[((2 * age + 16 * n) % 240, y) for n in range(15) for y in (60, 80, 100)] for age in range(400)]
-    assert (static_after(waves) == 0).all()
+    assert (static_after(waves) == IN_MIDDLE).all()
+    assert (static_after(waves, IN_SMALL | IN_MIDDLE) == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("small", "middle", "counting"),
+    [(0.0015, 0.0015, IN_SMALL), (0.003, 0.0008, IN_MIDDLE), (0.003, 0.0015, 0)],
+)
+def test_a_false_alarm_costs_more_in_a_middle_square_as_its_area_is_larger(small, middle, counting):
+    static, calm = make_static(SIZE), np.zeros(SIZE, np.uint16)
+    rates = np.stack([np.full(static.shape, rate, np.float32) for rate in (small, middle)])
+    find_static(Dynamics(calm, calm, rates), 400, Sides(15, 7, 5), 1, static)
+    assert (static == counting).all()
 
 
 @pytest.mark.parametrize("size", [(1, 1), (7, 5), (18, 27)])
@@ -119,7 +139,7 @@ def test_compiled_functions_equal_plain_numpy(size):
         return padded.reshape(cells[0], CELL, cells[1], CELL).sum((1, 3))
 
     raw, votes, small = random(size, 0.6), random(size, 0.98), random(size, 0.95)
-    flags, static = rng.integers(0, 4, cells, np.uint8), random(cells, 0.7)
+    flags, static = rng.integers(0, 8, cells, np.uint8), random(cells, 0.7)
     large = flags & IN_LARGE != 0
     reach = 2
     counts = np.full((cells[0], COUNTS, cells[1] + 2 * reach), 99, np.uint8)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
+from bgsub._jit.majority import CELL, IN_LARGE
 from bgsub._numba import compiled
 
 __all__ = ["OnsetRule", "average", "count_onsets"]
@@ -19,21 +19,23 @@ class OnsetRule(NamedTuple):
     """f4: cost of a vote that is no onset"""
     lasts: Any
     """u1: frames for which a vote is remembered"""
+    votes: Any
+    """u1: which votes count, IN_SMALL or IN_MIDDLE"""
 
 
 @compiled
 def count_onsets(cells: Any, recent: Any, rates: Any, rule: Any) -> Any:
-    """Update what small squares cost that vote where large ones do not: false alarms, or small things that pass.
+    """Update what smaller squares cost that vote where large ones do not: false alarms, or small things that pass.
 
-    Where small squares begin to vote, with none that did lately in the cells around, this costs 1: things that move
+    Where such squares begin to vote, with none that did lately in the cells around, this costs 1: things that move
     into a cell come from another one. Each other frame costs `rule.stays`.
 
     Parameters
     ----------
     cells : (h, w) u1
-        Bits of the votes of this frame, from `vote_twice`.
+        Bits of the votes of this frame, from `vote_thrice`.
     recent : (h, w) u1
-        `rule.lasts` where small squares voted in the frame before, less by one for each frame since then; updated.
+        `rule.lasts` where such squares voted in the frame before, less by one for each frame since then; updated.
     rates : (h, w) f4
         Running mean of the cost per frame, written.
     rule : OnsetRule
@@ -51,14 +53,14 @@ def count_onsets(cells: Any, recent: Any, rates: Any, rule: Any) -> Any:
             lately[x + 1] = above_before[x] | before[x] | below_before[x]
         means = rates[y]
         for x in range(width):
-            alone = ((here[x] & IN_SMALL) != 0) & ((large[x] | large[x + 1] | large[x + 2]) == 0)
+            alone = ((here[x] & rule.votes) != 0) & ((large[x] | large[x + 1] | large[x + 2]) == 0)
             begins = (lately[x] | lately[x + 1] | lately[x + 2]) == 0
             cost = np.float32(1.0) if begins else rule.stays
             means[x] += rule.rate * ((cost if alone else np.float32(0.0)) - means[x])
     for y in range(height):
         here, before = cells[y], recent[y]
         for x in range(width):
-            before[x] = rule.lasts if (here[x] & IN_SMALL) != 0 else max(before[x], np.uint8(1)) - np.uint8(1)
+            before[x] = rule.lasts if (here[x] & rule.votes) != 0 else max(before[x], np.uint8(1)) - np.uint8(1)
 
 
 @compiled

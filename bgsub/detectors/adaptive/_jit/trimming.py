@@ -97,9 +97,9 @@ def count_inside(first, last, raw, votes, small, cells, counts):
     raw : (H, W) u1
         Raw mask, 0 and 255.
     votes, small : (H, W) u1
-        What squares of either size found, and what small ones did, 0 and 255.
+        What squares of all sizes found, and what smaller ones did, 0 and 255.
     cells : (ceil(H / CELL), ceil(W / CELL)) u1
-        Bits of the votes, from `vote_twice`.
+        Bits of the votes, from `vote_thrice`.
     counts : (ceil(H / CELL), COUNTS, ceil(W / CELL) + 2 * reach) u1
         Written; beyond the border are mirror images.
     """
@@ -160,9 +160,9 @@ def _find_candidates(flags, allowed):
     """Return the first cell whose outlines may be those of small squares, and the one after the last."""
     first, last, any_found = flags.shape[0], 0, np.uint8(0)
     for cell in range(flags.shape[0]):
-        any_found |= flags[cell] & allowed[cell] & IN_LARGE
+        any_found |= flags[cell] & IN_LARGE if allowed[cell] != 0 else np.uint8(0)
     for cell in range(flags.shape[0] if any_found != 0 else 0):
-        if flags[cell] & allowed[cell] & IN_LARGE != 0:
+        if (flags[cell] & IN_LARGE != 0) & (allowed[cell] != 0):
             first, last = min(first, cell), cell + 1
     return first, last
 
@@ -180,7 +180,7 @@ def _find_trusted(flags, allowed, sums, scale, trust, kept):
         small = np.float32(np.float64(fine_full[cell]) * scale) > trust.small * np.float32(
             np.float64(fine[cell]) * scale
         )
-        trims = share & small & (flags[cell] & allowed[cell] & IN_LARGE != 0)
+        trims = share & small & (flags[cell] & IN_LARGE != 0) & (allowed[cell] != 0)
         kept[cell] = np.uint32(0) if trims else _FULL
         trusted |= ~kept[cell]
     return trusted != 0
@@ -188,20 +188,20 @@ def _find_trusted(flags, allowed, sums, scale, trust, kept):
 
 @compiled
 def trim(first, last, votes, small, cells, where, counts, trust):
-    """Leave in a cell what small squares found, where the raw mask fills the inside of the objects around.
+    """Leave in a cell what smaller squares found, where the raw mask fills the inside of the objects around.
 
     Parameters
     ----------
     first, last : int
         Rows of cells.
     votes : (H, W) u1
-        Votes of squares of either size; written.
+        Votes of squares of all sizes; written.
     small : (H, W) u1
-        Those of the small ones.
+        Those of the smaller ones.
     cells : (ceil(H / CELL), ceil(W / CELL)) u1
-        Bits of the votes, from `vote_twice`.
+        Bits of the votes, from `vote_thrice`.
     where : (ceil(H / CELL), ceil(W / CELL)) u1
-        255 in cells where small squares count, else 0.
+        Not 0 in cells where smaller squares count.
     counts : (ceil(H / CELL), COUNTS, ceil(W / CELL) + 2 * reach) u1
         From `count_inside`; their means in squares of 2 * reach + 1 cells decide.
     trust : Trust
@@ -293,7 +293,7 @@ def add_details(first, last, raw, final, occupied_rows, where, reach, detailed, 
     occupied_rows : (H,) u1
         0 for rows of the final mask that are empty for certain.
     where : (ceil(H / CELL), ceil(W / CELL)) u1
-        255 in cells where details count, else 0.
+        Not 0 in cells where details count.
     reach : int
         How many rows and columns they may be away from what is in the final mask.
     detailed : (H, W) u1

@@ -268,7 +268,7 @@ def count_brighter(images: Any, cells: Any, rule: Any, step: Any) -> Any:
     ----------
     images : Images
     cells : (ceil(H / CELL), ceil(W / CELL)) u1
-        Bits of the votes, from `vote_twice`: pixels count where a large square has a majority in their cell.
+        Bits of the votes, from `vote_thrice`: pixels count where a large square has a majority in their cell.
     rule : Darkening
     step : i8
         Every so many rows and columns make the grid on which shadows are looked for; a quarter of it is counted.
