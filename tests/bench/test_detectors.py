@@ -97,4 +97,4 @@ def test_objects_are_pasted_with_their_colours_and_nothing_else_changes(height):
     assert abs(pasted[opacity > 0.999] - np.array((200.0, 0.0, 0.0))).max() <= 1
     assert (opacity > 0.5).sum() == pytest.approx((height / 3) ** 2, rel=0.2)
     rows, columns = np.nonzero(opacity > 0.5)
-    assert (rows.mean(), columns.mean()) == pytest.approx((55, 60), abs=1.5)
+    assert (rows.mean(), columns.mean()) == pytest.approx((55, 60), abs=1 + height / 60)
