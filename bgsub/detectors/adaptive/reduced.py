@@ -60,6 +60,17 @@ _FIRST_LIMIT = 4.0  # of a square, in standard deviations
 _FAR = 3.0  # halves of a kernel's box from the heaviest colour that make a pixel of an unlike square foreground
 _OCCUPIED = 1 / 8  # share of a square that is foreground from which it is
 
+_RULE = SquareRule(
+    young=np.uint16(_YOUNG),
+    rate=np.float32(_SQUARE_RATE),
+    noise=np.float32(_SQUARE_NOISE**2),
+    least=np.float32(_LEAST_LIMIT),
+    step=np.float32(_LIMIT_STEP),
+    share=np.float32(_UNLIKE_SHARE),
+    stays=np.float32(_BUSY),
+    occupied=np.float32(_OCCUPIED),
+)
+
 
 class Scales(NamedTuple):
     """At which sizes frames of one size are judged."""
@@ -232,18 +243,8 @@ def follow_squares(planes: NDArray[Any], white: float, squares: Squares, previou
     sums = np.empty((len(planes) + 1, width), np.float32)
     colours, shares = np.empty_like(squares.means), np.empty_like(squares.limits)
     unit, side = np.float32(255.0 / white), square_side((height, width))
-    rule = SquareRule(
-        young=np.uint16(_YOUNG),
-        rate=np.float32(_SQUARE_RATE),
-        noise=np.float32(_SQUARE_NOISE**2),
-        least=np.float32(_LEAST_LIMIT),
-        step=np.float32(_LIMIT_STEP),
-        share=np.float32(_UNLIKE_SHARE),
-        stays=np.float32(_BUSY),
-        occupied=np.float32(_OCCUPIED),
-    )
     unlike = np.empty(squares.limits.shape, np.uint8)
-    follow(planes, previous_mask, side, unit, allowed, squares, rule, sums, colours, shares, unlike)
+    follow(planes, previous_mask, side, unit, allowed, squares, _RULE, sums, colours, shares, unlike)
     return unlike
 
 
