@@ -1,6 +1,7 @@
 """The camera: its noise, the light that it sees, and knocks, after which all of the background lies elsewhere."""
 
 import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLOCK
+from bgsub.detectors.adaptive._jit.exposure import add_channels, compare_shifted
 from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
 from bgsub.detectors.adaptive.exposure import (
     Light,
@@ -82,38 +84,34 @@ def find_shift(frame: NDArray[Any], background: NDArray[Any], white: float, box:
     height, width = frame.shape[:2]
     step = max(1, round(math.sqrt(height * width / _GRID_PX)))
     unit = np.float32(255.0 / white)
-    learned = background[:, : height * width].reshape(-1, height, width)[:, ::step, ::step] * unit
-    # In planes, one after the other in memory: all of what follows takes a third of the time.
-    now = np.ascontiguousarray(frame[::step, ::step].reshape(*learned.shape[1:], -1).transpose(2, 0, 1)) * unit
-    if min(now.shape[1:]) < 2:
+    size = (-(-height // step), -(-width // step))
+    if min(size) < 2:
         return None
-    grey_now, grey_learned = (np.ascontiguousarray(planes.mean(0, dtype=np.float32)) for planes in (now, learned))
-    (right, down), _ = cv2.phaseCorrelate(
-        grey_learned, grey_now, cv2.createHanningWindow(grey_now.shape[::-1], cv2.CV_32F)
-    )
+    planes = np.empty((2, len(background), *size), frame.dtype)
+    cv2.split(np.ascontiguousarray(frame[::step, ::step]), list(planes[0]))
+    planes[1] = background[:, : height * width].reshape(-1, height, width)[:, ::step, ::step]
+    grey, room = np.empty((2, *size), np.float32), np.empty((3, size[1]), np.float32)
+    for image in range(2):
+        add_channels(planes[image], unit, room[0], grey[image])
+    (right, down), _ = cv2.phaseCorrelate(grey[1], grey[0], _window(size))
     x, y = round(right), round(down)  # on the grid
-    if (x == 0 and y == 0) or max(abs(x), abs(y)) > _LARGEST * min(grey_now.shape):
+    if (x == 0 and y == 0) or max(abs(x), abs(y)) > _LARGEST * min(size):
         return None
-    rows, columns = _overlap(y, now.shape[1]), _overlap(x, now.shape[2])
-    here = now[:, rows[0], columns[0]]
-    different = _differ(here, learned[:, rows[0], columns[0]], box)
-    if different.mean() < _LEAST:
+    explained = np.empty((size[0] - abs(y), size[1] - abs(x)), np.uint8)
+    room = room[:, : explained.shape[1]]
+    different, still = compare_shifted(planes, unit, y, x, np.float32(box), room, explained)
+    if different / explained.size < _LEAST or still / explained.size > _EXPLAINS * (different / explained.size):
         return None
-    still = _differ(here, learned[:, rows[1], columns[1]], box)
-    if still.mean() > _EXPLAINS * different.mean():
-        return None
-    explained = cv2.resize((different & ~still).astype(np.float32), _PARTS, interpolation=cv2.INTER_AREA)
-    if np.mean(explained > _IN_PART) < _SPREAD:
+    shares = cv2.resize(explained.astype(np.float32), _PARTS, interpolation=cv2.INTER_AREA)
+    if np.mean(shares > _IN_PART) < _SPREAD:
         return None
     return Shift(round(down * step), round(right * step))
 
 
-def _differ(planes: NDArray[Any], other: NDArray[Any], box: float) -> NDArray[np.bool_]:
-    """Return where a channel of two pictures in planes differs by more than `box`."""
-    differences = planes - other
-    np.abs(differences, out=differences)
-    different: NDArray[np.bool_] = differences.max(0) > box
-    return different
+@cache
+def _window(size: tuple[int, int]) -> NDArray[np.float32]:
+    """Return the weights that pictures of (height, width) fade with towards their borders."""
+    return np.asarray(cv2.createHanningWindow(size[::-1], cv2.CV_32F), np.float32)
 
 
 def _overlap(shift: int, length: int) -> tuple[slice, slice]:
@@ -205,7 +203,7 @@ class CameraFollower(AdaptiveModel):
         While it shakes it does so, too, but it stands nowhere, and will most often come back.
         """
         scalars, white, pixels = self._scalars, self._white(frame.dtype), self._votes.size
-        planes = frame[None] if frame.ndim == 2 else np.ascontiguousarray(frame.transpose(2, 0, 1))
+        planes = cv2.split(frame)
         background = self._planes()[1][:, :pixels].reshape(-1, *self._size)
         view, before, usual = see_view(planes, white), self._arrays["view"], scalars["usual_likeness"]
         now = find_likeness(view, see_view(background, white))

@@ -351,7 +351,7 @@ class Adaptive(CameraFollower):
         What is fast, or is seen in few frames a second, leaves all of its ghost behind in the next frame.
         """
         scalars = self._scalars
-        for name, count in turnover._asdict().items():
+        for name, count in zip(turnover._fields, turnover, strict=True):
             scalars[name] = (1 - _TURNOVER_RATE) * scalars[name] + count
         every = min(longest, int(scalars["foreground"] / max(scalars["appeared"], 1)))
         if scalars["frames"] - scalars["searched"] < every:

@@ -1,6 +1,7 @@
 """Ghosts: foreground where nothing is, because an object that was learned as background has gone."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.regions import compare_edges, count_changes
+from bgsub.detectors.adaptive._jit.watershed import BINS, Region, compare_part, split
 from bgsub.detectors.adaptive.final_mask import Outlines
 from bgsub.frames import Mask
 
@@ -134,7 +136,11 @@ def _lasts(outline: NDArray[Any], learned: Learned) -> bool:
 
 def _is_old(learned: Learned, box: tuple[slice, slice], region: NDArray[np.uint8]) -> bool:
     """Return whether the background of a region, not 0 in a box, was seen for long."""
-    return bool(np.median(learned.coefficients[box][region != 0]) > learned.old)
+    coefficients = learned.coefficients[box][region != 0]
+    older = np.count_nonzero(coefficients > learned.old)
+    if 2 * older != len(coefficients):  # most often: to count them is much quicker than to find their median
+        return bool(2 * older > len(coefficients))
+    return bool(np.median(coefficients) > learned.old)
 
 
 def _may_have_a_young_part(outline: NDArray[Any], learned: Learned, min_area_px: int) -> bool:
@@ -186,43 +192,36 @@ def _find_part(
     now = frame.reshape(-1, *mask.shape)[:, rows, columns]
     learned = background.reshape(-1, *mask.shape)[:, rows, columns]
     origin = (-columns.start, -rows.start)
-    region, object_seeds = np.zeros(now.shape[1:], np.uint8), np.zeros(now.shape[1:], np.uint8)
+    region = np.zeros(now.shape[1:], np.uint8)
     cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=origin)
-    for x, y in points[excess < -_EDGE].tolist():
-        cv2.circle(object_seeds, (x + origin[0], y + origin[1]), _INSIDE_PX, 255, cv2.FILLED)
-    square = np.ones((5, 5), np.uint8)
-    markers = np.zeros(region.shape, np.int32)
-    markers[cv2.bitwise_and(object_seeds, cv2.erode(region, square)) != 0] = 2
-    markers[np.asarray(cv2.dilate(region, square)) == 0] = 1
-    colour_now = _colour(now, white)
-    cv2.watershed(colour_now, markers)
-    part = np.where((markers == 1) & (region != 0), np.uint8(255), np.uint8(0))
+    square = _square(5)
+    masks = Region(region, np.asarray(cv2.erode(region, square)), np.asarray(cv2.dilate(region, square)))
+    image = now if now.dtype == np.uint8 else np.clip(now * (255.0 / white), 0, 255).astype(np.uint8)
+    smooth, part, beside = np.empty(now.shape, np.uint8), np.empty_like(region), np.empty(len(points), np.bool_)
+    corner = (columns.start, rows.start)
+    split(image, masks, points, excess, np.float32(_EDGE), *corner, _disc(_INSIDE_PX), smooth, part, beside)
     # A shadow that touches another looks like its surroundings, too: only its outline reveals it.
-    if excess[part[points[:, 1] + origin[1], points[:, 0] + origin[0]] != 0].sum() <= 0:
+    if excess[beside].sum() <= 0:
         return None
-    ring = cv2.dilate(part, np.ones((_RING_PX, _RING_PX), np.uint8))
-    ring = np.asarray(cv2.bitwise_and(ring, cv2.bitwise_not(cv2.dilate(mask[rows, columns], square))))
-    if cv2.countNonZero(part) < min_area_px or not ring.any():
+    near, occupied = cv2.dilate(part, _square(_RING_PX)), cv2.dilate(mask[rows, columns], square)
+    sums, shares = np.empty((3, len(now)), np.float64), np.empty((2, BINS**3), np.float32)
+    inside, around = compare_part(now, learned, smooth, part, near, occupied, sums, shares)
+    if inside < min_area_px or around == 0:
         return None
-    surroundings = now[:, ring != 0].mean(1)
-    difference_now = np.abs(now[:, part != 0].mean(1) - surroundings).sum()
-    difference_learned = np.abs(learned[:, part != 0].mean(1) - surroundings).sum()
-    around = _histogram(colour_now, ring)
-    common_now = cv2.compareHist(_histogram(colour_now, part), around, cv2.HISTCMP_INTERSECT)
+    surroundings = sums[2] / around
+    difference_now, difference_learned = np.abs(sums[:2] / inside - surroundings).sum(1).tolist()
+    common_now = np.minimum(shares[0] / inside, shares[1] / around).sum(dtype=np.float64)
     if difference_now > _LIKE * difference_learned or common_now < _COMMON:
         return None
     return (rows, columns), part
 
 
-def _histogram(image: NDArray[np.uint8], where: NDArray[Any]) -> NDArray[np.float32]:
-    """Return the shares of 6x6x6 colours."""
-    histogram = cv2.calcHist([image], [0, 1, 2], where, [6, 6, 6], [0, 256, 0, 256, 0, 256])
-    return np.asarray(histogram / cv2.countNonZero(where), np.float32)
+@cache
+def _square(side: int) -> NDArray[np.uint8]:
+    return np.ones((side, side), np.uint8)
 
 
-def _colour(planes: NDArray[Any], white: float) -> NDArray[np.uint8]:
-    """Make the smoothed uint8 image of three channels that the watershed takes."""
-    if planes.dtype != np.uint8:
-        planes = np.clip(planes * (255.0 / white), 0, 255).astype(np.uint8)
-    image = cv2.merge([planes[channel % len(planes)] for channel in range(3)])
-    return np.asarray(cv2.GaussianBlur(image, (0, 0), 1.0), np.uint8)
+@cache
+def _disc(radius: int) -> NDArray[np.uint8]:
+    side = 2 * radius + 1
+    return np.asarray(cv2.circle(np.zeros((side, side), np.uint8), (radius, radius), radius, 255, cv2.FILLED), np.uint8)

@@ -18,8 +18,8 @@ from bgsub.detectors.adaptive._jit.blocks import (
     Observation,
     State,
 )
-from bgsub.detectors.adaptive._jit.feedback import WIDEST
-from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks, forget_chosen
+from bgsub.detectors.adaptive._jit.feedback import WIDEST, forget
+from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
 from bgsub.detectors.adaptive.exposure import DARKEST, LEAST_BASE
 from bgsub.detectors.adaptive.final_mask import make_static, reduced_side, scaled_side
 from bgsub.detectors.adaptive.reduced import (
@@ -377,11 +377,10 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         """
         if where is not None:
             chosen = np.bitwise_and(chosen, where)
-        final[chosen != 0] = 0
+        np.copyto(final, 0, where=chosen != 0)
         self._arrays["square_ages"][reduce_frame(chosen, square_side(self._size)) != 0] = 0
-        forget_chosen(
-            self._kernel_state(), self._seen, as_blocks(chosen), factor, self._scene_gain(self._seen.planes.dtype)
-        )
+        gain = self._scene_gain(self._seen.planes.dtype)
+        forget(self._kernel_state(), self._seen, as_blocks(chosen), factor, gain, np.empty(BLOCK, np.float32))
 
     def _squares(self) -> Squares:
         return Squares(*(self._arrays[f"square_{name}"] for name in Squares._fields))

@@ -4,6 +4,7 @@ Where the background moves, the mean colour of a square moves less than that of 
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.enlarging import enlarge_rows
+from bgsub.detectors.adaptive._jit.exposure import add_channels, find_directions
 from bgsub.detectors.adaptive._jit.squares import (
     SquareRule,
     Squares,
@@ -57,6 +59,17 @@ _BUSY = 0.02  # where one with foreground already counts so much
 _FIRST_LIMIT = 4.0  # of a square, in standard deviations
 _FAR = 3.0  # halves of a kernel's box from the heaviest colour that make a pixel of an unlike square foreground
 _OCCUPIED = 1 / 8  # share of a square that is foreground from which it is
+
+_RULE = SquareRule(
+    young=np.uint16(_YOUNG),
+    rate=np.float32(_SQUARE_RATE),
+    noise=np.float32(_SQUARE_NOISE**2),
+    least=np.float32(_LEAST_LIMIT),
+    step=np.float32(_LIMIT_STEP),
+    share=np.float32(_UNLIKE_SHARE),
+    stays=np.float32(_BUSY),
+    occupied=np.float32(_OCCUPIED),
+)
 
 
 class Scales(NamedTuple):
@@ -230,18 +243,8 @@ def follow_squares(planes: NDArray[Any], white: float, squares: Squares, previou
     sums = np.empty((len(planes) + 1, width), np.float32)
     colours, shares = np.empty_like(squares.means), np.empty_like(squares.limits)
     unit, side = np.float32(255.0 / white), square_side((height, width))
-    rule = SquareRule(
-        young=np.uint16(_YOUNG),
-        rate=np.float32(_SQUARE_RATE),
-        noise=np.float32(_SQUARE_NOISE**2),
-        least=np.float32(_LEAST_LIMIT),
-        step=np.float32(_LIMIT_STEP),
-        share=np.float32(_UNLIKE_SHARE),
-        stays=np.float32(_BUSY),
-        occupied=np.float32(_OCCUPIED),
-    )
     unlike = np.empty(squares.limits.shape, np.uint8)
-    follow(planes, previous_mask, side, unit, allowed, squares, rule, sums, colours, shares, unlike)
+    follow(planes, previous_mask, side, unit, allowed, squares, _RULE, sums, colours, shares, unlike)
     return unlike
 
 
@@ -278,12 +281,12 @@ def compile_seldom_needed(dtype: np.dtype[Any]) -> None:
     enlarge_mask(mask, np.empty((32, 32), np.uint8), 4, 1)
 
 
-def see_view(planes: NDArray[Any], white: float) -> NDArray[np.int8]:
+def see_view(planes: Sequence[NDArray[Any]] | NDArray[Any], white: float) -> NDArray[np.int8]:
     """Return the directions in which a frame, or a background, gets brighter: its gradients, strong ones of one length.
 
     Parameters
     ----------
-    planes : (D, H, W) array
+    planes : sequence of (H, W) arrays
     white : float
         Value of white.
 
@@ -293,12 +296,13 @@ def see_view(planes: NDArray[Any], white: float) -> NDArray[np.int8]:
         To the right and downwards, up to 127, in the grey picture of h times w, some 60x45 pixels, that is reduced by a
         power of two.
     """
-    side = _view_side((planes.shape[1], planes.shape[2]))
+    side = _view_side((planes[0].shape[0], planes[0].shape[1]))
     small = np.array([reduce_frame(plane, side) for plane in planes])
-    grey = np.asarray(small.mean(0, np.float32) * np.float32(255.0 / white))
-    steps = np.stack([grey[:-1, 1:] - grey[:-1, :-1], grey[1:, :-1] - grey[:-1, :-1]])
-    lengths = np.sqrt((steps * steps).sum(0)) + np.float32(_PLAIN)
-    return np.asarray(np.rint(steps * (np.float32(127) / lengths)), np.int8)
+    grey, room = np.empty(small.shape[1:], np.float32), np.empty((6, small.shape[2]), np.float32)
+    add_channels(small, np.float32(1), room[0], grey)
+    view = np.empty((2, small.shape[1] - 1, small.shape[2] - 1), np.int8)
+    find_directions(grey, np.float32(255.0 / white), np.float32(_PLAIN), room, view)
+    return view
 
 
 def find_likeness(view: NDArray[np.int8], other: NDArray[np.int8]) -> float:

@@ -10,7 +10,19 @@ from bgsub._jit.majority import IN_LARGE, IN_MIDDLE, IN_SMALL, Squares, Votes, m
 from bgsub._numba import JIT_ENABLED, compiled
 from bgsub._opencv import cv2
 from bgsub.detectors import create
-from bgsub.detectors.adaptive._jit.blocks import BLOCK, CONVERGED, EMPTY, SETTLED, STEADY, State
+from bgsub.detectors.adaptive._jit.blocks import (
+    BLOCK,
+    CONVERGED,
+    EMPTY,
+    FORGOTTEN,
+    LOWEST_BLINK_RATE,
+    NONE,
+    SETTLED,
+    STEADY,
+    Observation,
+    State,
+)
+from bgsub.detectors.adaptive._jit.feedback import forget
 from bgsub.detectors.adaptive._jit.update import sort_slots
 from bgsub.detectors.adaptive.block_images import as_image
 from bgsub.detectors.adaptive.final_mask import find_outlines, scaled_side
@@ -191,6 +203,43 @@ def test_sorting_keeps_every_support_vector_and_brings_the_heaviest_up():
     for offset in range(BLOCK):
         after = {(float(coefficients[j, 3, offset]), *colours[j, :, 3, offset].tolist()) for j in range(5)}
         assert after == {(float(before_a[j, 3, offset]), *before_s[j, :, 3, offset].tolist()) for j in range(5)}
+
+
+def test_what_is_forgotten_looks_new_and_all_else_of_its_blocks_as_if_it_had_been_scored():
+    random, shape = np.random.default_rng(0), (6, BLOCK)
+    colours = random.integers(90, 110, (2, 3, *shape)).astype(np.uint8)
+    small, large = (random.integers(1, top, (4, *shape)) for top in (255, 60000))
+    factors, blinks, distances, ages = large.astype(np.uint16)
+    factors[:] = random.integers(4000, 24000, shape)
+    state = State(
+        colours, random.random((2, *shape)).astype(np.float32), np.ones(6, np.uint8), factors, blinks, distances,
+        np.zeros(shape, np.uint8), ages, np.zeros(6, np.uint8),
+    )  # fmt: skip
+    planes = random.integers(90, 110, (3, *shape)).astype(np.uint8)
+    distance, nearest, values, raw = small.astype(np.uint8)
+    settled = np.array([SETTLED, SETTLED, 0, 0, SETTLED, 0], np.uint8)
+    seen = Observation(planes, np.zeros(shape, np.float32), raw, distance, nearest, values, settled)
+    before_state, before = copy.deepcopy(state), copy.deepcopy(seen)
+    chosen = np.where(random.random(shape) < 0.3, np.uint8(255), np.uint8(0))
+    chosen[[0, 3]] = 0
+    chosen[4] = 255
+    width = 30.0
+    forget(state, seen, chosen, 8000, np.float32(-np.log2(np.e) / width**2), np.empty(BLOCK, np.float32))
+    here, touched = chosen != 0, np.array([1, 2, 4, 5])
+    scored = np.zeros(shape, bool)
+    scored[[1, 4]] = True
+    squares = ((colours[0].astype(float) - planes) ** 2).sum(0)
+    kernel = 255 * np.exp(-squares / (width * before_state.width_factors / 8000) ** 2)
+    assert np.abs(seen.kernel_value - np.where(scored, kernel, before.kernel_value)).max() < 0.51
+    assert (seen.distance == np.where(scored, 0, before.distance)).all()
+    assert (seen.nearest == np.where(here, NONE, np.where(scored, 0, before.nearest))).all()
+    assert seen.settled.tolist() == [SETTLED, *[FORGOTTEN] * 2, 0, *[FORGOTTEN] * 2]
+    assert state.dominant.tolist() == [int(block not in touched) for block in range(6)]
+    new = {"coefficients": 0, "width_factors": 8000, "blink_rates": LOWEST_BLINK_RATE, "mean_distances": 0}
+    for name, value in new.items():
+        assert (getattr(state, name) == np.where(here, value, getattr(before_state, name))).all(), name
+    for name in ("colours", "previous_raw", "foreground_ages", "calm"):
+        assert (getattr(state, name) == getattr(before_state, name)).all(), name
 
 
 @needs_compiler

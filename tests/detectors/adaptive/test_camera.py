@@ -6,6 +6,7 @@ import pytest
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
+from bgsub.detectors.adaptive._jit.exposure import add_channels, compare_shifted, find_directions
 from bgsub.detectors.adaptive.block_images import as_image
 from bgsub.detectors.adaptive.camera import Shift, find_shift, is_sudden, move
 from bgsub.detectors.adaptive.model import make_arrays
@@ -219,3 +220,39 @@ def test_a_camera_that_always_shakes_is_not_followed_to_and_fro():
         model.apply(filmed(whole[10 + down : 130 + down, 10 + right : 170 + right], index))
         moves += model._scalars["moved"] == index > 0
     assert 0 < moves < 15  # a shift is sought in half of the frames, if the camera is taken for one that turns
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize(("dtype", "white"), [(np.uint8, 255), (np.uint16, 65535), (np.float32, 1)])
+def test_pictures_are_compared_as_by_numpy(dtype, white, channels):
+    rng, unit = np.random.default_rng(channels), np.float32(255 / white)
+    for size, down, right in [((19, 37), 0, 3), ((8, 21), -5, -2), ((30, 16), 4, -7), ((2, 2), 1, 1)]:
+        planes = (rng.random((2, channels, *size)) * white).astype(dtype)
+        planes[1] = np.where(rng.random(size) < 0.6, np.roll(planes[0], (-down, -right), (1, 2)), planes[1])
+        room, grey = np.empty((3, size[1]), np.float32), np.empty(size, np.float32)
+        add_channels(planes[0], unit, room[0], grey)
+        levels = planes * unit
+        assert (grey == levels[0].mean(0, dtype=np.float32)).all()
+        height, width = size[0] - abs(down), size[1] - abs(right)
+        now = levels[0, :, max(down, 0) :, max(right, 0) :][:, :height, :width]
+        here = levels[1, :, max(down, 0) :, max(right, 0) :][:, :height, :width]
+        there = levels[1, :, max(-down, 0) :, max(-right, 0) :][:, :height, :width]
+        differs, still = ((np.abs(now - other) > np.float32(20)).any(0) for other in (here, there))
+        explained = np.empty((height, width), np.uint8)
+        counts = compare_shifted(planes, unit, down, right, np.float32(20), room[:, :width], explained)
+        assert counts == (differs.sum(), still.sum())
+        assert (explained == (differs & ~still)).all()
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("unit", [1.0, 0.37])
+def test_directions_are_those_of_numpy(unit):
+    for seed, size in enumerate([(12, 33), (7, 5), (2, 2), (1, 9), (9, 1)]):
+        grey = (np.random.default_rng(seed).random(size) * 255).astype(np.float32)
+        view, room = np.empty((2, size[0] - 1, size[1] - 1), np.int8), np.empty((6, size[1]), np.float32)
+        find_directions(grey, np.float32(unit), np.float32(4), room, view)
+        levels = grey * np.float32(unit)
+        steps = np.stack([np.diff(levels, axis=1)[:-1], np.diff(levels, axis=0)[:, :-1]])
+        lengths = np.sqrt((steps * steps).sum(0)) + np.float32(4)
+        assert (view == np.rint(steps * (np.float32(127) / lengths)).astype(np.int8)).all()

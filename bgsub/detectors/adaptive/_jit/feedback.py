@@ -14,6 +14,7 @@ from bgsub.detectors.adaptive._jit.blocks import (
     FACTOR_ONE,
     FORGOTTEN,
     LOWEST_BLINK_RATE,
+    NONE,
     SETTLED,
     STEADY,
     exponent_unit,
@@ -21,7 +22,7 @@ from bgsub.detectors.adaptive._jit.blocks import (
     is_empty,
 )
 
-__all__ = ["NEAR", "WIDEST", "feed_back", "rescore_settled", "rescore_touched", "spread"]
+__all__ = ["NEAR", "WIDEST", "feed_back", "forget", "rescore_settled", "spread"]
 
 _DISTANCE_UNIT = np.float32(1.0 / 65535.0)
 _BLINK = np.int32(40)  # what a blink adds to v, in its units: 1
@@ -70,15 +71,40 @@ def rescore_settled(first, last, state, seen, final, where, rule, k):
 
 
 @compiled_views
-def rescore_touched(state: Any, seen: Any, touched: Any, gain: Any, k: Any) -> Any:
-    """Fill in what `score` skipped in the settled blocks where `touched`, (N, BLOCK) u1, is not 0 everywhere.
+def forget(state: Any, seen: Any, chosen: Any, factor: Any, gain: Any, k: Any) -> Any:
+    """Empty the expansions of pixels and start their feedback again.
 
-    k, (BLOCK,) f4, is scratch.
+    Parameters
+    ----------
+    state : State
+        Written.
+    seen : Observation
+        The present frame; these pixels are made to look as if no support vector was near.
+    chosen : (N, BLOCK) u1
+        Not 0 for pixels to forget.
+    factor : int
+        Their width factors from now on, in units of 1 / FACTOR_ONE.
+    gain : f4
+        As for `score`.
+    k : (BLOCK,) f4
+        Scratch.
     """
     unit = exponent_unit(gain, seen.planes.shape[0])
-    for y in range(touched.shape[0]):
-        if seen.settled[y] == SETTLED and not is_empty(touched[y]):
+    for y in range(chosen.shape[0]):
+        if is_empty(chosen[y]):
+            continue
+        if seen.settled[y] == SETTLED:
             _rescore(y, state, seen, unit, k)
+        for x in range(BLOCK):
+            if chosen[y, x] != 0:
+                state.width_factors[y, x] = np.uint16(factor)
+                state.blink_rates[y, x] = np.uint16(LOWEST_BLINK_RATE)
+                state.mean_distances[y, x] = np.uint16(0)
+                seen.nearest[y, x] = NONE
+                for j in range(state.coefficients.shape[0]):
+                    state.coefficients[j, y, x] = np.float32(0.0)
+        state.dominant[y] = np.uint8(0)
+        seen.settled[y] = FORGOTTEN
 
 
 @part

@@ -165,12 +165,12 @@ def count_changes(mask: Any, previous: Any, occupied_rows: Any) -> Any:
         whole = end - (end - begin) % _COUNTED
         for start in range(begin, whole, _COUNTED):
             here, there = now[start:], before[start:]
-            count, new = 0, 0
+            count, new = np.uint8(0), np.uint8(0)  # counted in bytes: a vector has most of them
             for x in range(_COUNTED):  # a constant length compiles to a few instructions
-                count += 1 if here[x] != 0 else 0
-                new += 1 if here[x] & ~there[x] != 0 else 0
-            foreground += count
-            appeared += new
+                count = np.uint8(count + (np.uint8(1) if here[x] != 0 else np.uint8(0)))
+                new = np.uint8(new + (np.uint8(1) if here[x] & ~there[x] != 0 else np.uint8(0)))
+            foreground += np.int64(count)
+            appeared += np.int64(new)
         for x in range(whole, end):
             foreground += 1 if now[x] != 0 else 0
             appeared += 1 if now[x] & ~before[x] != 0 else 0
