@@ -161,7 +161,7 @@ def test_a_header_that_claims_larger_frames_is_refused_before_they_are_allocated
         refused = rf"{known}do not fit its header|more than 134217728 pixels|no frame size"
         with pytest.raises(ModelFileError, match=refused):
             bgsub.load(path)
-        assert tracemalloc.get_traced_memory()[1] < 250e6
+        assert tracemalloc.get_traced_memory()[1] < 300e6  # a model of every pixel would take gigabytes
     finally:
         tracemalloc.stop()
 
