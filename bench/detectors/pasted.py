@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.detectors.spoiled import DETECTORS
+from bench.detectors.spoiled import DETECTORS, Contest
 from bgsub._opencv import cv2
-from bgsub.detectors import create
 from bgsub.evaluation import Sequence, find_sequences
 from bgsub.evaluation.metrics import scored_pixels
 from bgsub.frames import Frame, Mask
@@ -94,22 +93,16 @@ def learned_frames(sequence: Sequence) -> list[int]:
 
 def measure(background: Sequence, objects: list[Cutout]) -> list[float]:
     """Return F of each detector on the labelled frames of a background with objects before it."""
-    models = [create(name, **given) for name, given in DETECTORS.values()]
-    counts, roi = np.zeros((len(models), 3), np.int64), None
+    contest, roi = Contest(), None
     for number in learned_frames(background):
-        for model in models:
-            model.apply(background.read_input(number))
+        contest.apply(background.read_input(number))
     for index, number in enumerate(background.scored[: 2 * FRAMES]):
         frame, opacity = paste(background.read_input(number), objects[index % len(objects)])
         size = (frame.shape[0], frame.shape[1])
         roi = background.read_roi(size) if roi is None else roi
         empty = scored_pixels(background.read_labels(number, size), roi)[1]
-        true, false = opacity > _SOLID, (opacity <= _CLEAR) & empty
-        for model_index, model in enumerate(models):
-            mask = np.where(model.apply(frame) == 255, np.uint8(255), np.uint8(0))
-            found = (mask if model.own_postprocess else cv2.medianBlur(mask, 5)) != 0
-            counts[model_index] += (found & true).sum(), (found & (true | false)).sum(), true.sum()
-    return [float(2 * hit / max(found + true, 1)) for hit, found, true in counts]
+        contest.count(contest.apply(frame), opacity > _SOLID, (opacity <= _CLEAR) & empty)
+    return contest.f_measures()
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.evaluation import Sequence, find_sequences
 from bgsub.evaluation.metrics import scored_pixels
-from bgsub.frames import Frame
+from bgsub.frames import Frame, Mask
 
 Spoil = Callable[[Frame, int], NDArray[np.float64]]
 """Returns grey levels, for a frame (H, W, 3) uint8 and its number, the same for the same number."""
@@ -110,27 +110,46 @@ WAYS: dict[str, Spoil] = {
 }
 
 
+class Contest:
+    """All detectors on the same frames, and how well each does."""
+
+    def __init__(self) -> None:
+        self._models = [create(name, **given) for name, given in DETECTORS.values()]
+        self._counts = np.zeros((len(self._models), 3), np.int64)  # pixels found rightly, found, and true ones
+
+    def apply(self, frame: Frame) -> list[Mask]:
+        """Return each detector's mask of the next frame, with 255 for foreground and 0 for all else."""
+        return [np.where(model.apply(frame) == 255, np.uint8(255), np.uint8(0)) for model in self._models]
+
+    def count(self, masks: list[Mask], true: NDArray[np.bool_], false: NDArray[np.bool_]) -> None:
+        """Count masks where the truth is known: pixels that are foreground, and pixels that are not."""
+        for counts, mask, model in zip(self._counts, masks, self._models, strict=True):
+            found = (mask if model.own_postprocess else cv2.medianBlur(mask, 5)) != 0
+            counts += (found & true).sum(), (found & (true | false)).sum(), true.sum()
+
+    def f_measures(self) -> list[float]:
+        """Return F of each detector over all counted masks."""
+        return [float(2 * hit / max(found + true, 1)) for hit, found, true in self._counts]
+
+
 def measure(
     sequence: Sequence, spoil: Spoil, numbers: Iterable[int] | None = None, look: Look | None = None
 ) -> list[float]:
     """Return F of each detector on a sequence, or on frames of it in a given order, or on what is seen of them."""
-    models = [create(name, **given) for name, given in DETECTORS.values()]
-    scored, counts, roi = set(sequence.scored), np.zeros((len(models), 3), np.int64), None
+    contest, scored, roi = Contest(), set(sequence.scored), None
     for index, number in enumerate(sequence.numbers if numbers is None else numbers):
         frame = sequence.read_input(number)
         colour = frame if frame.ndim == 3 else cv2.cvtColor(frame, cv2.COLOR_GRAY2BGR)
         size = (frame.shape[0], frame.shape[1])
         seen = (slice(None), slice(None)) if look is None else look(size, index)
         spoiled = np.clip(np.rint(spoil(colour, number)), 0, 255).astype(np.uint8)[seen]
-        masks = [np.where(model.apply(spoiled) == 255, np.uint8(255), np.uint8(0)) for model in models]
+        masks = contest.apply(spoiled)
         if number not in scored:
             continue
         roi = sequence.read_roi(size) if roi is None else roi
         true, false = (pixels[seen] for pixels in scored_pixels(sequence.read_labels(number, size), roi))
-        for model_index, (mask, model) in enumerate(zip(masks, models, strict=True)):
-            found = (mask if model.own_postprocess else cv2.medianBlur(mask, 5)) != 0
-            counts[model_index] += (found & true).sum(), (found & (true | false)).sum(), true.sum()
-    return [float(2 * hit / max(found + true, 1)) for hit, found, true in counts]
+        contest.count(masks, true, false)
+    return contest.f_measures()
 
 
 def main() -> None:
