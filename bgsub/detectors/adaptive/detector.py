@@ -15,8 +15,11 @@ from bgsub.detectors.adaptive.block_images import as_blocks, as_image
 from bgsub.detectors.adaptive.camera import CameraFollower
 from bgsub.detectors.adaptive.final_mask import (
     Dynamics,
+    Found,
+    add_faint,
     clean,
     find_details,
+    find_faint,
     find_outlines,
     find_static,
     follow_onsets,
@@ -28,7 +31,7 @@ from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.model import FULL, TAU
 from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
 from bgsub.detectors.adaptive.shadows import count_colours, mark_shadows
-from bgsub.detectors.adaptive.stages import DETAILS, GHOSTS, LIGHT, MAJORITY, SQUARES, STAGES
+from bgsub.detectors.adaptive.stages import DETAILS, FAINT, GHOSTS, LIGHT, MAJORITY, SQUARES, STAGES
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH
 from bgsub.detectors.learning import Learning
 from bgsub.detectors.parameters import param
@@ -205,6 +208,7 @@ class Adaptive(CameraFollower):
         self._keep_stage(SQUARES, found)
         final = self._final_mask(found)
         occupied_rows = self._occupied_rows
+        self._find_faint(final)
         if learning is not None:
             # Ghosts and regions under another light are background, in this mask and for learning.
             for forgotten, factor, stage in self._find_forgotten(final):
@@ -222,6 +226,7 @@ class Adaptive(CameraFollower):
                 shown[:] = final
             else:
                 shown_rows = self._add_details(final, occupied_rows, found, shown)
+                self._add_faint(shown, shown_rows)
             if marks or not (raw_wanted or self._parameters["shadows"]):
                 self._mark_shadows(shown, shown_rows, _SHADOW if marks else 0)
                 self._keep_stage(SHADOWS, shown)
@@ -250,6 +255,26 @@ class Adaptive(CameraFollower):
         self._confine(detailed, None)
         self._keep_stage(DETAILS, detailed)
         return detailed_rows
+
+    def _find_faint(self, final: Mask) -> None:
+        """Look for what is fainter than raw foreground, and far from it."""
+        seen, static = self._seen, self._arrays["static"]
+        faint, raw, distance = (as_image(each, self._size) for each in (seen.faint, seen.raw, seen.distance))
+        self._confine(faint, None)
+        sides, threads = scaled_sides(self._parameters["smoothing"], self._size), self._parameters["threads"]
+        if sides.small > 1:
+            found = Found(final, self._occupied_rows, raw, distance)
+            find_faint(faint, found, static, sides, threads, self._cells, self._faint)
+
+    def _add_faint(self, mask: Mask, occupied_rows: NDArray[np.uint8]) -> None:
+        """Show what is faint where such things are seldom.
+
+        It is learned like any background: what stays so near to it is a change of light more often than a thing.
+        """
+        arrays = self._arrays
+        if add_faint(self._faint, self._cells, arrays["faint_static"], arrays["onset_rates"], mask, occupied_rows):
+            self._confine(mask, None)
+            self._keep_stage(FAINT, mask)
 
     def _mark_shadows(self, mask: Mask, occupied_rows: NDArray[np.uint8], value: int) -> None:
         """Write a value where a final mask is shadow, compared with the background as it is now known."""
@@ -410,7 +435,7 @@ class Adaptive(CameraFollower):
             factors, rates = (as_image(arrays[name], self._size) for name in ("width_factors", "blink_rates"))
             sides = scaled_sides(parameters["smoothing"], self._size)
             dynamics = Dynamics(factors, rates, arrays["onset_rates"])
-            find_static(dynamics, int(frames), sides, parameters["threads"], arrays["static"])
+            find_static(dynamics, int(frames), sides, parameters["threads"], arrays["static"], arrays["faint_static"])
             find_moving(
                 factors, scalars["base"] * FULL, square_side(self._size), _MOVING_SQUARES, arrays["moving_squares"]
             )

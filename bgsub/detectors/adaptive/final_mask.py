@@ -6,21 +6,42 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL, Squares, Votes, make_square, vote_thrice
+from bgsub._jit.majority import (
+    CELL,
+    IN_LARGE,
+    IN_MIDDLE,
+    IN_SMALL,
+    LARGEST,
+    Squares,
+    Votes,
+    make_square,
+    vote_thrice,
+)
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
-from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, average, count_onsets
+from bgsub.detectors.adaptive._jit.dynamics import (
+    Found,
+    OnsetRule,
+    average,
+    count_onsets,
+    mark_open,
+    show_faint,
+    vote_faint,
+)
 from bgsub.detectors.adaptive._jit.regions import finish
 from bgsub.detectors.adaptive._jit.trimming import COUNTS, Trust, add_details, count_inside, trim
 from bgsub.frames import Mask
 
 __all__ = [
     "Dynamics",
+    "Found",
     "Outlines",
     "Sides",
+    "add_faint",
     "clean",
     "find_details",
+    "find_faint",
     "find_outlines",
     "find_static",
     "follow_onsets",
@@ -38,6 +59,9 @@ _REFERENCE_PX, _GROWTH = 320 * 240, 0.35
 _SMALL_PX = 5  # side of the majority where the background is static, for 320x240,
 _MIDDLE_PX = 7  # and where it is too restless for that, but not for this one
 _ONSETS = 0.002  # least mean cost per frame and cell of small squares that vote alone, which makes them false alarms:
+_AGAIN = 2.5  # onsets that such squares may have had in a cell or beside it, of those that are remembered
+
+_CLEAR = 0.9  # distance of raw foreground, as a share of the farthest, from which it is no part of what is faint
 _STAYS = 0.02  # of each frame, in units of the first,
 _RECENT = 4  # with none in the cells around in so many frames before
 _ONSET_RATE = 1 / 250  # of the running mean in the long run,
@@ -154,6 +178,42 @@ def find_details(
     run_bands(add_details, size, threads, raw, final, occupied_rows, static, fine // 2, *written, light=_LIGHT)
 
 
+def find_faint(
+    faint: Mask, found: Found, static: Mask, sides: Sides, threads: int, cells: NDArray[np.uint8], voted: Mask
+) -> None:
+    """Write where most of a small square is faint, and mark the cells where it is far from what is clear.
+
+    Faint is what is nearer to the background than raw foreground, but too far from it to be projected on it. Noise
+    makes pixels faint, but not most of a square. What light, blur and codecs leave is faint near what moves, and far
+    from it are people whom an infrared camera sees, or who are clad like the wall.
+
+    Masks are (H, W) uint8, 0 and 255, `cells` are those of `clean`, `static` is the grid that `find_static` writes.
+    `voted` is written where a cell is marked.
+    """
+    opened = np.empty_like(cells)
+    mark_open(found, np.uint8(_CLEAR * 255), static, -(-sides.large // CELL), opened)
+    size, side = (static.shape[0], faint.shape[1] * CELL), min(sides.small, LARGEST)
+    run_bands(vote_faint, size, threads, faint, opened, side, voted, cells, light=_LIGHT)
+
+
+def add_faint(
+    voted: Mask,
+    cells: NDArray[np.uint8],
+    faint_static: NDArray[np.uint8],
+    rates: NDArray[Any],
+    mask: Mask,
+    occupied_rows: NDArray[np.uint8],
+) -> bool:
+    """Add what `find_faint` found to a mask where there were few such false alarms; return whether there was any.
+
+    `occupied_rows`, (H,), becomes 1 for rows of the mask that it adds to.
+    `rates`, (3, h, w), are those that `follow_onsets` writes. They are few both in the neighbourhood that `find_static`
+    looks at and in the cells around: edges of the background, which codecs draw anew now and then, are faint again and
+    again in the same places.
+    """
+    return bool(show_faint(voted, cells, faint_static, rates[2], np.float32(_AGAIN * _ONSET_RATE), mask, occupied_rows))
+
+
 def find_outlines(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) -> Outlines:
     """Return the outer outline of each region, an array (P, 1, 2) of x and y; filling holes does not change them.
 
@@ -182,7 +242,7 @@ class Dynamics(NamedTuple):
     factors: NDArray[np.uint16]
     blink_rates: NDArray[np.uint16]
     onset_rates: NDArray[np.float32]
-    """(2, h, w): of small squares, and of middle ones."""
+    """(3, h, w): of small squares, of middle ones, and of small ones of faint pixels."""
 
 
 def follow_onsets(
@@ -190,15 +250,18 @@ def follow_onsets(
 ) -> None:
     """Learn from the votes of a frame what false alarms smaller squares raise; `age` counts the frames before.
 
-    `recent` and `onset_rates`, (2, h, w), are of small squares and of middle ones.
+    `recent` and `onset_rates`, (3, h, w), are of small squares, of middle ones, and of small ones of faint pixels.
     """
     rate = np.float32(max(_ONSET_RATE, 1 / (age + _ONSET_PRIOR)))
-    for votes, before, rates in zip((IN_SMALL, IN_MIDDLE), recent, onset_rates, strict=True):
-        count_onsets(cells, before, rates, OnsetRule(rate, np.float32(_STAYS), np.uint8(_RECENT), votes))
+    count_onsets(cells, recent, onset_rates, OnsetRule(rate, np.float32(_STAYS), np.uint8(_RECENT)))
 
 
-def find_static(dynamics: Dynamics, age: int, sides: Sides, threads: int, static: Mask) -> None:
+def find_static(
+    dynamics: Dynamics, age: int, sides: Sides, threads: int, static: Mask, faint_static: NDArray[np.uint8]
+) -> None:
     """Write the bit of the smallest squares that count, because they seldom raise false alarms, or 0 if large ones do.
+
+    `faint_static` becomes 1 where small squares of faint pixels do so more seldom still, else 0.
 
     An onset is a cell where a smaller square begins to have a majority while no large one has one nearby and no such
     one had one a moment ago. Leaves and waves make many in the same place; people who pass begin once. Waves that
@@ -211,7 +274,8 @@ def find_static(dynamics: Dynamics, age: int, sides: Sides, threads: int, static
     def mean(grid: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.asarray(cv2.boxFilter(grid, -1, (reach, reach)), np.float32).reshape(static.shape)
 
-    small, middle = dynamics.onset_rates
+    small, middle, faint = dynamics.onset_rates
+    faint_static[:] = mean(faint) < _ONSETS
     static[:] = np.where(mean(middle) < _ONSETS * (sides.small / sides.middle) ** 2, IN_MIDDLE, np.uint8(0))
     static[mean(small) < _ONSETS] = IN_SMALL
     if age < _YOUNG:

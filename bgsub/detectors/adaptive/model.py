@@ -92,6 +92,7 @@ _SPANS = {
     "previous_raw": MASK,
     "previous_mask": MASK,
     "static": Span(0, int(IN_MIDDLE), 1),
+    "faint_static": BIT,
     "moving": MASK,
 }
 """Values that each array and number of a saved model may have; kernels rely on them."""
@@ -113,8 +114,9 @@ def make_arrays(size: tuple[int, int], channels: int, slots: int, dtype: np.dtyp
         "foreground_ages": aligned_zeros(blocks, np.uint16),
         "previous_mask": aligned_zeros(blocks, np.uint8),
         "static": static,
-        "onset_rates": np.zeros((2, *static.shape), np.float32),
-        "vote_cells": np.zeros((2, *static.shape), np.uint8),
+        "faint_static": np.zeros_like(static),
+        "onset_rates": np.zeros((3, *static.shape), np.float32),
+        "vote_cells": np.zeros((3, *static.shape), np.uint8),
     }
     arrays |= {f"square_{name}": array for name, array in make_squares(size, channels)._asdict().items()}
     arrays["view"] = make_view(size)
@@ -130,6 +132,7 @@ def _make_observation(size: tuple[int, int], channels: int, dtype: np.dtype[Any]
         planes=aligned_zeros((channels, *blocks), dtype),
         density=aligned_zeros(blocks, np.float32),
         raw=aligned_zeros(blocks, np.uint8),
+        faint=aligned_zeros(blocks, np.uint8),
         distance=aligned_zeros(blocks, np.uint8),
         nearest=aligned_zeros(blocks, np.uint8),
         kernel_value=aligned_zeros(blocks, np.uint8),
@@ -297,7 +300,8 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._seen = _make_observation(size, channels, frame.dtype)
         self._calm = np.zeros_like(self._seen.settled)
         self._final, self._near = (aligned_zeros(self._seen.raw.shape, np.uint8) for _ in range(2))
-        self._votes, self._smaller = np.empty(size, np.uint8), np.empty((2, *size), np.uint8)
+        self._votes, self._faint = (np.empty(size, np.uint8) for _ in range(2))
+        self._smaller = np.empty((2, *size), np.uint8)
         self._cells = np.empty_like(self._arrays["static"])
         self._occupied_rows, self._occupied_rows_before = (np.ones(size[0], np.uint8) for _ in range(2))
         dither = np.random.default_rng(0).random((DITHERS, BLOCK), np.float32)

@@ -208,7 +208,7 @@ def test_sorting_keeps_every_support_vector_and_brings_the_heaviest_up():
 def test_what_is_forgotten_looks_new_and_all_else_of_its_blocks_as_if_it_had_been_scored():
     random, shape = np.random.default_rng(0), (6, BLOCK)
     colours = random.integers(90, 110, (2, 3, *shape)).astype(np.uint8)
-    small, large = (random.integers(1, top, (4, *shape)) for top in (255, 60000))
+    small, large = (random.integers(1, top, (number, *shape)) for number, top in ((5, 255), (4, 60000)))
     factors, blinks, distances, ages = large.astype(np.uint16)
     factors[:] = random.integers(4000, 24000, shape)
     state = State(
@@ -216,9 +216,9 @@ def test_what_is_forgotten_looks_new_and_all_else_of_its_blocks_as_if_it_had_bee
         np.zeros(shape, np.uint8), ages, np.zeros(6, np.uint8),
     )  # fmt: skip
     planes = random.integers(90, 110, (3, *shape)).astype(np.uint8)
-    distance, nearest, values, raw = small.astype(np.uint8)
+    distance, nearest, values, raw, faint = small.astype(np.uint8)
     settled = np.array([SETTLED, SETTLED, 0, 0, SETTLED, 0], np.uint8)
-    seen = Observation(planes, np.zeros(shape, np.float32), raw, distance, nearest, values, settled)
+    seen = Observation(planes, np.zeros(shape, np.float32), raw, faint, distance, nearest, values, settled)
     before_state, before = copy.deepcopy(state), copy.deepcopy(seen)
     chosen = np.where(random.random(shape) < 0.3, np.uint8(255), np.uint8(0))
     chosen[[0, 3]] = 0
@@ -760,4 +760,4 @@ def test_state_takes_the_documented_bytes():
     model.apply(np.zeros((64, 100, 3), np.uint8))
     pixels = 64 * 100
     squares, view = 55 * pixels // 16, 2 * (32 - 1) * (50 - 1)
-    assert model.memory_bytes == pixels * (3 * (3 + 4) + 10) + 11 * pixels // 16 + pixels // BLOCK + squares + view
+    assert model.memory_bytes == pixels * (3 * (3 + 4) + 10) + 17 * pixels // 16 + pixels // BLOCK + squares + view

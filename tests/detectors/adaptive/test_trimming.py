@@ -67,8 +67,8 @@ def test_a_young_model_trusts_small_squares_where_it_is_as_calm_as_elsewhere(wil
     factors = np.full(SIZE, FACTOR_ONE, np.uint16)
     factors[:wild_rows] = 1.4 * FACTOR_ONE
     static = make_static(SIZE)
-    onsets = np.zeros((2, *static.shape), np.float32)
-    find_static(Dynamics(factors, np.full(SIZE, LOWEST_BLINK_RATE, np.uint16), onsets), 50, Sides(3, 3, 3), 1, static)
+    dynamics = Dynamics(factors, np.full(SIZE, LOWEST_BLINK_RATE, np.uint16), np.zeros((3, *static.shape), np.float32))
+    find_static(dynamics, 50, Sides(3, 3, 3), 1, static, np.empty_like(static))
     rows = CELL * (static[:, 10] != 0).sum()
     assert abs(rows - trusted) < 3 * CELL
     assert (static[-1] == IN_SMALL).all()
@@ -77,14 +77,15 @@ def test_a_young_model_trusts_small_squares_where_it_is_as_calm_as_elsewhere(wil
 def static_after(pictures, votes=IN_SMALL):
     """Return which squares count in the middle row of cells, after masks that they found, of 8 pixels, at (x, y)."""
     cells, static = np.zeros((40, 60), np.uint8), np.full((40, 60), 7, np.uint8)
-    recent, rates = np.zeros((2, *cells.shape), np.uint8), np.zeros((2, *cells.shape), np.float32)
+    recent, rates = np.zeros((3, *cells.shape), np.uint8), np.zeros((3, *cells.shape), np.float32)
     calm = np.zeros((160, 240), np.uint16)
     for age, places in enumerate(pictures):
         cells[:] = 0
         for x, y in places:
             cells[y // CELL : y // CELL + 2, x // CELL : x // CELL + 2] = votes
         follow_onsets(cells, recent, rates, age)
-    find_static(Dynamics(calm + int(FACTOR_ONE), calm + int(LOWEST_BLINK_RATE), rates), 400, Sides(15, 7, 5), 1, static)
+    dynamics = Dynamics(calm + int(FACTOR_ONE), calm + int(LOWEST_BLINK_RATE), rates)
+    find_static(dynamics, 400, Sides(15, 7, 5), 1, static, np.empty_like(static))
     return static[20]
 
 
@@ -112,14 +113,16 @@ def test_small_squares_do_not_count_where_waves_are_always_there():
 
 
 @pytest.mark.parametrize(
-    ("small", "middle", "counting"),
-    [(0.0015, 0.0015, IN_SMALL), (0.003, 0.0008, IN_MIDDLE), (0.003, 0.0015, 0)],
+    ("small", "middle", "faint", "counting"),
+    [(0.0015, 0.0015, 0.0015, IN_SMALL), (0.003, 0.0008, 0.003, IN_MIDDLE), (0.003, 0.0015, 0, 0)],
 )
-def test_a_false_alarm_costs_more_in_a_middle_square_as_its_area_is_larger(small, middle, counting):
+def test_a_false_alarm_costs_more_in_a_middle_square_as_its_area_is_larger(small, middle, faint, counting):
     static, calm = make_static(SIZE), np.zeros(SIZE, np.uint16)
-    rates = np.stack([np.full(static.shape, rate, np.float32) for rate in (small, middle)])
-    find_static(Dynamics(calm, calm, rates), 400, Sides(15, 7, 5), 1, static)
+    faint_static = np.full_like(static, 7)
+    rates = np.stack([np.full(static.shape, rate, np.float32) for rate in (small, middle, faint)])
+    find_static(Dynamics(calm, calm, rates), 400, Sides(15, 7, 5), 1, static, faint_static)
     assert (static == counting).all()
+    assert (faint_static == (faint < 0.002)).all()
 
 
 @pytest.mark.parametrize("size", [(1, 1), (7, 5), (18, 27)])

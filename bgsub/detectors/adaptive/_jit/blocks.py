@@ -89,6 +89,8 @@ class Observation(NamedTuple):
     """(N, BLOCK) f4: g(x); only where it was asked for, or the block is not settled."""
     raw: Any
     """(N, BLOCK) u1: 255 where the density is below the threshold."""
+    faint: Any
+    """(N, BLOCK) u1: 255 where it is below tau, and the first slot's kernel value is not above it."""
     distance: Any
     """(N, BLOCK) u1: 1 - density / threshold, at least 0, in BYTEs; not in settled blocks."""
     nearest: Any

@@ -1,13 +1,17 @@
-"""How dynamic the background is, on a coarse grid."""
+"""How dynamic the background is, on a coarse grid, and what is faint where little else is."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._jit.majority import CELL, IN_LARGE
-from bgsub._numba import compiled
+from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
+from bgsub._numba import compiled, inlined, part
 
-__all__ = ["OnsetRule", "average", "count_onsets"]
+__all__ = ["IN_FAINT", "Found", "OnsetRule", "average", "count_onsets", "mark_open", "show_faint", "vote_faint"]
+
+IN_FAINT = np.uint8(8)
+"""Bit of a cell in which a square of faint pixels has a majority, far from what else was found."""
+_KINDS = np.array([IN_SMALL, IN_MIDDLE, IN_FAINT])  # of votes whose onsets are counted
 
 
 class OnsetRule(NamedTuple):
@@ -19,8 +23,6 @@ class OnsetRule(NamedTuple):
     """f4: cost of a vote that is no onset"""
     lasts: Any
     """u1: frames for which a vote is remembered"""
-    votes: Any
-    """u1: which votes count, IN_SMALL or IN_MIDDLE"""
 
 
 @compiled
@@ -33,34 +35,40 @@ def count_onsets(cells: Any, recent: Any, rates: Any, rule: Any) -> Any:
     Parameters
     ----------
     cells : (h, w) u1
-        Bits of the votes of this frame, from `vote_thrice`.
-    recent : (h, w) u1
-        `rule.lasts` where such squares voted in the frame before, less by one for each frame since then; updated.
-    rates : (h, w) f4
-        Running mean of the cost per frame, written.
+        Bits of the votes of this frame, from `vote_thrice` and `vote_faint`.
+    recent : (3, h, w) u1
+        `rule.lasts` where small squares voted in the frame before, middle ones, and those of faint pixels, less by one
+        for each frame since then; updated.
+    rates : (3, h, w) f4
+        Running means of the cost of each per frame, written.
     rule : OnsetRule
     """
     height, width = cells.shape
-    large = np.empty(width + 2, np.uint8)  # of the cells above, beside and below, with a margin
-    lately = np.empty(width + 2, np.uint8)
-    large[:], lately[:] = np.uint8(0), np.uint8(0)
+    large = np.zeros(width + 2, np.uint8)  # of the cells above, beside and below, with a margin
+    lately, beside = np.zeros_like(large), np.empty(width, np.uint8)
     for y in range(height):
         top, bottom = max(y - 1, 0), min(y + 1, height - 1)
         above, here, below = cells[top], cells[y], cells[bottom]
-        above_before, before, below_before = recent[top], recent[y], recent[bottom]
         for x in range(width):
             large[x + 1] = (above[x] | here[x] | below[x]) & IN_LARGE
-            lately[x + 1] = above_before[x] | before[x] | below_before[x]
-        means = rates[y]
         for x in range(width):
-            alone = ((here[x] & rule.votes) != 0) & ((large[x] | large[x + 1] | large[x + 2]) == 0)
-            begins = (lately[x] | lately[x + 1] | lately[x + 2]) == 0
-            cost = np.float32(1.0) if begins else rule.stays
-            means[x] += rule.rate * ((cost if alone else np.float32(0.0)) - means[x])
-    for y in range(height):
-        here, before = cells[y], recent[y]
-        for x in range(width):
-            before[x] = rule.lasts if (here[x] & rule.votes) != 0 else max(before[x], np.uint8(1)) - np.uint8(1)
+            beside[x] = large[x] | large[x + 1] | large[x + 2]
+        for kind in range(recent.shape[0]):
+            above_before, before, below_before = recent[kind, top], recent[kind, y], recent[kind, bottom]
+            for x in range(width):
+                lately[x + 1] = above_before[x] | before[x] | below_before[x]
+            means, votes = rates[kind, y], _KINDS[kind]
+            for x in range(width):
+                alone = ((here[x] & votes) != 0) & (beside[x] == 0)
+                begins = (lately[x] | lately[x + 1] | lately[x + 2]) == 0
+                cost = np.float32(1.0) if begins else rule.stays
+                means[x] += rule.rate * ((cost if alone else np.float32(0.0)) - means[x])
+    for kind in range(recent.shape[0]):
+        votes = _KINDS[kind]
+        for y in range(height):
+            here, before = cells[y], recent[kind, y]
+            for x in range(width):
+                before[x] = rule.lasts if (here[x] & votes) != 0 else max(before[x], np.uint8(1)) - np.uint8(1)
 
 
 @compiled
@@ -94,3 +102,196 @@ def average(first, last, factors, blink_rates, weight, means):
             for x in range(rest.shape[0]):
                 total += np.int64(rest[x])
             out[whole] = np.float32(total) / np.float32(rest.shape[0] * (bottom - top))
+
+
+class Found(NamedTuple):
+    """What was found in a frame, (H, W) u1 each."""
+
+    final: Any
+    """The final mask, 0 and 255."""
+    occupied_rows: Any
+    """(H,) u1: 0 for rows of it that are known to be empty."""
+    raw: Any
+    """The raw mask."""
+    distance: Any
+    """1 - density / threshold in BYTEs, where the raw mask is foreground."""
+
+
+@compiled
+def mark_open(found: Any, least: Any, static: Any, reach: Any, opened: Any) -> Any:
+    """Mark the cells where small squares count and nothing clear was found within so many cells.
+
+    Around what moves there is shade, blur and what a codec spoils: faint pixels near it say nothing. Those near what
+    is hardly less faint may be the rest of it.
+
+    Parameters
+    ----------
+    found : Found
+    least : u1
+        Of the distance in what is clear.
+    static : (h, w) u1
+        Which smaller squares count: IN_SMALL, IN_MIDDLE or 0.
+    reach : int
+        In cells.
+    opened : (h, w) u1
+        Written: 1 in such a cell, else 0.
+    """
+    height, width = static.shape
+    line = np.zeros(CELL * width, np.uint8)
+    words, clear = line.view(np.uint32), np.zeros(width + 2 * reach, np.uint8)
+    rows = np.zeros((height + 2 * reach, width), np.uint8)
+    for y in range(height):
+        top, bottom = CELL * y, min(CELL * (y + 1), found.final.shape[0])
+        if not _any(found.occupied_rows[top:bottom]):
+            continue
+        line[:] = np.uint8(0)
+        for row in range(top, bottom):
+            _mark_clear(found.final[row], found.raw[row], found.distance[row], least, line)
+        for x in range(width):
+            clear[x + reach] = np.uint8(1) if words[x] != 0 else np.uint8(0)
+        for i in range(2 * reach + 1):
+            _merge(clear[i : i + width], rows[y + reach])
+    for y in range(height):
+        row, counts = opened[y], static[y]
+        row[:] = np.uint8(0)
+        for i in range(2 * reach + 1):
+            _merge(rows[y + i], row)
+        for x in range(width):
+            row[x] = np.uint8(1) if row[x] == 0 and counts[x] == IN_SMALL else np.uint8(0)
+
+
+@part
+def _mark_clear(final, raw, distance, least, line):
+    for x in range(final.shape[0]):
+        line[x] |= final[x] & raw[x] & (np.uint8(255) if distance[x] >= least else np.uint8(0))
+
+
+@part
+def _merge(row, merged):
+    for x in range(merged.shape[0]):
+        merged[x] |= row[x]
+
+
+@part
+def _any(row):
+    found = np.uint8(0)
+    for x in range(row.shape[0]):
+        found |= row[x]
+    return found != 0
+
+
+@part
+def _add_row(columns, row):
+    for x in range(row.shape[0]):
+        columns[x] += row[x] & np.uint8(1)
+
+
+@part
+def _move_row(columns, added, removed):
+    for x in range(added.shape[0]):
+        columns[x] = np.uint8(columns[x] + (added[x] & np.uint8(1)) - (removed[x] & np.uint8(1)))
+
+
+@inlined
+def _clamp(row, height):
+    return min(max(row, 0), height - 1)
+
+
+@compiled
+def vote_faint(first, last, faint, opened, side, voted, cells):
+    """Vote in squares of faint pixels, and add IN_FAINT to the open cells in which any has a majority.
+
+    Parameters
+    ----------
+    first, last : int
+        Rows of cells.
+    faint : (H, W) u1
+        0 and 255; beyond the border are copies of it.
+    opened : (h, w) u1
+        From `mark_open`.
+    side : int
+        Of the squares, odd, at most 15, so that a byte can count them.
+    voted : (H, W) u1
+        255 where most of the square is faint, else 0; written in rows of cells of which one is open.
+    cells : (h, w) u1
+        Updated.
+    """
+    height, width = faint.shape
+    reach, least = side // 2, np.uint8(side * side // 2 + 1)
+    columns, sums = np.empty(width + 2 * reach, np.uint8), np.empty(width, np.uint8)
+    inner, line = columns[reach : reach + width], np.zeros(CELL * cells.shape[1], np.uint8)
+    words, known = line.view(np.uint32), False  # whether the columns count what is around the row before
+    for cell_row in range(first, last):
+        if not _any(opened[cell_row]):
+            known = False
+            continue
+        line[:] = np.uint8(0)
+        for y in range(CELL * cell_row, min(CELL * (cell_row + 1), height)):
+            if known:
+                _move_row(inner, faint[_clamp(y + reach, height)], faint[_clamp(y - reach - 1, height)])
+            else:
+                columns[:] = np.uint8(0)
+                for row in range(y - reach, y + reach + 1):
+                    _add_row(inner, faint[_clamp(row, height)])
+                known = True
+            columns[:reach], columns[reach + width :] = inner[0], inner[width - 1]
+            sums[:] = np.uint8(0)
+            for i in range(side):
+                _add_columns(columns[i : i + width], sums)
+            row = voted[y]
+            for x in range(width):
+                row[x] = np.uint8(255) if sums[x] >= least else np.uint8(0)
+            _merge(row, line[:width])
+        here, may = cells[cell_row], opened[cell_row]
+        for x in range(here.shape[0]):
+            here[x] |= IN_FAINT if words[x] != 0 and may[x] != 0 else np.uint8(0)
+
+
+@part
+def _add_columns(columns, sums):
+    for x in range(sums.shape[0]):
+        sums[x] = np.uint8(sums[x] + columns[x])
+
+
+@compiled
+def show_faint(voted: Any, cells: Any, faint_static: Any, rates: Any, most: Any, mask: Any, occupied_rows: Any) -> Any:
+    """Add faint squares to a mask where such false alarms are seldom; return whether there were any.
+
+    Parameters
+    ----------
+    voted : (H, W) u1
+        255 where most of a square is faint, else 0.
+    cells : (h, w) u1
+        Bits of the votes, after `vote_faint`.
+    faint_static : (h, w) u1
+        1 where such squares seldom raise false alarms around, else 0.
+    rates : (h, w) f4
+        Their mean costs, from `count_onsets`.
+    most : f4
+        None of them in 3x3 cells may be above it.
+    mask : (H, W) u1
+        Updated.
+    occupied_rows : (H,) u1
+        Becomes 1 for rows of it to which anything is added.
+    """
+    height, width = cells.shape
+    shown = False
+    for y in range(height):
+        bits = np.uint8(0)
+        for x in range(width):
+            bits |= cells[y, x]
+        for x in range(width if bits & IN_FAINT != 0 else 0):
+            if cells[y, x] & IN_FAINT == 0 or faint_static[y, x] == 0:
+                continue
+            cost = np.float32(0.0)
+            for row in range(y - 1, y + 2):
+                for column in range(x - 1, x + 2):
+                    cost = max(cost, rates[_clamp(row, height), _clamp(column, width)])
+            if cost > most:
+                continue
+            for row in range(CELL * y, min(CELL * (y + 1), mask.shape[0])):
+                occupied_rows[row] = np.uint8(1)
+                for column in range(CELL * x, min(CELL * (x + 1), mask.shape[1])):
+                    mask[row, column] |= voted[row, column]
+            shown = True
+    return shown

@@ -65,6 +65,7 @@ def _seen_in_parts(seen):
         seen.planes.reshape(seen.planes.shape[0], -1, _PART),
         seen.density.reshape(-1, _PART),
         seen.raw.reshape(-1, _PART),
+        seen.faint.reshape(-1, _PART),
         seen.distance.reshape(-1, _PART),
         seen.nearest.reshape(-1, _PART),
         seen.kernel_value.reshape(-1, _PART),
@@ -180,10 +181,11 @@ def _first_slot(y, planes, colours, factors_row, unit, tau, scratch):
 @inlined
 def _take_first_slot(y, seen, first):
     """Write what is seen where the first slot is near and outweighs the others, by its rounded kernel values."""
-    raw, distance, nearest, kernel_value = seen.raw[y], seen.distance[y], seen.nearest[y], seen.kernel_value[y]
-    one = np.float32(1.0)
+    raw, faint, distance, nearest = seen.raw[y], seen.faint[y], seen.distance[y], seen.nearest[y]
+    kernel_value, one = seen.kernel_value[y], np.float32(1.0)
     for x in range(BLOCK):
         raw[x] = np.uint8(0)
+        faint[x] = np.uint8(0)
         distance[x] = np.uint8(0)
         nearest[x] = np.uint8(0)
     for x in range(BLOCK):
@@ -239,11 +241,12 @@ def _weigh_slot(slot, at, i, planes, colours, a, parts):
 
 @inlined
 def _judge(at, i, seen, rule, parts):
-    """Write density, raw mask, distance and nearest slot of a part of a block from the sums."""
+    """Write density, raw and faint mask, distance and nearest slot of a part of a block from the sums."""
     zero, one = np.float32(0.0), np.float32(1.0)
     f, mass, index = parts.f[i], parts.mass[i], parts.index[i]
     first, to_beat, infinite = parts.first[i], parts.to_beat[i], np.float32(np.inf)
-    raw, distance, nearest, kernel_value = seen.raw[at], seen.distance[at], seen.nearest[at], seen.kernel_value[at]
+    raw, faint, distance, nearest = seen.raw[at], seen.faint[at], seen.distance[at], seen.nearest[at]
+    kernel_value = seen.kernel_value[at]
     threshold, tau = rule.threshold, rule.tau
     inverse = one / threshold  # divisions are slow
     for x in range(_PART):
@@ -253,6 +256,7 @@ def _judge(at, i, seen, rule, parts):
         q = q if m > zero else one  # an empty expansion finds nothing novel
         f[x] = q
         raw[x] = np.uint8(255) if q < threshold else np.uint8(0)
+        faint[x] = np.uint8(255) if q < tau and best != infinite else np.uint8(0)
         distance[x] = np.int32(max(one - q * inverse, zero) * BYTES + np.float32(0.5))
         nearest[x] = index[x] if k > tau else NONE
         kernel_value[x] = np.int32(min(k, one) * BYTES + np.float32(0.5))
@@ -280,13 +284,14 @@ def _score(first, last, frame, state, seen, rule, scratch):
     apart = scratch.apart.view(np.uint64)
     for y in range(first, last):
         _separate(frame, y, planes, whole)
-        raw_row, leads = seen.raw[y], state.dominant[y] != 0
+        raw_row, faint_row, leads = seen.raw[y], seen.faint[y], state.dominant[y] != 0
         # Most blocks of most frames end here, after a comparison of bytes: a box around each first slot, small enough
         # for k > tau at the smallest width, proves them background without an exponential.
         if leads and not rule.exact and _is_inside(y, planes, state.colours, rule.box):
-            if settled[y] != SETTLED:  # else the raw mask of the frame before is empty, too
+            if settled[y] != SETTLED:  # else the masks of the frame before are empty, too
                 for x in range(BLOCK):
                     raw_row[x] = np.uint8(0)
+                    faint_row[x] = np.uint8(0)
             settled[y] = SETTLED
             continue
         if y + 1 < last and settled[y + 1] != SETTLED:
@@ -298,6 +303,7 @@ def _score(first, last, frame, state, seen, rule, scratch):
         if certain and not rule.exact:
             for x in range(BLOCK):
                 raw_row[x] = np.uint8(0)
+                faint_row[x] = np.uint8(0)
             continue
         _weigh_first_slot(state.coefficients[0, y], rule.tau, scratch)
         partly = leads and not rule.exact
@@ -314,7 +320,7 @@ def _score(first, last, frame, state, seen, rule, scratch):
 
 @compiled
 def score(bands, frame, state, seen, rule):
-    """Compute the density f(x) / sum of coefficients, the raw mask and the support vector to project on.
+    """Compute the density f(x) / sum of coefficients, raw and faint mask, and the support vector to project on.
 
     Parameters
     ----------
