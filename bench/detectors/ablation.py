@@ -47,14 +47,14 @@ class SearchesEvenly(adaptive.Adaptive):
         return bool(self._scalars["frames"] % longest == 0)
 
 
-def never_static(dynamics: Any, age: int, sides: Any, threads: int, static: Any) -> None:
+def never_static(dynamics: Any, age: int, sides: Any, threads: int, static: Any, faint_static: Any) -> None:
     """Use the large square everywhere."""
-    static[:] = 0
+    static[:], faint_static[:] = 0, 0
 
 
-def small_or_large(dynamics: Any, age: int, sides: Any, threads: int, static: Any) -> None:
+def small_or_large(dynamics: Any, age: int, sides: Any, threads: int, static: Any, faint_static: Any) -> None:
     """Use large squares where small ones do not count."""
-    final_mask.find_static(dynamics, age, sides, threads, static)
+    final_mask.find_static(dynamics, age, sides, threads, static, faint_static)
     static[static == IN_MIDDLE] = 0
 
 
@@ -91,6 +91,7 @@ VARIANTS: list[Variant] = [
     ("no smoothing, holes or ghosts", {}, {"smoothing": 1, "fill": False, "ghosts": False}, _PLAIN),
     ("large square only", {(adaptive, "find_static"): never_static}, {}, _PLAIN),
     ("no middle square", {(adaptive, "find_static"): small_or_large}, {}, _PLAIN),
+    ("nothing faint", {(final_mask, "_AGAIN"): -1.0}, {}, _PLAIN),
     ("small square everywhere", {(final_mask, "_ONSETS"): _NEVER, (final_mask, "_YOUNG"): 0}, {}, _PLAIN),
     ("small square where widths are low", {(final_mask, "_YOUNG"): _NEVER}, {}, _PLAIN),
     ("outlines never follow small squares alone", {(final_mask, "_HOLES"): -1.0}, {}, _PLAIN),

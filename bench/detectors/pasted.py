@@ -1,12 +1,13 @@
 """How detectors find the objects of one known sequence before the background of another: real waves, leaves and noise.
 
-python -m bench.detectors.pasted DATASET ... [--only BACKGROUND ...]
+python -m bench.detectors.pasted DATASET ... [--only BACKGROUND ...] [--shares SHARE ...] [--spoil WAY]
 
 Detectors learn from up to 300 frames before the first labelled one of a background; then objects, cut out along the
-labels of another sequence, come at 3/5 and at 3/10 of its size relative to the frame. Only the pixels of these and of
-what is labelled as background count, the objects that the background has of its own do not. Prints F of `adaptive`, of
-`adaptive` with quality=fast, and of MOG2 and KNN with a median filter of 5, for each pair of sequences below the
-folders whose frames are labelled one by one.
+labels of another sequence, come at 3/5 and at 3/10 of its size relative to the frame, or at other shares. Only the
+pixels of these and of what is labelled as background count, the objects that the background has of its own do not. All
+frames can be spoiled in a way of `bench.detectors.spoiled`: with `--shares 0.15 0.1 --spoil infrared` people are far
+away and faint. Prints F of `adaptive`, of `adaptive` with quality=fast, and of MOG2 and KNN with a median filter of 5,
+for each pair of sequences below the folders whose frames are labelled one by one.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.detectors.spoiled import DETECTORS, Contest
+from bench.detectors.spoiled import DETECTORS, WAYS, Contest, Spoil
 from bgsub._opencv import cv2
 from bgsub.evaluation import Sequence, find_sequences
 from bgsub.evaluation.metrics import scored_pixels
@@ -48,12 +49,17 @@ def cut_out(frame: Frame, labels: Mask, height: int) -> Cutout:
     inside = cv2.erode(np.float32(labels == 255), np.ones((2, 2)))
     opacity = cv2.GaussianBlur(inside, (0, 0), 0.8)
     size = max(1, round(height * frame.shape[1] / frame.shape[0])), height
-    colour = np.float32(frame if frame.ndim == 3 else np.repeat(frame[..., None], 3, 2)) * opacity[..., None]
+    colour = np.float32(in_colour(frame)) * opacity[..., None]
     how = cv2.INTER_AREA if height < frame.shape[0] else cv2.INTER_LINEAR
     return Cutout(
         np.float32(cv2.resize(colour, size, interpolation=how)),
         np.float32(cv2.resize(opacity, size, interpolation=how)),
     )
+
+
+def in_colour(frame: Frame) -> Frame:
+    """Return a frame in three channels."""
+    return frame if frame.ndim == 3 else np.repeat(frame[..., None], 3, 2)
 
 
 def paste(frame: Frame, cutout: Cutout) -> tuple[Frame, NDArray[np.float32]]:
@@ -66,7 +72,7 @@ def paste(frame: Frame, cutout: Cutout) -> tuple[Frame, NDArray[np.float32]]:
     down, right = (rows >= 0) & (rows < opacity.shape[0]), (columns >= 0) & (columns < opacity.shape[1])
     there, here = np.ix_(rows[down], columns[right]), np.ix_(down, right)
     opacity[there] = cutout.opacity[here]
-    pasted: NDArray[Any] = np.float32(frame if frame.ndim == 3 else np.repeat(frame[..., None], 3, 2))
+    pasted: NDArray[Any] = np.float32(in_colour(frame))
     pasted = pasted * (1 - opacity[..., None])
     pasted[there] += cutout.colour[here]
     return np.clip(np.rint(pasted), 0, 255).astype(np.uint8), opacity
@@ -91,17 +97,21 @@ def learned_frames(sequence: Sequence) -> list[int]:
     return [number for number in sequence.numbers if number < first][-LEARNED:]
 
 
-def measure(background: Sequence, objects: list[Cutout]) -> list[float]:
-    """Return F of each detector on the labelled frames of a background with objects before it."""
+def measure(background: Sequence, objects: list[Cutout], spoil: Spoil) -> list[float]:
+    """Return F of each detector on the labelled frames of a background with objects before it, all spoiled."""
     contest, roi = Contest(), None
+
+    def filmed(frame: Frame, number: int) -> Frame:
+        return np.clip(np.rint(spoil(frame, number)), 0, 255).astype(np.uint8)
+
     for number in learned_frames(background):
-        contest.apply(background.read_input(number))
+        contest.apply(filmed(in_colour(background.read_input(number)), number))
     for index, number in enumerate(background.scored[: 2 * FRAMES]):
         frame, opacity = paste(background.read_input(number), objects[index % len(objects)])
         size = (frame.shape[0], frame.shape[1])
         roi = background.read_roi(size) if roi is None else roi
         empty = scored_pixels(background.read_labels(number, size), roi)[1]
-        contest.count(contest.apply(frame), opacity > _SOLID, (opacity <= _CLEAR) & empty)
+        contest.count(contest.apply(filmed(frame, number)), opacity > _SOLID, (opacity <= _CLEAR) & empty)
     return contest.f_measures()
 
 
@@ -110,6 +120,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("datasets", nargs="+")
     parser.add_argument("--only", nargs="+", help="names of backgrounds")
+    parser.add_argument("--shares", nargs="+", type=float, default=SHARES, help="of the frame that objects get")
+    parser.add_argument("--spoil", choices=WAYS, default="as they are")
     options = parser.parse_args()
     print(f"{'':34}" + "".join(f"{name:>10}" for name in DETECTORS))
     sequences = [found for folder in options.datasets for found in find_sequences(folder)]
@@ -122,8 +134,8 @@ def main() -> None:
             continue
         height = background.read_input(background.numbers[0]).shape[0]
         for source in sources:
-            for share in SHARES if source is not background else ():
-                found = measure(background, read_objects(source, round(share * height)))
+            for share in options.shares if source is not background else ():
+                found = measure(background, read_objects(source, round(share * height)), WAYS[options.spoil])
                 rows[background.name].append(found)
                 label = f"{background.name}, {source.name} {share}"
                 print(f"{label:34}" + "".join(f"{value:10.3f}" for value in found), flush=True)

@@ -31,6 +31,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (adaptive, "_OLD"),
     (adaptive, "_SHADE_S"),
     (final_mask, "_ONSETS"),
+    (final_mask, "_AGAIN"),
     (final_mask, "_STAYS"),
     (final_mask, "_RECENT"),
     (final_mask, "_ONSET_RATE"),

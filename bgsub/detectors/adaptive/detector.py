@@ -93,7 +93,9 @@ class Adaptive(CameraFollower):
        of 4x4 pixels and frame below 0.002, where 1 counts that begins out of nothing, and 0.02 what goes on), else in
        a middle one where this holds for middle squares, by as much less as they are larger; in these alone where the
        raw mask fills what is found; enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
-       Masks also show, without learning from it, what is most of a 3x3 square beside all that.
+       Masks also show, without learning from it, what is most of a 3x3 square beside all that, and most of a small
+       square that is faint: g < 1/2, and near no s_j. Such squares count far from clear foreground, by the same rule,
+       and where no more than two began of late in a cell or beside it.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
@@ -112,7 +114,7 @@ class Adaptive(CameraFollower):
        the colour suffices where what is brighter than the background, and no shadow, seldom has it. Where the camera
        shows no colours, textures have to be more alike.
 
-    The state takes slots * (channels + 4) + 10.7 bytes per pixel for uint8 frames, 32 for three slots in colour, and
+    The state takes slots * (channels + 4) + 11.1 bytes per pixel for uint8 frames, 32 for three slots in colour, and
     55 for each square of pixels in colour, 15 in grey: less than a byte per pixel at 320x240.
 
     Raises
