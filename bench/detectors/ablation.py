@@ -20,7 +20,17 @@ import numpy as np
 from bgsub._jit.majority import IN_MIDDLE
 from bgsub._opencv import cv2
 from bgsub.bench import make_frames
-from bgsub.detectors.adaptive import camera, exposure, final_mask, ghosts, lighting, model, reduced, shadows
+from bgsub.detectors.adaptive import (
+    camera,
+    exposure,
+    final_mask,
+    forgetting,
+    ghosts,
+    lighting,
+    model,
+    reduced,
+    shadows,
+)
 from bgsub.detectors.adaptive import detector as adaptive
 from bgsub.evaluation import evaluate, find_sequences
 
@@ -103,7 +113,7 @@ VARIANTS: list[Variant] = [
     ("ghosts are searched for every 0.16 s only", {}, {}, SearchesEvenly),
     ("only whole regions can be ghosts", {(ghosts, "_ARC"): 2.0}, {}, _PLAIN),
     ("what has just come is a ghost as easily", {(ghosts, "_YOUNG"): 1.0}, {}, _PLAIN),
-    ("old backgrounds are given up, too", {(adaptive, "_OLD"): _NEVER}, {}, _PLAIN),
+    ("old backgrounds are given up, too", {(forgetting, "_OLD"): _NEVER}, {}, _PLAIN),
     ("foreground is learned", {}, {}, LearnsEverywhere),
     ("no gain of the whole scene", {(exposure, "_MATCHING"): 0.0}, {}, _PLAIN),
     ("colours never help", {(shadows, "_MOSTLY"): 0.0, (shadows, "_SELDOM"): 0.0}, {}, _PLAIN),
@@ -111,10 +121,10 @@ VARIANTS: list[Variant] = [
     ("shadows may lie between", {(shadows, "_BETWEEN"): 1.0}, {}, _PLAIN),
     ("a knocked camera is not followed", {(camera, "is_sudden"): lambda *_: False}, {}, _PLAIN),
     ("another view is not noticed", {(camera, "_LASTING"): 2.0}, {}, _PLAIN),
-    ("shadows of walkers are light", {(adaptive, "_SHADE_S"): 0.0}, {}, _PLAIN),
+    ("shadows of walkers are light", {(forgetting, "_SHADE_S"): 0.0}, {}, _PLAIN),
     ("brighter regions are light at once", {(lighting, "_AT_ONCE"): -1.0}, {}, _PLAIN),
-    ("no search for changed light", {(adaptive, "find_relit"): lambda *_: None}, {}, _PLAIN),
-    ("no restart after a flood", {(adaptive, "_FLOOD"): 2.0}, {}, _PLAIN),
+    ("no search for changed light", {(forgetting, "find_relit"): lambda *_: None}, {}, _PLAIN),
+    ("no restart after a flood", {(forgetting, "_FLOOD"): 2.0}, {}, _PLAIN),
 ]
 
 

@@ -5,8 +5,8 @@ python -m bench.detectors.pasted DATASET ... [--only BACKGROUND ...] [--shares S
 Detectors learn from up to 300 frames before the first labelled one of a background; then objects, cut out along the
 labels of another sequence, come at 3/5 and at 3/10 of its size relative to the frame, or at other shares. Only the
 pixels of these and of what is labelled as background count, the objects that the background has of its own do not. All
-frames can be spoiled in a way of `bench.detectors.spoiled`: with `--shares 0.15 0.1 --spoil infrared` people are far
-away and faint. Prints F of `adaptive`, of `adaptive` with quality=fast, and of MOG2 and KNN with a median filter of 5,
+frames can be spoiled in a way of `bench.detectors.spoiled`: with `--shares 0.15 0.1 --spoil infrared --margin 16`
+people are far away and faint, and false alarms around near ones do not hide it. Prints F of `adaptive`, of `adaptive` with quality=fast, and of MOG2 and KNN with a median filter of 5,
 for each pair of sequences below the folders whose frames are labelled one by one.
 """
 
@@ -97,8 +97,11 @@ def learned_frames(sequence: Sequence) -> list[int]:
     return [number for number in sequence.numbers if number < first][-LEARNED:]
 
 
-def measure(background: Sequence, objects: list[Cutout], spoil: Spoil) -> list[float]:
-    """Return F of each detector on the labelled frames of a background with objects before it, all spoiled."""
+def measure(background: Sequence, objects: list[Cutout], spoil: Spoil, margin: int) -> list[float]:
+    """Return F of each detector on the labelled frames of a background with objects before it, all spoiled.
+
+    Nothing counts that is at most so many pixels from an object that the background has of its own.
+    """
     contest, roi = Contest(), None
 
     def filmed(frame: Frame, number: int) -> Frame:
@@ -110,7 +113,10 @@ def measure(background: Sequence, objects: list[Cutout], spoil: Spoil) -> list[f
         frame, opacity = paste(background.read_input(number), objects[index % len(objects)])
         size = (frame.shape[0], frame.shape[1])
         roi = background.read_roi(size) if roi is None else roi
-        empty = scored_pixels(background.read_labels(number, size), roi)[1]
+        labels = background.read_labels(number, size)
+        empty = scored_pixels(labels, roi)[1]
+        if margin > 0:
+            empty &= cv2.dilate(np.uint8(labels != 0), np.ones((2 * margin + 1, 2 * margin + 1))) == 0
         contest.count(contest.apply(filmed(frame, number)), opacity > _SOLID, (opacity <= _CLEAR) & empty)
     return contest.f_measures()
 
@@ -122,6 +128,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", help="names of backgrounds")
     parser.add_argument("--shares", nargs="+", type=float, default=SHARES, help="of the frame that objects get")
     parser.add_argument("--spoil", choices=WAYS, default="as they are")
+    parser.add_argument("--margin", type=int, default=0, help="pixels around its own objects that do not count")
     options = parser.parse_args()
     print(f"{'':34}" + "".join(f"{name:>10}" for name in DETECTORS))
     sequences = [found for folder in options.datasets for found in find_sequences(folder)]
@@ -135,7 +142,9 @@ def main() -> None:
         height = background.read_input(background.numbers[0]).shape[0]
         for source in sources:
             for share in options.shares if source is not background else ():
-                found = measure(background, read_objects(source, round(share * height)), WAYS[options.spoil])
+                found = measure(
+                    background, read_objects(source, round(share * height)), WAYS[options.spoil], options.margin
+                )
                 rows[background.name].append(found)
                 label = f"{background.name}, {source.name} {share}"
                 print(f"{label:34}" + "".join(f"{value:10.3f}" for value in found), flush=True)

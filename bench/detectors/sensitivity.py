@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.detectors.ablation import changed
 from bgsub.detectors.adaptive import detector as adaptive
-from bgsub.detectors.adaptive import exposure, final_mask, ghosts, lighting, reduced, shadows
+from bgsub.detectors.adaptive import exposure, final_mask, forgetting, ghosts, lighting, reduced, shadows
 from bgsub.evaluation import evaluate, find_sequences
 
 FACTORS = (0.7, 1.4)
@@ -28,8 +28,8 @@ CONSTANTS: list[tuple[Any, str]] = [
     (adaptive, "_FLICKER_SLOW"),
     (adaptive, "_DRIFT"),
     (adaptive, "_FACTOR_RATE"),
-    (adaptive, "_OLD"),
-    (adaptive, "_SHADE_S"),
+    (forgetting, "_OLD"),
+    (forgetting, "_SHADE_S"),
     (final_mask, "_ONSETS"),
     (final_mask, "_AGAIN"),
     (final_mask, "_STAYS"),
@@ -59,8 +59,8 @@ CONSTANTS: list[tuple[Any, str]] = [
     (exposure, "_MATCHING"),
     (ghosts, "_RATIO"),
     (ghosts, "_YOUNG"),
-    (adaptive, "_GHOST_SEARCHES"),
-    (adaptive, "_TURNOVER_RATE"),
+    (forgetting, "_GHOST_SEARCHES"),
+    (forgetting, "_TURNOVER_RATE"),
     (ghosts, "_EDGE"),
     (shadows, "_DARK"),
     (shadows, "_SHARP"),

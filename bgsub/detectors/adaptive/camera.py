@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.blocks import BLOCK
+from bgsub.detectors.adaptive._jit.blocks import BLOCK, as_blocks, as_image, count_blocks
 from bgsub.detectors.adaptive._jit.exposure import add_channels, compare_shifted
-from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
 from bgsub.detectors.adaptive.exposure import (
     Light,
     change_light,

@@ -1,18 +1,15 @@
 """The adaptive detector: a kernel density per pixel whose support vectors are projected and whose width adapts."""
 
 import math
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.feedback import WIDEST
+from bgsub.detectors.adaptive._jit.blocks import as_blocks, as_image
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
-from bgsub.detectors.adaptive.block_images import as_blocks, as_image
-from bgsub.detectors.adaptive.camera import CameraFollower
 from bgsub.detectors.adaptive.final_mask import (
     Dynamics,
     Found,
@@ -20,23 +17,20 @@ from bgsub.detectors.adaptive.final_mask import (
     clean,
     find_details,
     find_faint,
-    find_outlines,
     find_static,
     follow_onsets,
-    scaled_side,
     scaled_sides,
 )
-from bgsub.detectors.adaptive.ghosts import Learned, Turnover, count_turnover, find_ghosts
-from bgsub.detectors.adaptive.lighting import find_relit
+from bgsub.detectors.adaptive.forgetting import Forgetter
 from bgsub.detectors.adaptive.model import FULL, TAU
 from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
 from bgsub.detectors.adaptive.shadows import count_colours, mark_shadows
-from bgsub.detectors.adaptive.stages import DETAILS, FAINT, GHOSTS, LIGHT, MAJORITY, SQUARES, STAGES
+from bgsub.detectors.adaptive.stages import DETAILS, FAINT, MAJORITY, SQUARES, STAGES
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH
 from bgsub.detectors.learning import Learning
 from bgsub.detectors.parameters import param
 from bgsub.frames import Frame, Mask, Score
-from bgsub.stages import FILL_HOLES, RAW, REGION, SHADOWS, Stage
+from bgsub.stages import FILL_HOLES, RAW, REGION, SHADOWS
 
 __all__ = ["Adaptive"]
 
@@ -50,22 +44,12 @@ _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynam
 _FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, and the square of all before over this
 _STATIC_INTERVAL = 8  # between two searches for static and for moving background
 _MOVING_SQUARES = 3  # side of the square of squares in which the background moves on average
-_GHOST_S, _GHOST_FRAMES = 0.16, 8  # at most so long, and so many frames, between two searches for ghosts,
-_GHOST_SEARCHES = 2  # of which, at this longest interval, a region has been foreground that has not just come;
-_TURNOVER_RATE = 0.05  # of the sums that tell in how many frames all foreground is replaced, which make it shorter;
-_GHOST_PX = 5  # the side of the smallest of them, for 320x240,
-_OLD = 0.2  # and the share of `memory_s` after which a background is not easily given up for one,
 COLOUR_INTERVAL = 4  # frames between two counts of the colours that tell shadows from objects
-_LIGHT_INTERVAL = 10  # frames between two searches for changes of light,
-_SHADE_S = 1.0  # which are no shadow of somebody who walks by after so long
-_OLDEST = 65535  # ages are counted in 16 bits
-_FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
-_FLOOD_S = 0.5  # when it lasts this long
 _SHADOW = 127
 _FAR = np.float32(1e4)  # float frames may hold anything finite: beyond it nothing is like white, and squares overflow
 
 
-class Adaptive(CameraFollower):
+class Adaptive(Forgetter):
     """Kernel density of the background at every pixel, with widths, memory and mask feeding back on each other.
 
     Each pixel keeps a few colours s_j with coefficients a_j and judges a colour x by its density
@@ -224,12 +208,14 @@ class Adaptive(CameraFollower):
         if mask is not None:
             marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
             shown, shown_rows = np.ascontiguousarray(mask), occupied_rows
+            judges_shadows = marks or not (raw_wanted or self._parameters["shadows"])
             if raw_wanted:
                 shown[:] = final
             else:
                 shown_rows = self._add_details(final, occupied_rows, found, shown)
-                self._add_faint(shown, shown_rows)
-            if marks or not (raw_wanted or self._parameters["shadows"]):
+                if judges_shadows:  # else all that is a little darker would be foreground
+                    self._add_faint(shown, shown_rows)
+            if judges_shadows:
                 self._mark_shadows(shown, shown_rows, _SHADOW if marks else 0)
                 self._keep_stage(SHADOWS, shown)
             if raw_wanted:
@@ -335,70 +321,6 @@ class Adaptive(CameraFollower):
             self._keep_stage(REGION, final)
         return final
 
-    def _find_forgotten(self, final: Mask) -> Iterator[tuple[Mask, int, Stage]]:
-        """Find foreground to be learned at once: everything, ghosts, or regions under another light.
-
-        Each comes with the width factor that it begins with, and its stage. The caller makes each mask background in
-        `final` before it asks for the next.
-        """
-        frames, white = self._scalars["frames"], self._scene_white(self._seen.planes.dtype)
-        longest = min(max(int(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
-        turnover = count_turnover(final, as_image(self._arrays["previous_mask"], self._size), self._occupied_rows)
-        ghosts_due = self._parameters["ghosts"] and self._are_ghosts_due(turnover, longest)
-        light_due = frames % _LIGHT_INTERVAL == 0
-        # Before anything is forgotten: both searches look at regions as they were found.
-        outlines = find_outlines(final, self._occupied_rows) if ghosts_due or light_due else ()
-        if self._unseen is not None:
-            unseen, self._unseen = self._unseen, None
-            yield unseen, FULL, LIGHT
-            turnover = turnover._replace(foreground=cv2.countNonZero(final))
-        if self._is_flooded(turnover.foreground):
-            # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
-            yield np.full(final.shape, 255, np.uint8), int(WIDEST) * FULL, LIGHT
-            return
-        if ghosts_due and outlines and self._scalars["flooded"] == 0:
-            least = scaled_side(_GHOST_PX, self._size) ** 2
-            planes, background = self._planes()
-            old = _OLD * self._parameters["memory_s"] * self._parameters["rate_hz"] / self._scalars["scale"]
-            coefficients = as_image(self._arrays["coefficients"][0], self._size)
-            ages = as_image(self._arrays["foreground_ages"], self._size)
-            learned = Learned(background, coefficients, old, ages, _GHOST_SEARCHES * longest)
-            ghosts = find_ghosts(final, outlines, planes, learned, white, least)
-            if ghosts is not None:
-                yield ghosts, FULL, GHOSTS
-        if light_due:
-            ages = as_image(self._arrays["foreground_ages"], self._size)
-            relit = find_relit(final, outlines, *self._planes(), white, ages, int(self._in_frames(_SHADE_S)))
-            if relit is not None:
-                yield relit, FULL, LIGHT
-
-    def _are_ghosts_due(self, turnover: Turnover, longest: int) -> bool:
-        """Return whether to search for ghosts: after so many frames, sooner if all foreground is elsewhere sooner.
-
-        What is fast, or is seen in few frames a second, leaves all of its ghost behind in the next frame.
-        """
-        scalars = self._scalars
-        for name, count in zip(turnover._fields, turnover, strict=True):
-            scalars[name] = (1 - _TURNOVER_RATE) * scalars[name] + count
-        every = min(longest, int(scalars["foreground"] / max(scalars["appeared"], 1)))
-        if scalars["frames"] - scalars["searched"] < every:
-            return False
-        scalars["searched"] = scalars["frames"]
-        return True
-
-    def _count_inside(self) -> int:
-        """Return how many pixels the region has."""
-        return self._votes.size if self._roi is None else cv2.countNonZero(self._roi)
-
-    def _is_flooded(self, foreground: int) -> bool:
-        """Return whether so many pixels have been foreground for so long that the scene must have changed."""
-        flooded = foreground > _FLOOD * self._count_inside()
-        self._scalars["flooded"] = self._scalars["flooded"] + 1 if flooded else 0
-        if self._scalars["flooded"] <= _FLOOD_S * self._parameters["rate_hz"]:
-            return False
-        self._scalars["flooded"] = 0
-        return True
-
     def _update(self, learning: Learning, final: Mask) -> None:
         """Advance the model by one frame."""
         arrays, scalars, parameters = self._arrays, self._scalars, self._parameters
@@ -442,6 +364,3 @@ class Adaptive(CameraFollower):
                 factors, scalars["base"] * FULL, square_side(self._size), _MOVING_SQUARES, arrays["moving_squares"]
             )
             arrays["square_ages"][arrays["moving_squares"] == 0] = 0
-
-    def _in_frames(self, seconds: float) -> np.int32:
-        return np.int32(min(_OLDEST, math.ceil(seconds * self._parameters["rate_hz"])))

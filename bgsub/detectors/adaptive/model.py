@@ -17,9 +17,11 @@ from bgsub.detectors.adaptive._jit.blocks import (
     LOWEST_BLINK_RATE,
     Observation,
     State,
+    as_blocks,
+    as_image,
+    count_blocks,
 )
 from bgsub.detectors.adaptive._jit.feedback import WIDEST, forget
-from bgsub.detectors.adaptive.block_images import as_blocks, as_image, count_blocks
 from bgsub.detectors.adaptive.exposure import DARKEST, LEAST_BASE
 from bgsub.detectors.adaptive.final_mask import make_static, reduced_side, scaled_side
 from bgsub.detectors.adaptive.reduced import (

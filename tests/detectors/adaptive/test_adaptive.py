@@ -21,10 +21,10 @@ from bgsub.detectors.adaptive._jit.blocks import (
     STEADY,
     Observation,
     State,
+    as_image,
 )
 from bgsub.detectors.adaptive._jit.feedback import forget
 from bgsub.detectors.adaptive._jit.update import sort_slots
-from bgsub.detectors.adaptive.block_images import as_image
 from bgsub.detectors.adaptive.final_mask import find_outlines, scaled_side
 from bgsub.detectors.adaptive.ghosts import Learned, count_turnover, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit

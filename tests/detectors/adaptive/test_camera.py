@@ -6,8 +6,8 @@ import pytest
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
+from bgsub.detectors.adaptive._jit.blocks import as_image
 from bgsub.detectors.adaptive._jit.exposure import add_channels, compare_shifted, find_directions
-from bgsub.detectors.adaptive.block_images import as_image
 from bgsub.detectors.adaptive.camera import Shift, find_shift, is_sudden, move
 from bgsub.detectors.adaptive.model import make_arrays
 from bgsub.detectors.adaptive.reduced import find_likeness, make_view, see_view

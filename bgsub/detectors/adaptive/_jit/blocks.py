@@ -7,9 +7,10 @@ nothing where it has *converged*. The inner loops have the form that
 `bgsub.detectors._jit.ring` explains.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bgsub._numba import exp2_nonpositive, inlined, part
 
@@ -29,6 +30,9 @@ __all__ = [
     "STEADY",
     "Observation",
     "State",
+    "as_blocks",
+    "as_image",
+    "count_blocks",
     "exponent_unit",
     "first_kernel_values",
     "is_empty",
@@ -47,6 +51,7 @@ NONE = np.uint8(255)
 """Stands for a slot: there is none."""
 
 _WORD = 8  # bytes of a machine word
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 # State in small integers: each unit is less than what a frame changes.
 FACTOR_ONE = np.float32(8000.0)  # a width factor of 1
@@ -99,6 +104,26 @@ class Observation(NamedTuple):
     """(N, BLOCK) u1: its kernel value in BYTEs; not in settled blocks."""
     settled: Any
     """(N,) u1: SETTLED where every pixel is background and near to its first slot; see FORGOTTEN."""
+
+
+def count_blocks(size: tuple[int, int]) -> int:
+    """Return how many blocks a frame of (height, width) takes."""
+    return -(-size[0] * size[1] // BLOCK)
+
+
+def as_image(blocks: NDArray[_Scalar], size: tuple[int, int]) -> NDArray[_Scalar]:
+    """View a contiguous array of blocks as an image of (height, width)."""
+    return blocks.reshape(-1)[: size[0] * size[1]].reshape(size)
+
+
+def as_blocks(image: NDArray[_Scalar], filling: int = 0) -> NDArray[_Scalar]:
+    """View an image as an array of blocks; copy it where its pixels fill no whole number of them."""
+    if image.size % BLOCK == 0:
+        return np.ascontiguousarray(image).reshape(-1, BLOCK)
+    size = (image.shape[0], image.shape[1])
+    blocks = np.full((count_blocks(size), BLOCK), filling, image.dtype)
+    as_image(blocks, size)[:] = image
+    return blocks
 
 
 @inlined

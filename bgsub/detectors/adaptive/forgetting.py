@@ -1,0 +1,102 @@
+"""What is forgotten and learned at once: ghosts, regions under another light, or all of a scene that has changed."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from bgsub._opencv import cv2
+from bgsub.detectors.adaptive._jit.blocks import as_image
+from bgsub.detectors.adaptive._jit.feedback import WIDEST
+from bgsub.detectors.adaptive.camera import CameraFollower
+from bgsub.detectors.adaptive.final_mask import find_outlines, scaled_side
+from bgsub.detectors.adaptive.ghosts import Learned, Turnover, count_turnover, find_ghosts
+from bgsub.detectors.adaptive.lighting import find_relit
+from bgsub.detectors.adaptive.model import FULL
+from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT
+from bgsub.frames import Mask
+from bgsub.stages import Stage
+
+__all__ = ["Forgetter"]
+
+_GHOST_S, _GHOST_FRAMES = 0.16, 8  # at most so long, and so many frames, between two searches for ghosts,
+_GHOST_SEARCHES = 2  # of which, at this longest interval, a region has been foreground that has not just come;
+_TURNOVER_RATE = 0.05  # of the sums that tell in how many frames all foreground is replaced, which make it shorter;
+_GHOST_PX = 5  # the side of the smallest of them, for 320x240,
+_OLD = 0.2  # and the share of `memory_s` after which a background is not easily given up for one,
+_LIGHT_INTERVAL = 10  # frames between two searches for changes of light,
+_SHADE_S = 1.0  # which are no shadow of somebody who walks by after so long
+_FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
+_FLOOD_S = 0.5  # when it lasts this long
+_OLDEST = 65535  # ages are counted in 16 bits
+
+
+class Forgetter(CameraFollower):
+    """The part of the detector that finds foreground which is background: it says when to look, and for what."""
+
+    def _find_forgotten(self, final: Mask) -> Iterator[tuple[Mask, int, Stage]]:
+        """Find foreground to be learned at once: everything, ghosts, or regions under another light.
+
+        Each comes with the width factor that it begins with, and its stage. The caller makes each mask background in
+        `final` before it asks for the next.
+        """
+        frames, white = self._scalars["frames"], self._scene_white(self._seen.planes.dtype)
+        longest = min(max(int(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
+        turnover = count_turnover(final, as_image(self._arrays["previous_mask"], self._size), self._occupied_rows)
+        ghosts_due = self._parameters["ghosts"] and self._are_ghosts_due(turnover, longest)
+        light_due = frames % _LIGHT_INTERVAL == 0
+        # Before anything is forgotten: both searches look at regions as they were found.
+        outlines = find_outlines(final, self._occupied_rows) if ghosts_due or light_due else ()
+        if self._unseen is not None:
+            unseen, self._unseen = self._unseen, None
+            yield unseen, FULL, LIGHT
+            turnover = turnover._replace(foreground=cv2.countNonZero(final))
+        if self._is_flooded(turnover.foreground):
+            # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
+            yield np.full(final.shape, 255, np.uint8), int(WIDEST) * FULL, LIGHT
+            return
+        if ghosts_due and outlines and self._scalars["flooded"] == 0:
+            least = scaled_side(_GHOST_PX, self._size) ** 2
+            planes, background = self._planes()
+            old = _OLD * self._parameters["memory_s"] * self._parameters["rate_hz"] / self._scalars["scale"]
+            coefficients = as_image(self._arrays["coefficients"][0], self._size)
+            ages = as_image(self._arrays["foreground_ages"], self._size)
+            learned = Learned(background, coefficients, old, ages, _GHOST_SEARCHES * longest)
+            ghosts = find_ghosts(final, outlines, planes, learned, white, least)
+            if ghosts is not None:
+                yield ghosts, FULL, GHOSTS
+        if light_due:
+            ages = as_image(self._arrays["foreground_ages"], self._size)
+            relit = find_relit(final, outlines, *self._planes(), white, ages, int(self._in_frames(_SHADE_S)))
+            if relit is not None:
+                yield relit, FULL, LIGHT
+
+    def _are_ghosts_due(self, turnover: Turnover, longest: int) -> bool:
+        """Return whether to search for ghosts: after so many frames, sooner if all foreground is elsewhere sooner.
+
+        What is fast, or is seen in few frames a second, leaves all of its ghost behind in the next frame.
+        """
+        scalars = self._scalars
+        for name, count in zip(turnover._fields, turnover, strict=True):
+            scalars[name] = (1 - _TURNOVER_RATE) * scalars[name] + count
+        every = min(longest, int(scalars["foreground"] / max(scalars["appeared"], 1)))
+        if scalars["frames"] - scalars["searched"] < every:
+            return False
+        scalars["searched"] = scalars["frames"]
+        return True
+
+    def _count_inside(self) -> int:
+        """Return how many pixels the region has."""
+        return self._votes.size if self._roi is None else cv2.countNonZero(self._roi)
+
+    def _is_flooded(self, foreground: int) -> bool:
+        """Return whether so many pixels have been foreground for so long that the scene must have changed."""
+        flooded = foreground > _FLOOD * self._count_inside()
+        self._scalars["flooded"] = self._scalars["flooded"] + 1 if flooded else 0
+        if self._scalars["flooded"] <= _FLOOD_S * self._parameters["rate_hz"]:
+            return False
+        self._scalars["flooded"] = 0
+        return True
+
+    def _in_frames(self, seconds: float) -> np.int32:
+        return np.int32(min(_OLDEST, math.ceil(seconds * self._parameters["rate_hz"])))
