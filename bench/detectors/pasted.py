@@ -6,8 +6,9 @@ Detectors learn from up to 300 frames before the first labelled one of a backgro
 labels of another sequence, come at 3/5 and at 3/10 of its size relative to the frame, or at other shares. Only the
 pixels of these and of what is labelled as background count, the objects that the background has of its own do not. All
 frames can be spoiled in a way of `bench.detectors.spoiled`: with `--shares 0.15 0.1 --spoil infrared --margin 16`
-people are far away and faint, and false alarms around near ones do not hide it. Prints F of `adaptive`, of `adaptive` with quality=fast, and of MOG2 and KNN with a median filter of 5,
-for each pair of sequences below the folders whose frames are labelled one by one.
+people are far away and faint, and false alarms around near ones do not hide it. Prints F of `adaptive`, of `adaptive`
+with quality=fast, and of MOG2 and KNN with a median filter of 5, for each pair of sequences below the folders whose
+frames are labelled one by one.
 """
 
 import argparse
