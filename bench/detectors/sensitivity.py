@@ -75,7 +75,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (shadows, "_TEXTURE"),
     (shadows, "_GREY_TEXTURE"),
     (shadows, "_PENUMBRA"),
-    (shadows, "_SIDE_PX"),
+    (shadows, "_SIDE_PX"),  # times 1.4 it exceeds what bytes count: only the smaller one means something
 ]
 PARAMETERS = ("width", "threshold", "memory_s", "absorb_s", "smoothing")
 _LARGEST_MOVE = 0.01
