@@ -15,6 +15,7 @@ from bgsub._jit.majority import (
     Squares,
     Votes,
     make_square,
+    median,
     vote_thrice,
 )
 from bgsub._numba import run_bands
@@ -25,9 +26,9 @@ from bgsub.detectors.adaptive._jit.dynamics import (
     OnsetRule,
     average,
     count_onsets,
+    mark_faint,
     mark_open,
     show_faint,
-    vote_faint,
 )
 from bgsub.detectors.adaptive._jit.regions import finish
 from bgsub.detectors.adaptive._jit.trimming import COUNTS, Trust, add_details, count_inside, trim
@@ -188,12 +189,11 @@ def find_faint(
     from it are people whom an infrared camera sees, or who are clad like the wall.
 
     Masks are (H, W) uint8, 0 and 255, `cells` are those of `clean`, `static` is the grid that `find_static` writes.
-    `voted` is written where a cell is marked.
     """
     opened = np.empty_like(cells)
     mark_open(found, np.uint8(_CLEAR * 255), static, -(-sides.large // CELL), opened)
-    size, side = (static.shape[0], faint.shape[1] * CELL), min(sides.small, LARGEST)
-    run_bands(vote_faint, size, threads, faint, opened, side, voted, cells, light=_LIGHT)
+    run_bands(median, (faint.shape[0], faint.shape[1]), threads, faint, min(sides.small, LARGEST), voted, light=_LIGHT)
+    run_bands(mark_faint, (static.shape[0], faint.shape[1] * CELL), threads, voted, opened, cells, light=_LIGHT)
 
 
 def add_faint(
@@ -208,8 +208,7 @@ def add_faint(
 
     `occupied_rows`, (H,), becomes 1 for rows of the mask that it adds to.
     `rates`, (3, h, w), are those that `follow_onsets` writes. They are few both in the neighbourhood that `find_static`
-    looks at and in the cells around: edges of the background, which codecs draw anew now and then, are faint again and
-    again in the same places.
+    looks at and in the cells around: where a codec refreshes the edges of the background, they are faint every time.
     """
     return bool(show_faint(voted, cells, faint_static, rates[2], np.float32(_AGAIN * _ONSET_RATE), mask, occupied_rows))
 

@@ -6,7 +6,7 @@ import pytest
 from bgsub import create
 from bgsub._jit.majority import CELL, IN_MIDDLE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
-from bgsub.detectors.adaptive._jit.dynamics import IN_FAINT, Found, mark_open, show_faint, vote_faint
+from bgsub.detectors.adaptive._jit.dynamics import IN_FAINT, Found, mark_faint, mark_open, show_faint
 from bgsub.detectors.adaptive.stages import FAINT
 from bgsub.stages import StageTrace
 
@@ -43,26 +43,42 @@ def test_cells_are_open_where_small_squares_count_and_nothing_clear_is_near(size
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("side", [3, 5, 15])
-def test_faint_votes_equal_a_count_of_each_square(size, side):
+def test_open_cells_with_a_faint_majority_are_marked(size):
     random, shape = np.random.default_rng(size[1]), count_cells(size)
-    faint = np.where(random.random(size) < 0.5, np.uint8(255), np.uint8(0))
+    voted = np.where(random.random(size) < 0.05, np.uint8(255), np.uint8(0))
     opened = (random.random(shape) < 0.5).astype(np.uint8)
     opened[shape[0] // 2] = 0
     before = random.choice([0, IN_SMALL], shape).astype(np.uint8)
-    cells, voted = before.copy(), np.full(size, 7, np.uint8)
-    middle = shape[0] // 3
+    cells, middle = before.copy(), shape[0] // 3
     for first, last in ((middle, shape[0]), (0, middle)):
-        vote_faint(first, last, faint, opened, side, voted, cells)
-    around = np.pad(faint != 0, side // 2, mode="edge")
-    windows = np.lib.stride_tricks.sliding_window_view(around, (side, side))
-    expected = np.where(windows.sum((2, 3)) > side * side // 2, 255, 0)
-    written = spread(opened.any(1, keepdims=True) & np.ones(shape, bool), size)
-    assert (voted == np.where(written, expected, 7)).all()
+        mark_faint(first, last, voted, opened, cells)
     padded = np.zeros((CELL * shape[0], CELL * shape[1]), bool)
-    padded[: size[0], : size[1]] = expected != 0
+    padded[: size[0], : size[1]] = voted != 0
     marked = padded.reshape(shape[0], CELL, shape[1], CELL).any((1, 3)) & (opened != 0)
     assert (cells == before | np.where(marked, IN_FAINT, 0)).all()
+
+
+@pytest.mark.parametrize("scored", [False, True])
+def test_pixels_are_faint_by_their_density_and_their_first_kernel_value(scored):
+    random = np.random.default_rng(1)
+    model = create("adaptive", threads=1, width=30)
+    scene = random.integers(60, 200, (16, 48, 3))
+    for _ in range(12):
+        blinking = np.where(random.random((16, 48, 1)) < 0.3, scene + 40, scene)
+        model.apply(np.clip(blinking + random.normal(0, 2, scene.shape), 0, 255).astype(np.uint8))
+    frame = np.clip(scene + random.integers(-40, 40, (16, 48, 1)), 0, 255).astype(np.uint8)
+    coefficients = model._arrays["coefficients"].reshape(3, -1).astype(np.float64)
+    colours = model._arrays["colours"].reshape(3, 3, -1).astype(np.float64)
+    widths = 30 * model._scalars["brightness"] * model._arrays["width_factors"].reshape(-1) / 8000
+    squares = ((colours - frame.reshape(-1, 3).T) ** 2).sum(1)
+    kernels = np.exp(-squares / widths**2)
+    density = (coefficients * kernels).sum(0) / coefficients.sum(0)
+    model.apply(frame, learningRate=0, score=np.empty((16, 48), np.float32) if scored else None)
+    certain = (abs(density - 0.5) > 0.01) & (abs(kernels[0] - 0.5) > 0.01)
+    faint = (density < 0.5) & (kernels[0] <= 0.5)
+    assert certain.mean() > 0.9
+    assert 0.1 < faint.mean() < 0.9
+    assert ((model._seen.faint.reshape(-1) != 0) == faint)[certain].all()
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
-from bgsub._numba import compiled, inlined, part
+from bgsub._numba import compiled, part
 
-__all__ = ["IN_FAINT", "Found", "OnsetRule", "average", "count_onsets", "mark_open", "show_faint", "vote_faint"]
+__all__ = ["IN_FAINT", "Found", "OnsetRule", "average", "count_onsets", "mark_faint", "mark_open", "show_faint"]
 
 IN_FAINT = np.uint8(8)
 """Bit of a cell in which a square of faint pixels has a majority, far from what else was found."""
@@ -35,7 +35,7 @@ def count_onsets(cells: Any, recent: Any, rates: Any, rule: Any) -> Any:
     Parameters
     ----------
     cells : (h, w) u1
-        Bits of the votes of this frame, from `vote_thrice` and `vote_faint`.
+        Bits of the votes of this frame, from `vote_thrice` and `mark_faint`.
     recent : (3, h, w) u1
         `rule.lasts` where small squares voted in the frame before, middle ones, and those of faint pixels, less by one
         for each frame since then; updated.
@@ -180,77 +180,33 @@ def _any(row):
     return found != 0
 
 
-@part
-def _add_row(columns, row):
-    for x in range(row.shape[0]):
-        columns[x] += row[x] & np.uint8(1)
-
-
-@part
-def _move_row(columns, added, removed):
-    for x in range(added.shape[0]):
-        columns[x] = np.uint8(columns[x] + (added[x] & np.uint8(1)) - (removed[x] & np.uint8(1)))
-
-
-@inlined
-def _clamp(row, height):
-    return min(max(row, 0), height - 1)
-
-
 @compiled
-def vote_faint(first, last, faint, opened, side, voted, cells):
-    """Vote in squares of faint pixels, and add IN_FAINT to the open cells in which any has a majority.
+def mark_faint(first: Any, last: Any, voted: Any, opened: Any, cells: Any) -> Any:
+    """Add IN_FAINT to the open cells in which squares of faint pixels have a majority.
 
     Parameters
     ----------
     first, last : int
         Rows of cells.
-    faint : (H, W) u1
-        0 and 255; beyond the border are copies of it.
+    voted : (H, W) u1
+        255 where most of the square is faint, else 0.
     opened : (h, w) u1
         From `mark_open`.
-    side : int
-        Of the squares, odd, at most 15, so that a byte can count them.
-    voted : (H, W) u1
-        255 where most of the square is faint, else 0; written in rows of cells of which one is open.
     cells : (h, w) u1
         Updated.
     """
-    height, width = faint.shape
-    reach, least = side // 2, np.uint8(side * side // 2 + 1)
-    columns, sums = np.empty(width + 2 * reach, np.uint8), np.empty(width, np.uint8)
-    inner, line = columns[reach : reach + width], np.zeros(CELL * cells.shape[1], np.uint8)
-    words, known = line.view(np.uint32), False  # whether the columns count what is around the row before
+    height, width = voted.shape
+    line = np.zeros(CELL * cells.shape[1], np.uint8)
+    words, columns = line.view(np.uint32), line[:width]
     for cell_row in range(first, last):
         if not _any(opened[cell_row]):
-            known = False
             continue
-        line[:] = np.uint8(0)
+        columns[:] = np.uint8(0)
         for y in range(CELL * cell_row, min(CELL * (cell_row + 1), height)):
-            if known:
-                _move_row(inner, faint[_clamp(y + reach, height)], faint[_clamp(y - reach - 1, height)])
-            else:
-                columns[:] = np.uint8(0)
-                for row in range(y - reach, y + reach + 1):
-                    _add_row(inner, faint[_clamp(row, height)])
-                known = True
-            columns[:reach], columns[reach + width :] = inner[0], inner[width - 1]
-            sums[:] = np.uint8(0)
-            for i in range(side):
-                _add_columns(columns[i : i + width], sums)
-            row = voted[y]
-            for x in range(width):
-                row[x] = np.uint8(255) if sums[x] >= least else np.uint8(0)
-            _merge(row, line[:width])
+            _merge(voted[y], columns)
         here, may = cells[cell_row], opened[cell_row]
         for x in range(here.shape[0]):
             here[x] |= IN_FAINT if words[x] != 0 and may[x] != 0 else np.uint8(0)
-
-
-@part
-def _add_columns(columns, sums):
-    for x in range(sums.shape[0]):
-        sums[x] = np.uint8(sums[x] + columns[x])
 
 
 @compiled
@@ -262,7 +218,7 @@ def show_faint(voted: Any, cells: Any, faint_static: Any, rates: Any, most: Any,
     voted : (H, W) u1
         255 where most of a square is faint, else 0.
     cells : (h, w) u1
-        Bits of the votes, after `vote_faint`.
+        Bits of the votes, after `mark_faint`.
     faint_static : (h, w) u1
         1 where such squares seldom raise false alarms around, else 0.
     rates : (h, w) f4
@@ -286,7 +242,7 @@ def show_faint(voted: Any, cells: Any, faint_static: Any, rates: Any, most: Any,
             cost = np.float32(0.0)
             for row in range(y - 1, y + 2):
                 for column in range(x - 1, x + 2):
-                    cost = max(cost, rates[_clamp(row, height), _clamp(column, width)])
+                    cost = max(cost, rates[min(max(row, 0), height - 1), min(max(column, 0), width - 1)])
             if cost > most:
                 continue
             for row in range(CELL * y, min(CELL * (y + 1), mask.shape[0])):
