@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled, inlined, part
+from bgsub._numba import banded, inlined, part
 
 __all__ = [
     "CELL",
@@ -119,7 +119,7 @@ def _repeat_border(columns, width, reach):
         columns[last + 1 + x] = columns[last]
 
 
-@compiled
+@banded
 def median(
     first_row,
     last_row,
@@ -355,7 +355,7 @@ def _merge(first, last, middle, small, where, votes, lines):
         _write_cells(line.view(np.uint32), votes.cells[cell])
 
 
-@compiled
+@banded
 def vote_thrice(
     first,  # rows of cells
     last,

@@ -1,19 +1,35 @@
 """Run compiled functions over bands of rows, on several threads."""
 
-import itertools
+import ctypes
+import functools
+import logging
 import os
+import sys
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
-from typing import Any
+from types import FunctionType
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bgsub._numba.intrinsics import Bands
+from bgsub._numba.atomics import outline
+from bgsub._numba.compiler import JIT_ENABLED, compiled, part_with_arrays
+from bgsub._numba.crew import HELD, LINE, YIELD, lines, serve, share
 
-__all__ = ["available_threads", "run_bands", "run_claimed"]
+__all__ = ["available_threads", "banded", "helpers_awake", "run_bands"]
+
+logger = logging.getLogger(__name__)
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_MIN_PIXELS_PER_BAND = 10_000  # another thread saves no time with fewer: some ten microseconds
+_PIECES = 4  # per thread, so that one whose rows cost less can take more
+_IDLE_S = 1e-4  # a thread without work looks for it so long before it sleeps; to wake it takes about half of that
+_HELD_S = 0.01  # and so long while a step of a detector is under way
 
 
 def available_threads() -> int:
@@ -23,149 +39,172 @@ def available_threads() -> int:
     return os.cpu_count() or 1
 
 
-class _Work:
-    """Calls to make, each once, by the thread that needs them and by workers, until none is left."""
-
-    def __init__(self, calls: Iterable[Callable[[], None]]) -> None:
-        self.calls = deque(calls)
-        self.begun: list[int] = []
-        self.ended: SimpleQueue[BaseException | None] = SimpleQueue()
-
-    def take(self) -> None:
-        while self.calls:
-            try:
-                call = self.calls.popleft()
-            except IndexError:  # another thread was quicker
-                return
-            call()
-
-    def help(self) -> None:
-        self.begun.append(1)  # before a call is taken: a thread that finds none left knows all that are at work
-        error = None
-        try:
-            self.take()
-        except BaseException as caught:  # noqa: BLE001 - raised again by the caller
-            error = caught
-        self.ended.put(error)
-
-    def wait(self) -> list[BaseException]:
-        """Wait until no thread is at work, so that nothing writes the caller's arrays any more; return the errors."""
-        self.calls.clear()
-        errors: list[BaseException | None] = []
-        # Counted again each time: one that begins only now finds nothing to do, and ends before one that is at work.
-        while len(errors) < len(self.begun):
-            errors.append(self.ended.get())
-        return [error for error in errors if error is not None]
+def _find_yield() -> int:
+    """Return the address of the C function that lets other threads have the processor, 0 where there is none."""
+    try:
+        library: Any = ctypes.windll.kernel32 if sys.platform == "win32" else ctypes.CDLL(None)
+        function = library.SwitchToThread if sys.platform == "win32" else library.sched_yield
+    except (OSError, AttributeError) as error:
+        logger.debug("threads that wait keep the processor (%s)", error)
+        return 0
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-# An executor's futures and locks take as long as a small call (8 % of the adaptive bank's time at 640x480).
-_jobs: SimpleQueue[_Work] | None = None
-_jobs_lock = threading.Lock()
+class _Crew:
+    """Threads that help others with the rows of compiled functions; they sleep when there was nothing to do."""
+
+    def __init__(self) -> None:
+        self.size = available_threads() - 1
+        memory = np.zeros(LINE * (lines(self.size + 1) + 1), np.uint8)
+        self._memory = memory[-memory.ctypes.data % LINE :]
+        self.address = np.uint64(self._memory.ctypes.data)
+        self._number(YIELD)[0] = _find_yield()
+        self._held = self._number(HELD)
+        self._awake = [False] * self.size
+        self._bells: list[SimpleQueue[None]] = []  # of the threads that were started
+        self._lock = threading.Lock()
+        serve(self.address, 1, 1, 0)  # loads the function
+        turns, began = 1000, time.perf_counter()
+        serve(self.address, 1, turns, 0)
+        per_second = turns / max(time.perf_counter() - began, 1e-9)
+        self._turns, self._held_turns = (1 + int(per_second * seconds) for seconds in (_IDLE_S, _HELD_S))
+
+    def _number(self, line: np.uint64) -> NDArray[np.int64]:
+        return self._memory[int(line) :][:8].view(np.int64)
+
+    def wake(self, helpers: int) -> None:
+        """Make so many threads look for work; they are not waited for."""
+        if all(self._awake[:helpers]):
+            return
+        with self._lock:
+            while len(self._bells) < helpers:
+                member = len(self._bells)
+                self._bells.append(SimpleQueue())
+                name = f"bgsub-band-{member}"
+                threading.Thread(target=self._help, args=(member,), name=name, daemon=True).start()
+            for member in range(helpers):
+                if not self._awake[member]:
+                    self._awake[member] = True
+                    self._bells[member].put(None)
+
+    def hold(self, steps: int) -> None:
+        """Count the steps that are under way, in which threads do not sleep at once."""
+        with self._lock:
+            self._held[0] += steps
+
+    def _help(self, member: int) -> None:
+        while True:
+            self._bells[member].get()
+            serve(self.address, member + 1, self._turns, self._held_turns)
+            self._awake[member] = False
 
 
-def _workers() -> SimpleQueue[_Work]:
-    """Return the job queue of the worker threads (one per CPU), which are started on first use."""
-    global _jobs
-    with _jobs_lock:
-        if _jobs is None:
-            _jobs = SimpleQueue()
-            for index in range(available_threads()):
-                threading.Thread(target=_serve, args=(_jobs,), name=f"bgsub-band-{index}", daemon=True).start()
-        return _jobs
+_crew: _Crew | None = None
+_crew_lock = threading.Lock()
 
 
-def _serve(jobs: SimpleQueue[_Work]) -> None:
-    while True:
-        jobs.get().help()
+def _find_crew() -> _Crew:
+    """Return the crew of this process, which all callers share."""
+    global _crew
+    if _crew is None:
+        with _crew_lock:
+            if _crew is None:
+                _crew = _Crew()
+    return _crew
 
 
-def _forget_workers() -> None:
-    """Make a forked child start its own workers: threads do not survive a fork."""
-    global _jobs, _jobs_lock
-    _jobs, _jobs_lock = None, threading.Lock()
+def _forget_crew() -> None:
+    """Make a forked child have a crew of its own: threads do not survive a fork."""
+    global _crew, _crew_lock
+    _crew, _crew_lock = None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_workers)
+    os.register_at_fork(after_in_child=_forget_crew)
 
-_MIN_PIXELS_PER_BAND = 20_000  # with fewer, waking another thread (some 50 microseconds) costs more than it saves
+
+def _drive(crew, first, last, pieces, helpers, *arguments):  # type: ignore[no-untyped-def]
+    """Share the rows of a function out; a copy is compiled for each function."""
+    address, copied = outline(function, arguments)  # type: ignore[name-defined]  # noqa: F821 - its own
+    if share(crew, address, copied, first, last, pieces, helpers) != 0:
+        raise MemoryError("a compiled function could not get its working memory")
+
+
+class _Banded:
+    """A compiled function whose rows threads can share out."""
+
+    def __init__(self, function: Any) -> None:
+        self.__name__: str = function.__name__
+        functools.update_wrapper(self, function)
+        names = {"outline": outline, "share": share, "MemoryError": MemoryError, "function": part_with_arrays(function)}
+        code = _drive.__code__.replace(
+            co_filename=function.__code__.co_filename, co_firstlineno=function.__code__.co_firstlineno
+        )
+        driver = FunctionType(code, names, function.__name__)
+        driver.__qualname__ = function.__qualname__.split("-")[0] + "-banded"  # another entry of the cache on disk
+        driver.__module__ = function.__module__
+        self.drive: Any = compiled(driver)
+
+    def __call__(self, first: int, last: int, *arguments: Any) -> None:
+        self.drive(_find_crew().address, first, last, 1, 0, *arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.drive, name)  # what numba keeps of a compiled function: `stats`, `signatures` ...
+
+
+def banded(function: _Function) -> _Function:
+    """Compile a function of (first row, last row, ...) that writes only rows first to last - 1 of its arrays.
+
+    Python can call it, and `run_bands` lets several threads share its rows out; else it is as `compiled`.
+    """
+    return cast("_Function", _Banded(function)) if JIT_ENABLED else compiled(function)
+
+
+@contextmanager
+def helpers_awake(shape: tuple[int, int], threads: int) -> Iterator[None]:
+    """Have the threads ready that `run_bands` will need several times, for less than a millisecond in between."""
+    helpers = _count_helpers(shape, threads) if JIT_ENABLED else 0
+    if helpers == 0:
+        yield
+        return
+    crew = _find_crew()
+    crew.hold(1)
+    try:
+        crew.wake(helpers)
+        yield
+    finally:
+        crew.hold(-1)
+
+
+def _count_helpers(shape: tuple[int, int], threads: int) -> int:
+    """Return how many threads beside this one are worth while."""
+    rows, width = shape
+    most = min(threads or 2**20, rows, rows * width // _MIN_PIXELS_PER_BAND) - 1
+    return min(most, _find_crew().size) if most > 0 else 0
 
 
 def run_bands(
-    function: Callable[..., Any],
-    shape: tuple[int, int],
-    threads: int,
-    *arguments: Any,
-    light: int = 1,
+    function: Callable[..., Any], shape: tuple[int, int], threads: int, *arguments: Any, pieces: int = _PIECES
 ) -> None:
-    """Call `function(first_row, last_row, *arguments)` over all rows, in bands of rows over threads.
-
-    Numba's own threading layer is not used: without TBB or OpenMP it is `workqueue`, where two Python threads at
-    once abort the process. Workers are shared by all callers; each waits only for bands of its own.
+    """Call `function(first_row, last_row, *arguments)` for all rows, in bands of rows that threads share out.
 
     Parameters
     ----------
-    function : compiled function
-        Writes only rows first_row to last_row - 1 of its arrays.
-    shape : (height, width)
+    function : banded function
+    shape : (rows, width)
         Size of the frame.
     threads : int
-        Most threads to use; 0 for one per CPU.
-    *arguments
-        Passed on.
-    light : int
-        How many times cheaper a pixel is than in most functions; that many times more of them justify another thread.
-    """
-    workers = _count_workers(shape, threads, light)
-    if workers == 1:
-        function(0, shape[0], *arguments)
-        return
-    edges = [shape[0] * band // workers for band in range(workers + 1)]
-    _share([partial(function, first, last, *arguments) for first, last in itertools.pairwise(edges)])
-
-
-def run_claimed(
-    function: Callable[..., Any], shape: tuple[int, int], threads: int, *arguments: Any, pieces: int = 4
-) -> None:
-    """Call `function(bands, *arguments)` once on each of several threads, which share all rows out among themselves.
-
-    For functions whose rows differ in cost, so that a thread that is done can take more. The bands are claimed in
-    compiled code: each call from Python unpacks all arguments again, one thread at a time.
-
-    Parameters
-    ----------
-    function : compiled function
-        Processes rows first to last - 1 for each `first, last = claim(bands)` until they are equal, and writes only
-        these rows of its arrays.
-    shape : (rows, width)
-    threads : int
-        Most threads to use; 0 for one per CPU.
+        Most threads to use; 0 for one per CPU, and never more.
     *arguments
         Passed on.
     pieces : int
-        Bands per thread, if there are several threads.
+        Bands per thread, if there are several threads: one where each band has to prepare, more where rows differ in
+        cost.
     """
-    workers = _count_workers(shape, threads)
-    bands = Bands(np.zeros(1, np.int64), shape[0], 1 if workers == 1 else min(workers * pieces, shape[0]))
-    if workers == 1:
-        function(bands, *arguments)
+    if not isinstance(function, _Banded):  # plain Python
+        function(0, shape[0], *arguments)
         return
-    _share([partial(function, bands, *arguments)] * workers)
-
-
-def _count_workers(shape: tuple[int, int], threads: int, light: int = 1) -> int:
-    height, width = shape
-    return min(threads or available_threads(), height, max(1, height * width // (_MIN_PIXELS_PER_BAND * light)))
-
-
-def _share(calls: Sequence[Callable[[], None]]) -> None:
-    """Make the calls, on this thread and on those workers that come in time."""
-    work, jobs = _Work(calls), _workers()
-    for _ in range(len(calls) - 1):
-        jobs.put(work)
-    try:
-        work.take()
-    finally:
-        errors = work.wait()
-    if errors:
-        raise errors[0]
+    crew, helpers = _find_crew(), _count_helpers(shape, threads)
+    if helpers > 0:
+        crew.wake(helpers)
+    function.drive(crew.address, 0, shape[0], pieces, helpers, *arguments)

@@ -18,7 +18,7 @@ from numba.extending import typeof_impl
 from bgsub._numba.cache import enable_cache
 from bgsub._numba.fast_compiler import make_fast_compiler, warn_of_plain_numba
 
-__all__ = ["JIT_ENABLED", "compiled", "compiled_views", "inlined", "part", "shared"]
+__all__ = ["JIT_ENABLED", "compiled", "compiled_views", "inlined", "part", "part_with_arrays", "shared"]
 
 JIT_ENABLED = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 """False under NUMBA_DISABLE_JIT=1, where compiled functions run as plain Python."""
@@ -55,7 +55,7 @@ def _digest(folder: Path) -> str:
     """
     here = Path(__file__).parent
     try:
-        paths = [here / name for name in ("compiler.py", "fast_compiler.py", "intrinsics.py")]
+        paths = [here / name for name in ("atomics.py", "bands.py", "compiler.py", "crew.py", "fast_compiler.py", "intrinsics.py")]
         sources = [path.read_bytes() for path in (*paths, *sorted(folder.rglob("*.py")))]
     except OSError:
         sources = []
@@ -88,6 +88,11 @@ def part(function: _Function) -> _Function:
     calls a function takes a tenth of a second to compile.
     """
     return _compile(function, _nrt=False, no_cpython_wrapper=True)
+
+
+def part_with_arrays(function: _Function) -> _Function:
+    """Compile as `part` does, but with reference counting: the function may allocate arrays."""
+    return _compile(function, no_cpython_wrapper=True)
 
 
 class _Shared:

@@ -1,16 +1,15 @@
-"""Functions for compiled code: a fast exp2, a prefetch, and bands of rows that threads claim."""
+"""Functions for compiled code: a fast exp2 and a prefetch."""
 
-import threading
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from bgsub._numba.compiler import JIT_ENABLED, part, shared
+from bgsub._numba.compiler import JIT_ENABLED, shared
 from bgsub._numba.fast_compiler import warn_of_plain_numba
 
-__all__ = ["Bands", "claim", "exp2_nonpositive", "prefetch"]
+__all__ = ["exp2_nonpositive", "prefetch"]
 
 _ROUND = np.float32(1.5 * 2**23)  # adding it leaves round(y) in the low bits of a float32
 # A product of 2**-100 and a coefficient is still above 2**-126; numbers below are a hundred times slower.
@@ -74,47 +73,3 @@ def _no_prefetch(row: Any) -> None:
 
 prefetch: Any = intrinsic(_prefetch) if JIT_ENABLED else _no_prefetch
 """In compiled code: prefetch the first 64 numbers of a contiguous row into the cache."""
-
-
-def _fetch_add(typing: Any, address: Any) -> Any:  # noqa: ARG001
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
-        from llvmlite import ir
-
-        number = ir.IntType(64)
-        return builder.atomic_rmw("add", builder.inttoptr(arguments[0], number.as_pointer()), number(1), "monotonic")
-
-    return types.int64(types.uintp), generate
-
-
-_add_one: Any = intrinsic(_fetch_add)
-_plain_lock = threading.Lock()
-
-
-def _count_compiled(counter: Any) -> Any:
-    return _add_one(counter.ctypes.data)
-
-
-def _count_plainly(counter: Any) -> Any:
-    with _plain_lock:
-        counter[0] += 1
-        return int(counter[0]) - 1
-
-
-_count: Any = part(_count_compiled) if JIT_ENABLED else _count_plainly
-
-
-class Bands(NamedTuple):
-    """Rows that several threads share out among themselves, in bands."""
-
-    claimed: Any  # (1,) i8: bands claimed so far
-    rows: int
-    number: int  # of bands, at most as many as rows
-
-
-@shared
-def claim(bands: Any) -> tuple[int, int]:
-    """Claim a band for this thread: return its first row and the row after its last, equal if none is left."""
-    band = _count(bands.claimed)
-    if band >= bands.number:
-        return bands.rows, bands.rows
-    return bands.rows * band // bands.number, bands.rows * (band + 1) // bands.number

@@ -29,7 +29,7 @@ def _load(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     with monkeypatch.context() as patch:
-        for compiler in ("compiled", "compiled_views", "part", "inlined", "shared"):
+        for compiler in ("banded", "compiled", "compiled_views", "part", "inlined", "shared"):
             patch.setattr(f"bgsub._numba.{compiler}", lambda function: function)
         patch.setattr("bgsub._numba.prefetch", lambda row: None)
         spec.loader.exec_module(module)

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from bgsub._numba import compiled, exp2_nonpositive
+from bgsub._numba import banded, exp2_nonpositive
 
 __all__ = ["densest_colours"]
 
 
-@compiled
+@banded
 def densest_colours(
     first_row,
     last_row,

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled, part
+from bgsub._numba import banded, part
 from bgsub.detectors._jit.ring import (
     NO_SLOT,
     expand,
@@ -93,7 +93,7 @@ def _undo_decay(coefficients, where, decay):
             a[x] = old if where[x] != 0 else kept
 
 
-@compiled
+@banded
 def step(first_row, last_row, frame, ring, rho, where, rule, outputs):
     """Score one band of rows and let it learn (Kivinen 2004, nu-novelty with a ring of B support vectors).
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled, exp2_nonpositive, inlined, part, prefetch
+from bgsub._numba import banded, exp2_nonpositive, inlined, part, prefetch
 
 __all__ = ["SEGMENT", "BoxRule", "Boxes", "Expansion", "write_mask_by_boxes"]
 
@@ -300,7 +300,7 @@ def _write_mask(first_row, last_row, frame, expansion, boxes, rule, mask, scratc
         _decide(frame, expansion, boxes, rule, scratch.positions[i], mask, scratch)
 
 
-@compiled
+@banded
 def write_mask_by_boxes(first_row, last_row, frame, expansion, boxes, rule, mask):
     """Write the very mask that `norma.step` would, without learning.
 

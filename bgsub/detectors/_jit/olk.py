@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled, exp2_nonpositive, part
+from bgsub._numba import banded, exp2_nonpositive, part
 from bgsub.detectors._jit.ring import (
     NO_SLOT,
     next_slot,
@@ -158,7 +158,7 @@ def _undo_shrinking(coefficients, where, shrink):
             a[x] = old if where[x] != 0 else kept
 
 
-@compiled
+@banded
 def step(first_row, last_row, frame, ring, thresholds, where, rule, outputs):
     """Score one band of rows and let it learn (Li 2013, eq. 67; the rules for the threshold are ours).
 

@@ -6,8 +6,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bgsub._numba import helpers_awake
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.blocks import as_blocks, as_image
+from bgsub.detectors.adaptive._jit.blocks import BLOCK, as_blocks, as_image
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.final_mask import (
@@ -175,6 +176,10 @@ class Adaptive(Forgetter):
         return bool(self._parameters["detect_shadows"])
 
     def _step_pixels(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
+        with helpers_awake((len(self._seen.raw), BLOCK), self._parameters["threads"]):
+            self._do_step(frame, mask, score, learning)
+
+    def _do_step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         if frame.dtype == np.float32:
             frame = np.clip(frame, -_FAR, _FAR)
         frames, where = self._scalars["frames"], None if learning is None else learning.where

@@ -75,7 +75,6 @@ _REACH = 6  # side of the neighbourhood of these means, in sides of the majority
 _HOLES = 0.2  # share of pixels inside objects that may be raw background if the raw mask is trusted with outlines,
 _FINE_HOLES = 0.02  # of those in what small squares found,
 _AROUND = 2.5  # in a square of so many sides of the majority
-_LIGHT = 12  # votes and means cost so many times less per pixel than most compiled functions
 
 
 def scaled_side(pixels: int, size: tuple[int, int]) -> int:
@@ -133,7 +132,7 @@ def clean(
     else:
         size, squares = (static.shape[0], raw.shape[1] * CELL), Squares(*(make_square(side) for side in sides))
         votes = Votes(final, occupied_rows, cells)
-        run_bands(vote_thrice, size, threads, raw, squares, static, smaller, votes, light=_LIGHT)
+        run_bands(vote_thrice, size, threads, raw, squares, static, smaller, votes, pieces=1)
         _trim(raw, static, sides.large, threads, smaller[0], votes)
     finish(final, occupied_rows, unfilled, fill)
 
@@ -149,8 +148,8 @@ def _trim(raw: Mask, static: Mask, side: int, threads: int, small: Mask, votes: 
     reach = int(_AROUND * side / CELL) // 2
     counts = np.empty((static.shape[0], COUNTS, static.shape[1] + 2 * reach), np.uint8)
     size, trust = (static.shape[0], raw.shape[1] * CELL), Trust(np.float32(1 - _HOLES), np.float32(1 - _FINE_HOLES))
-    run_bands(count_inside, size, threads, raw, votes.mask, small, votes.cells, counts, light=_LIGHT)
-    run_bands(trim, size, threads, votes.mask, small, votes.cells, static, counts, trust, light=_LIGHT)
+    run_bands(count_inside, size, threads, raw, votes.mask, small, votes.cells, counts, pieces=1)
+    run_bands(trim, size, threads, votes.mask, small, votes.cells, static, counts, trust, pieces=1)
 
 
 def find_details(
@@ -176,7 +175,7 @@ def find_details(
     """
     size = (static.shape[0], final.shape[1] * CELL)
     written = detailed, detailed_rows
-    run_bands(add_details, size, threads, raw, final, occupied_rows, static, fine // 2, *written, light=_LIGHT)
+    run_bands(add_details, size, threads, raw, final, occupied_rows, static, fine // 2, *written, pieces=1)
 
 
 def find_faint(
@@ -192,8 +191,8 @@ def find_faint(
     """
     opened = np.empty_like(cells)
     mark_open(found, np.uint8(_CLEAR * 255), static, -(-sides.large // CELL), opened)
-    run_bands(median, (faint.shape[0], faint.shape[1]), threads, faint, min(sides.small, LARGEST), voted, light=_LIGHT)
-    run_bands(mark_faint, (static.shape[0], faint.shape[1] * CELL), threads, voted, opened, cells, light=_LIGHT)
+    run_bands(median, (faint.shape[0], faint.shape[1]), threads, faint, min(sides.small, LARGEST), voted, pieces=1)
+    run_bands(mark_faint, (static.shape[0], faint.shape[1] * CELL), threads, voted, opened, cells)
 
 
 def add_faint(
@@ -282,7 +281,7 @@ def find_static(
         weight = round(_BLINK_WEIGHT * float(BLINK_RATE_UNIT) * one)
         widths = np.empty(static.shape, np.float32)
         size = (static.shape[0], static.shape[1] * CELL**2)
-        run_bands(average, size, threads, dynamics.factors, dynamics.blink_rates, weight, widths, light=_LIGHT)
+        run_bands(average, size, threads, dynamics.factors, dynamics.blink_rates, weight, widths)
         levels = mean(widths) - np.float32(weight * int(LOWEST_BLINK_RATE))
         calm = int(_CALM * (levels.size - 1))  # a third of all are less; a quantile between two takes longer
         most = np.float32((1 + _STATIC) * max(one, float(np.partition(levels, calm, None)[calm])))

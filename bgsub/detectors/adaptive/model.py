@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._jit.majority import IN_MIDDLE
-from bgsub._numba import run_claimed
+from bgsub._numba import run_bands
 from bgsub._threads import exclusive
 from bgsub.detectors.adaptive._jit.blocks import (
     BLOCK,
@@ -393,4 +393,4 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
 
     def _run_blocks(self, function: Any, *arguments: Any) -> None:
         size = (len(self._seen.raw), BLOCK)
-        run_claimed(function, size, self._parameters["threads"], *arguments)
+        run_bands(function, size, self._parameters["threads"], *arguments)

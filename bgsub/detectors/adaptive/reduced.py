@@ -47,7 +47,6 @@ _BALANCED_PX = 640 * 480  # pixels that frames keep at least
 _VIEW_PX = 60 * 45  # edges are compared in pictures of about so many pixels,
 _PLAIN = 4.0  # where steps from one pixel to the next by fewer grey levels count less
 _BOTH_PX = 320 * 240  # frames with fewer show too little when they are reduced
-_LIGHT = 12  # comparing a pixel costs so many times less than most compiled functions do
 _WIDE = 1.5  # mean width factor, in units of the least one, above which the background moves
 _SQUARE_PX, _REFERENCE_PX, _GROWTH = 8, 320 * 240, 0.35  # side of squares for this area, and the power of its growth
 _YOUNG = 20  # frames before a square is judged
@@ -159,7 +158,7 @@ def enlarge_mask(mask: Mask, out: Mask, side: int, threads: int) -> None:
         out.reshape(mask.shape[0], 2, out.shape[1])[:] = doubled
         return
     size = (mask.shape[0], out.shape[1] * side)
-    run_bands(enlarge_rows, size, threads, mask, side, out, light=_LIGHT)
+    run_bands(enlarge_rows, size, threads, mask, side, out)
 
 
 def find_moving(factors: NDArray[np.uint16], least: float, side: int, reach: int, moving: Mask) -> None:
@@ -270,7 +269,7 @@ def add_unlike(
     # Differences of integers are integers.
     least = np.float32(_FAR * half_box)
     most = frame.dtype.type(least if frame.dtype.kind == "f" else min(int(least), np.iinfo(frame.dtype).max))
-    run_bands(mark_unlike, size, threads, frame, background, unlike, square_side(size), most, found, light=_LIGHT)
+    run_bands(mark_unlike, size, threads, frame, background, unlike, square_side(size), most, found)
     return found
 
 

@@ -40,7 +40,6 @@ _SHARP = 0.75  # or share of its depth above which a step at its outline makes i
 _SIDE_PX = (
     LARGEST  # side of the square in which the majority decides, on the grid; less for frames smaller than 320x240
 )
-_LIGHT = 12  # writing costs so many times less per pixel than most compiled functions
 _GRID_PX = 320 * 240  # larger frames are looked at on a grid of about so many pixels
 
 
@@ -163,7 +162,7 @@ def mark_shadows(
         if found is not None:
             found, rows = add_border(few, found, rows, top, left), np.ones(len(few), np.uint8)
     if found is not None:
-        run_bands(write_enlarged, mask.shape, threads, found, rows, step, unfilled, value, mask, light=_LIGHT)
+        run_bands(write_enlarged, mask.shape, threads, found, rows, step, unfilled, value, mask)
 
 
 def _make_images(mask: Mask, frame: NDArray[Any], background: NDArray[Any], levels: Levels) -> Images:

@@ -4,12 +4,13 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
 import pytest
 
-from bgsub._numba import JIT_ENABLED, bands, claim, compiled, exp2_nonpositive, run_bands, run_claimed
+from bgsub._numba import JIT_ENABLED, banded, bands, compiled, exp2_nonpositive, helpers_awake, run_bands
 from bgsub.detectors import create
 from tests.detectors.reference import noisy_video
 from tests.overlap import checked
@@ -33,74 +34,107 @@ def test_exp2_is_right_to_5e_6_and_stays_at_its_lowest_below():
     assert results[0, 3000] == pytest.approx(1, abs=1e-6)
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (17, 64), (240, 320)])
-@pytest.mark.parametrize("threads", [1, 2, 7, 0])
-def test_bands_cover_every_row_once(shape, threads, monkeypatch):
+@banded
+def _count_rows(first, last, counts, slow):
+    for y in range(first, last):
+        counts[y] += 1
+        for x in range(slow[y]):  # so that other threads come in between
+            counts[y] += x - x
+
+
+@pytest.fixture
+def seven_processors(monkeypatch):
+    """As many threads as there may be elsewhere, for bands of single pixels."""
     monkeypatch.setattr(bands, "_MIN_PIXELS_PER_BAND", 1)
-    rows = np.zeros(shape[0], int)
-
-    def count(first, last, target):
-        target[first:last] += 1
-
-    run_bands(count, shape, threads, rows)
-    assert (rows == 1).all()
+    monkeypatch.setattr(bands, "available_threads", lambda: 7)
+    monkeypatch.setattr(bands, "_crew", None)
 
 
-@compiled
-def _count_claimed(shared, counts, slow):
-    first, last = claim(shared)
-    while first < last:
-        for y in range(first, last):
-            counts[y] += 1
-            for x in range(slow[y]):  # so that other threads come in between
-                counts[y] += x - x
-        first, last = claim(shared)
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (64, 300), (2000, 64)])
+@pytest.mark.usefixtures("seven_processors")
+@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (17, 64), (64, 300), (2000, 64)])
 @pytest.mark.parametrize("threads", [1, 2, 7, 0])
 @pytest.mark.parametrize("pieces", [1, 4, 100])
-def test_threads_claim_every_row_once(shape, threads, pieces, monkeypatch):
-    monkeypatch.setattr(bands, "_MIN_PIXELS_PER_BAND", 1)
+def test_threads_share_every_row_out_once(shape, threads, pieces):
     slow = np.arange(shape[0]) % 7 * (100 if JIT_ENABLED else 1)
     for _ in range(20 if JIT_ENABLED else 2):
         rows = np.zeros(shape[0], int)
-        run_claimed(_count_claimed, shape, threads, rows, slow, pieces=pieces)
+        run_bands(_count_rows, shape, threads, rows, slow, pieces=pieces)
         assert (rows == 1).all()
 
 
-def test_no_band_is_at_work_when_the_call_returns(monkeypatch):
-    monkeypatch.setattr(bands, "_MIN_PIXELS_PER_BAND", 1)
-    at_work = []
-
-    def idle(first, last):
-        at_work.append(first)
-        if first > 0:
-            time.sleep(0.0003)
-        at_work.remove(first)
-
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        for _ in range(1000):
-            run_bands(idle, (8, 8), 4)
-            assert not at_work
-    finally:
-        sys.setswitchinterval(interval)
+@banded
+def _note_thread(first, last, order, counter):
+    for y in range(first, last):
+        order[y] = counter[0]
+        for x in range(20_000):
+            counter[0] += x & 1
 
 
-def test_an_error_in_a_band_reaches_the_caller_after_all_bands_ended(monkeypatch):
-    monkeypatch.setattr(bands, "_MIN_PIXELS_PER_BAND", 1)
-    ended = []
+@pytest.mark.skipif(not JIT_ENABLED, reason="plain Python has no bands")
+@pytest.mark.usefixtures("seven_processors")
+def test_several_threads_are_at_work():
+    slow, counter = np.zeros(8, np.int64), np.zeros(1, np.int64)
+    for _ in range(200):  # the others may come late
+        counter[:] = 0
+        run_bands(_note_thread, (8, 8), 2, slow, counter, pieces=1)
+        if slow[4] < slow[3]:  # alone, one thread would go through the rows in their order
+            return
+    pytest.fail("no thread helped")
 
-    def fail_late(first, last):
-        ended.append(first)
-        if last == 8:
-            raise ZeroDivisionError("in a band")
 
-    with pytest.raises(ZeroDivisionError, match="in a band"):
-        run_bands(fail_late, (8, 8), 4)
-    assert len(ended) == 4
+@pytest.mark.usefixtures("seven_processors")
+def test_callers_at_once_get_all_rows_done(monkeypatch):
+    done, slow = [], np.full(64, 200 if JIT_ENABLED else 1)
+
+    def call():
+        for _ in range(300 if JIT_ENABLED else 3):
+            rows = np.zeros(64, int)
+            run_bands(_count_rows, (64, 64), 3, rows, slow)
+            done.append((rows == 1).all())
+
+    callers = [threading.Thread(target=call) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(60)
+    assert len(done) == (1200 if JIT_ENABLED else 12)
+    assert all(done)
+
+
+@pytest.mark.usefixtures("seven_processors")
+def test_helpers_sleep_when_no_step_is_under_way():
+    if not JIT_ENABLED:
+        pytest.skip("plain Python has no helpers")
+    rows, slow = np.zeros(64, int), np.zeros(64, int)
+    with helpers_awake((64, 64), 3):
+        run_bands(_count_rows, (64, 64), 3, rows, slow)
+        crew = bands._crew
+        assert crew._held[0] == 1
+    assert crew._held[0] == 0
+    deadline = time.monotonic() + 10
+    while any(crew._awake) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not any(crew._awake)
+    run_bands(_count_rows, (64, 64), 3, rows, slow)
+    assert (rows == 2).all()
+
+
+@banded
+def _allocate(first, last, size, out):
+    scratch = np.empty(size, np.uint8)
+    for y in range(first, last):
+        out[y] = scratch.shape[0]
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="plain Python raises numpy's own error")
+@pytest.mark.usefixtures("seven_processors")
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_lack_of_memory_in_a_band_reaches_the_caller(threads):
+    out = np.zeros(64, np.int64)
+    with pytest.raises(MemoryError, match="working memory"):
+        run_bands(_allocate, (64, 64), threads, 2**60, out)
+    run_bands(_allocate, (64, 64), threads, 3, out)
+    assert (out == 3).all()
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 5), (7, 33)])

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
-from bgsub._numba import compiled, part
+from bgsub._numba import banded, compiled, part
 
 __all__ = ["IN_FAINT", "Found", "OnsetRule", "average", "count_onsets", "mark_faint", "mark_open", "show_faint"]
 
@@ -71,7 +71,7 @@ def count_onsets(cells: Any, recent: Any, rates: Any, rule: Any) -> Any:
                 before[x] = rule.lasts if (here[x] & votes) != 0 else max(before[x], np.uint8(1)) - np.uint8(1)
 
 
-@compiled
+@banded
 def average(first, last, factors, blink_rates, weight, means):
     """Write the mean of factors + weight * blink_rates over each cell; those at the ends may be smaller.
 
@@ -180,7 +180,7 @@ def _any(row):
     return found != 0
 
 
-@compiled
+@banded
 def mark_faint(first: Any, last: Any, voted: Any, opened: Any, cells: Any) -> Any:
     """Add IN_FAINT to the open cells in which squares of faint pixels have a majority.
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bgsub._numba import compiled_views, inlined, part
+from bgsub._numba import banded, inlined, part
 
 __all__ = ["enlarge_rows"]
 
@@ -45,7 +45,7 @@ def _enlarge_segment(mask, y, near, begin, end, weight, side, row):
         left, middle = middle, right
 
 
-@compiled_views
+@banded
 def enlarge_rows(first, last, mask, side, out):
     """Write a mask to one that is `side` times as large, with outlines between the pixels.
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import claim, compiled, exp2_nonpositive, inlined, part, prefetch
+from bgsub._numba import banded, exp2_nonpositive, inlined, part, prefetch
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, BYTES, NONE, SETTLED, Observation, exponent_unit
 
 __all__ = ["ScoreRule", "score"]
@@ -318,14 +318,14 @@ def _score(first, last, frame, state, seen, rule, scratch):
                 density[x] = f[x]
 
 
-@compiled
-def score(bands, frame, state, seen, rule):
+@banded
+def score(first, last, frame, state, seen, rule):
     """Compute the density f(x) / sum of coefficients, raw and faint mask, and the support vector to project on.
 
     Parameters
     ----------
-    bands : Bands
-        Of blocks.
+    first, last : int
+        Blocks.
     frame : (H * W * D,) u1, u2 or f4
     state : State
         Read only.
@@ -343,7 +343,4 @@ def score(bands, frame, state, seen, rule):
         np.empty(BLOCK, np.uint8),
         np.empty(BLOCK, np.uint8),
     )
-    first, last = claim(bands)
-    while first < last:
-        _score(first, last, frame, state, seen, rule, scratch)
-        first, last = claim(bands)
+    _score(first, last, frame, state, seen, rule, scratch)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled, compiled_views, inlined, part
+from bgsub._numba import banded, compiled_views, inlined, part
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, is_empty
 
 __all__ = ["SquareRule", "Squares", "average_squares", "follow", "judge_squares", "learn_squares", "mark_unlike"]
@@ -241,7 +241,7 @@ def _mark_few(frame, background, first, chosen, most, out):
                 out[x] = np.uint8(255)
 
 
-@compiled
+@banded
 def mark_unlike(first_row, last_row, frame, background, unlike, side, most, raw):
     """Make the pixels of unlike squares raw foreground that are not near the background's heaviest colour.
 

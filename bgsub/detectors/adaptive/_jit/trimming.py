@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
-from bgsub._numba import compiled, inlined, part
+from bgsub._numba import banded, inlined, part
 
 __all__ = ["COUNTS", "Trust", "add_details", "count_inside", "trim"]
 
@@ -84,7 +84,7 @@ def _write_counts(line, flags, row):
         row[reach + cells + x] = middle[_reflect(cells + x, cells)]
 
 
-@compiled
+@banded
 def count_inside(first, last, raw, votes, small, cells, counts):
     """Count in each cell the pixels inside objects, and how many of them are raw foreground.
 
@@ -186,7 +186,7 @@ def _find_trusted(flags, allowed, sums, scale, trust, kept):
     return trusted != 0
 
 
-@compiled
+@banded
 def trim(first, last, votes, small, cells, where, counts, trust):
     """Leave in a cell what smaller squares found, where the raw mask fills the inside of the objects around.
 
@@ -280,7 +280,7 @@ def _count_in_threes(raw, y, columns, counts):
         counts[x] = left[x] + middle[x] + right[x]
 
 
-@compiled
+@banded
 def add_details(first, last, raw, final, occupied_rows, where, reach, detailed, detailed_rows):
     """Add to foreground the raw foreground beside it that is most of a square of three pixels.
 

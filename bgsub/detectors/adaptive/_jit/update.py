@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import claim, compiled, inlined, part, prefetch
+from bgsub._numba import banded, inlined, part, prefetch
 from bgsub.detectors.adaptive._jit.blocks import (
     BLOCK,
     BYTE,
@@ -323,14 +323,14 @@ def _update(first, last, state, seen, masks, where, rule, scratch):
     sort_slots(first, last, state, rule.share, rule.step, scratch.chosen, scratch.mass)
 
 
-@compiled
-def update(bands, state, seen, masks, where, rule):
+@banded
+def update(first, last, state, seen, masks, where, rule):
     """Learn one frame in a band of blocks, which do not depend on each other, in all steps.
 
     Parameters
     ----------
-    bands : Bands
-        Of blocks.
+    first, last : int
+        Blocks.
     state : State
         Written.
     seen : Observation
@@ -357,7 +357,4 @@ def update(bands, state, seen, masks, where, rule):
         np.empty(span, np.uint8),
         zeros,
     )
-    first, last = claim(bands)
-    while first < last:
-        _update(first, last, state, seen, masks, where, rule, scratch)
-        first, last = claim(bands)
+    _update(first, last, state, seen, masks, where, rule, scratch)

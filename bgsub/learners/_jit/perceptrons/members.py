@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bgsub._numba import compiled, compiled_views, part, shared
+from bgsub._numba import banded, compiled, compiled_views, part, shared
 from bgsub.learners._jit.classes import evaluate_classes
 from bgsub.learners._jit.records import Array, Lessons, State
 from bgsub.learners._jit.store import Expansion, choose_slot, diagonal, full, place
@@ -198,7 +198,7 @@ def learn_sample(
     return total
 
 
-@compiled
+@banded
 def learn_dense(
     first_block: int, last_block: int, parameters: Array, weights: Array, e: Ensemble, samples: Array, lessons: Lessons,
     totals: Array,
@@ -217,7 +217,7 @@ def learn_dense(
             totals[b, t] = learn_sample(p, weights, e, b, x, lessons.targets[t], lessons.importance[t], work)
 
 
-@compiled
+@banded
 def learn_sparse(
     first_block: int, last_block: int, parameters: Array, weights: Array, e: Ensemble, rows: Rows, lessons: Lessons,
     totals: Array,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bgsub._jit.runs import END, LABEL, ROW, START, fill_gaps, find_runs, has_any
-from bgsub._numba import compiled, compiled_views, inlined, part
+from bgsub._numba import banded, compiled, compiled_views, inlined, part
 from bgsub.detectors.adaptive._jit.shadows.darkening import SEGMENT, find_darkened
 
 __all__ = ["LARGEST", "OPENED", "add_between", "find_shadows", "vote", "write_enlarged", "write_voted"]
@@ -296,7 +296,7 @@ def _write_row(row, unfilled, value, mask):
         mask[x] = written if (mask[x] != 0) & (opened | (row[x] == _FULL)) else mask[x]
 
 
-@compiled_views
+@banded
 def write_enlarged(
     first_row: Any,
     last_row: Any,

@@ -1,0 +1,154 @@
+"""Intrinsics for compiled code that several threads run at once: shared numbers, and calls through addresses.
+
+They are sequentially consistent: all threads see all changes of shared numbers in one order.
+"""
+
+import platform
+from typing import Any
+
+from numba import types
+from numba.extending import intrinsic
+
+__all__ = ["KIND", "add", "call", "call_plain", "load", "outline", "relax", "store", "swap"]
+
+_ORDER, _ALIGNED = "seq_cst", 8
+KIND = (types.uintp, types.int64, types.int64)
+"""Types of the arguments of a function made by `outline`: the address of what is shared, first and last row."""
+_RELAX = {"x86_64": "llvm.x86.sse2.pause", "amd64": "llvm.x86.sse2.pause"}
+
+
+def _pointer(builder: Any, address: Any) -> Any:
+    from llvmlite import ir
+
+    return builder.inttoptr(address, ir.IntType(64).as_pointer())
+
+
+@intrinsic
+def add(typing: Any, address: Any, number: Any) -> Any:  # noqa: ARG001
+    """Add to the shared i8 at an address; return what was there."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        return builder.atomic_rmw("add", _pointer(builder, arguments[0]), arguments[1], _ORDER)
+
+    return types.int64(types.uintp, types.int64), generate
+
+
+@intrinsic
+def swap(typing: Any, address: Any, number: Any) -> Any:  # noqa: ARG001
+    """Write a shared i8; return what was there."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        return builder.atomic_rmw("xchg", _pointer(builder, arguments[0]), arguments[1], _ORDER)
+
+    return types.int64(types.uintp, types.int64), generate
+
+
+@intrinsic
+def load(typing: Any, address: Any) -> Any:  # noqa: ARG001
+    """Read a shared i8."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        return builder.load_atomic(_pointer(builder, arguments[0]), _ORDER, _ALIGNED)
+
+    return types.int64(types.uintp), generate
+
+
+@intrinsic
+def store(typing: Any, address: Any, number: Any) -> Any:  # noqa: ARG001
+    """Write a shared i8."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        builder.store_atomic(arguments[1], _pointer(builder, arguments[0]), _ORDER, _ALIGNED)
+        return context.get_dummy_value()
+
+    return types.void(types.uintp, types.int64), generate
+
+
+@intrinsic
+def relax(typing: Any) -> Any:  # noqa: ARG001
+    """Let the processor know that this thread waits in a loop."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        from llvmlite import ir
+        from numba.core import cgutils
+
+        number = ir.IntType(32)
+        machine = platform.machine().lower()
+        if machine in _RELAX:
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, _RELAX[machine]), [])  # type: ignore[no-untyped-call]
+        elif machine in {"aarch64", "arm64"}:
+            kind = ir.FunctionType(ir.VoidType(), [number])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.aarch64.hint"), [number(1)])  # type: ignore[no-untyped-call]
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
+def call_plain(typing: Any, address: Any) -> Any:  # noqa: ARG001
+    """Call a C function without arguments, such as `sched_yield`."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        from llvmlite import ir
+
+        builder.call(builder.inttoptr(arguments[0], ir.FunctionType(ir.IntType(32), []).as_pointer()), [])
+        return context.get_dummy_value()
+
+    return types.void(types.uintp), generate
+
+
+@intrinsic
+def outline(typing: Any, function: Any, arguments: Any) -> Any:
+    """Return the addresses of a function of `KIND`, and of a copy of the arguments on this function's stack.
+
+    With the second as its first argument, the first one calls `function(first, last, *arguments)`, on any thread, as
+    long as the function that called `outline` has not returned.
+    """
+    inner = typing.resolve_function_type(function, (types.int64, types.int64, *arguments.types), {})
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        from llvmlite import ir
+        from numba.core import cgutils
+
+        kind = context.call_conv.get_function_type(types.none, KIND)
+        outlined = ir.Function(builder.module, kind, builder.module.get_unique_name("outlined"))
+        outlined.linkage = "internal"
+        for attribute in builder.function.attributes:  # how wide vectors may be
+            if "vector-width" in attribute:
+                set.add(outlined.attributes, attribute)
+        body = ir.IRBuilder(outlined.append_basic_block("entry"))
+        address, first, last = context.call_conv.get_arguments(outlined)
+        copied = values[1].type
+        unpacked = cgutils.unpack_tuple(body, body.load(body.inttoptr(address, copied.as_pointer())))  # type: ignore[no-untyped-call]
+        call_function = context.get_function(function, inner)
+        context.add_linking_libs(getattr(call_function, "libs", ()))
+        call_function(body, [first, last, *unpacked])
+        context.call_conv.return_value(body, context.get_dummy_value())
+        place = cgutils.alloca_once(builder, copied)  # type: ignore[no-untyped-call]
+        builder.store(values[1], place)
+        number = ir.IntType(64)
+        both = builder.ptrtoint(outlined, number), builder.ptrtoint(place, number)
+        return context.make_tuple(builder, signature.return_type, both)
+
+    return types.UniTuple(types.uintp, 2)(function, arguments), generate
+
+
+@intrinsic
+def call(typing: Any, function: Any, shared: Any, first: Any, last: Any) -> Any:  # noqa: ARG001
+    """Call a function of `KIND` by its address; return 0, or another number if it failed."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        from llvmlite import ir
+        from numba.core import cgutils
+
+        number = ir.IntType(64)
+        kind = context.call_conv.get_function_type(types.none, KIND)
+        places = [
+            builder.bitcast(cgutils.alloca_once(builder, number, zfill=True), kind.args[i])  # type: ignore[no-untyped-call]
+            for i in range(2)  # where numba's functions write their result, and why they failed
+        ]
+        status = builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), [*places, *arguments[1:]])
+        return builder.sext(status, number)
+
+    return types.int64(types.uintp, types.uintp, types.int64, types.int64), generate
