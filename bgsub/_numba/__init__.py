@@ -1,6 +1,6 @@
 """The only importer of numba: compiled functions, intrinsics for them, and bands of rows over threads."""
 
-from bgsub._numba.bands import available_threads, banded, helpers_awake, run_bands
+from bgsub._numba.bands import available_threads, banded, find_team, helpers_awake, in_bands, run_bands
 from bgsub._numba.compiler import JIT_ENABLED, compiled, compiled_views, inlined, part, shared
 from bgsub._numba.compiling import report_compiling, startup_seconds
 from bgsub._numba.intrinsics import exp2_nonpositive, prefetch
@@ -12,7 +12,9 @@ __all__ = [
     "compiled",
     "compiled_views",
     "exp2_nonpositive",
+    "find_team",
     "helpers_awake",
+    "in_bands",
     "inlined",
     "part",
     "prefetch",

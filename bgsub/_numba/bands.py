@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
 from types import FunctionType
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
+from numba.extending import typeof_impl
 from numpy.typing import NDArray
 
 from bgsub._numba.atomics import outline
 from bgsub._numba.compiler import JIT_ENABLED, compiled, part_with_arrays
 from bgsub._numba.crew import HELD, LINE, YIELD, lines, serve, share
 
-__all__ = ["available_threads", "banded", "helpers_awake", "run_bands"]
+__all__ = ["available_threads", "banded", "find_team", "helpers_awake", "in_bands", "run_bands"]
 
 logger = logging.getLogger(__name__)
 
@@ -123,11 +124,31 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_crew)
 
 
-def _drive(crew, first, last, pieces, helpers, *arguments):  # type: ignore[no-untyped-def]
-    """Share the rows of a function out; a copy is compiled for each function."""
-    address, copied = outline(function, arguments)  # type: ignore[name-defined]  # noqa: F821 - its own
-    if share(crew, address, copied, first, last, pieces, helpers) != 0:
+class Team(NamedTuple):
+    """The threads that share out the rows of a compiled function."""
+
+    crew: np.uint64
+    helpers: int
+
+
+def _share_out(team, function, first, last, pieces, arguments):  # type: ignore[no-untyped-def]
+    address, copied = outline(function, arguments)
+    if share(team.crew, address, copied, first, last, pieces, team.helpers) != 0:
         raise MemoryError("a compiled function could not get its working memory")
+
+
+def _do_all(team, function, first, last, pieces, arguments):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    function(first, last, *arguments)
+
+
+in_bands: Any = part_with_arrays(_share_out) if JIT_ENABLED else _do_all
+"""In compiled code: in_bands(team, function, first, last, pieces, arguments) calls `function(top, bottom, *arguments)` for
+bands of the rows first to last - 1, some `pieces` for each thread of a team from `find_team`; the function is `banded`."""
+
+
+def _drive(team, first, last, pieces, *arguments):  # type: ignore[no-untyped-def]
+    """Share the rows of a function out; a copy is compiled for each function."""
+    in_bands(team, function, first, last, pieces, arguments)  # type: ignore[name-defined]  # noqa: F821 - its own
 
 
 class _Banded:
@@ -136,7 +157,8 @@ class _Banded:
     def __init__(self, function: Any) -> None:
         self.__name__: str = function.__name__
         functools.update_wrapper(self, function)
-        names = {"outline": outline, "share": share, "MemoryError": MemoryError, "function": part_with_arrays(function)}
+        self.part = part_with_arrays(function)
+        names = {"in_bands": in_bands, "function": self.part}
         code = _drive.__code__.replace(
             co_filename=function.__code__.co_filename, co_firstlineno=function.__code__.co_firstlineno
         )
@@ -146,10 +168,15 @@ class _Banded:
         self.drive: Any = compiled(driver)
 
     def __call__(self, first: int, last: int, *arguments: Any) -> None:
-        self.drive(_find_crew().address, first, last, 1, 0, *arguments)
+        self.drive(Team(_find_crew().address, 0), first, last, 1, *arguments)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.drive, name)  # what numba keeps of a compiled function: `stats`, `signatures` ...
+
+
+@typeof_impl.register(_Banded)
+def _type_of_banded(function: _Banded, context: Any) -> Any:
+    return typeof_impl(function.part, context)
 
 
 def banded(function: _Function) -> _Function:
@@ -183,6 +210,16 @@ def _count_helpers(shape: tuple[int, int], threads: int) -> int:
     return min(most, _find_crew().size) if most > 0 else 0
 
 
+def find_team(shape: tuple[int, int], threads: int) -> Team:
+    """Return the threads for (rows, width) of pixels, at most so many, 0 for one per CPU."""
+    if not JIT_ENABLED:
+        return Team(np.uint64(0), 0)
+    crew, helpers = _find_crew(), _count_helpers(shape, threads)
+    if helpers > 0:
+        crew.wake(helpers)
+    return Team(crew.address, helpers)
+
+
 def run_bands(
     function: Callable[..., Any], shape: tuple[int, int], threads: int, *arguments: Any, pieces: int = _PIECES
 ) -> None:
@@ -204,7 +241,4 @@ def run_bands(
     if not isinstance(function, _Banded):  # plain Python
         function(0, shape[0], *arguments)
         return
-    crew, helpers = _find_crew(), _count_helpers(shape, threads)
-    if helpers > 0:
-        crew.wake(helpers)
-    function.drive(crew.address, 0, shape[0], pieces, helpers, *arguments)
+    function.drive(find_team(shape, threads), 0, shape[0], pieces, *arguments)

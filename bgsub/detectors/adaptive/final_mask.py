@@ -1,5 +1,6 @@
 """The final mask of the adaptive detector: majority in three sizes, holes filled, and its regions and outlines."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,10 +16,8 @@ from bgsub._jit.majority import (
     Squares,
     Votes,
     make_square,
-    median,
-    vote_thrice,
 )
-from bgsub._numba import run_bands
+from bgsub._numba import find_team, run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.dynamics import (
@@ -26,12 +25,11 @@ from bgsub.detectors.adaptive._jit.dynamics import (
     OnsetRule,
     average,
     count_onsets,
-    mark_faint,
-    mark_open,
     show_faint,
 )
+from bgsub.detectors.adaptive._jit.dynamics import find_faint as vote_on_faint
 from bgsub.detectors.adaptive._jit.regions import finish
-from bgsub.detectors.adaptive._jit.trimming import COUNTS, Trust, add_details, count_inside, trim
+from bgsub.detectors.adaptive._jit.trimming import Trust, add_details, vote_and_trim
 from bgsub.frames import Mask
 
 __all__ = [
@@ -63,6 +61,7 @@ _ONSETS = 0.002  # least mean cost per frame and cell of small squares that vote
 _AGAIN = 2.5  # onsets that such squares may have had in a cell or beside it, of those that are remembered
 
 _CLEAR = 0.9  # distance of raw foreground, as a share of the farthest, from which it is no part of what is faint
+_CLEAR_BYTE = np.uint8(_CLEAR * 255)
 _STAYS = 0.02  # of each frame, in units of the first,
 _RECENT = 4  # with none in the cells around in so many frames before
 _ONSET_RATE = 1 / 250  # of the running mean in the long run,
@@ -77,6 +76,7 @@ _FINE_HOLES = 0.02  # of those in what small squares found,
 _AROUND = 2.5  # in a square of so many sides of the majority
 
 
+@functools.lru_cache(maxsize=64)
 def scaled_side(pixels: int, size: tuple[int, int]) -> int:
     """Scale a side, given for 320x240, to frames of (height, width); odd."""
     return 1 if pixels == 1 else max(3, round(pixels * (size[0] * size[1] / _REFERENCE_PX) ** _GROWTH) | 1)
@@ -90,6 +90,7 @@ class Sides(NamedTuple):
     small: int
 
 
+@functools.lru_cache(maxsize=64)
 def scaled_sides(pixels: int, size: tuple[int, int]) -> Sides:
     """Return the sides for frames of (height, width), the largest of which is given for 320x240.
 
@@ -130,26 +131,16 @@ def clean(
     if sides.large == 1:
         final[:], occupied_rows[:], cells[:] = raw, 1, IN_LARGE
     else:
-        size, squares = (static.shape[0], raw.shape[1] * CELL), Squares(*(make_square(side) for side in sides))
+        team = find_team((static.shape[0], raw.shape[1] * CELL), threads)
+        trust = Trust(np.float32(1 - _HOLES), np.float32(1 - _FINE_HOLES), int(_AROUND * sides.large / CELL) // 2)
         votes = Votes(final, occupied_rows, cells)
-        run_bands(vote_thrice, size, threads, raw, squares, static, smaller, votes, pieces=1)
-        _trim(raw, static, sides.large, threads, smaller[0], votes)
+        vote_and_trim(team, raw, _make_squares(sides), static, trust, smaller, votes)
     finish(final, occupied_rows, unfilled, fill)
 
 
-def _trim(raw: Mask, static: Mask, side: int, threads: int, small: Mask, votes: Votes) -> None:
-    """Leave what smaller squares found where they count and the raw mask fills the inside of objects.
-
-    Large squares round corners off and fill the space between legs. They are needed where the raw mask has holes: many
-    small ones, or large ones, which what small squares found has, too.
-    """
-    if not votes.filled.any():
-        return
-    reach = int(_AROUND * side / CELL) // 2
-    counts = np.empty((static.shape[0], COUNTS, static.shape[1] + 2 * reach), np.uint8)
-    size, trust = (static.shape[0], raw.shape[1] * CELL), Trust(np.float32(1 - _HOLES), np.float32(1 - _FINE_HOLES))
-    run_bands(count_inside, size, threads, raw, votes.mask, small, votes.cells, counts, pieces=1)
-    run_bands(trim, size, threads, votes.mask, small, votes.cells, static, counts, trust, pieces=1)
+@functools.cache
+def _make_squares(sides: Sides) -> Squares:
+    return Squares(*(make_square(side) for side in sides))
 
 
 def find_details(
@@ -189,10 +180,8 @@ def find_faint(
 
     Masks are (H, W) uint8, 0 and 255, `cells` are those of `clean`, `static` is the grid that `find_static` writes.
     """
-    opened = np.empty_like(cells)
-    mark_open(found, np.uint8(_CLEAR * 255), static, -(-sides.large // CELL), opened)
-    run_bands(median, (faint.shape[0], faint.shape[1]), threads, faint, min(sides.small, LARGEST), voted, pieces=1)
-    run_bands(mark_faint, (static.shape[0], faint.shape[1] * CELL), threads, voted, opened, cells)
+    team, reach = find_team((faint.shape[0], faint.shape[1]), threads), -(-sides.large // CELL)
+    vote_on_faint(team, faint, found, _CLEAR_BYTE, static, reach, min(sides.small, LARGEST), cells, voted)
 
 
 def add_faint(

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
-from bgsub._numba import banded, compiled, part
+from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL, median
+from bgsub._numba import banded, compiled, in_bands, part
 
-__all__ = ["IN_FAINT", "Found", "OnsetRule", "average", "count_onsets", "mark_faint", "mark_open", "show_faint"]
+__all__ = ["IN_FAINT", "Found", "OnsetRule", "average", "count_onsets", "find_faint", "mark_faint", "mark_open", "show_faint"]
 
 IN_FAINT = np.uint8(8)
 """Bit of a cell in which a square of faint pixels has a majority, far from what else was found."""
@@ -207,6 +207,32 @@ def mark_faint(first: Any, last: Any, voted: Any, opened: Any, cells: Any) -> An
         here, may = cells[cell_row], opened[cell_row]
         for x in range(here.shape[0]):
             here[x] |= IN_FAINT if words[x] != 0 and may[x] != 0 else np.uint8(0)
+
+
+@compiled
+def find_faint(
+    team: Any, faint: Any, found: Any, least: Any, static: Any, reach: Any, side: Any, cells: Any, voted: Any
+) -> Any:
+    """Vote on faint pixels in small squares, and mark the open cells in which they have a majority.
+
+    Parameters
+    ----------
+    team : Team
+    faint : (H, W) u1
+        0 and 255.
+    found, least, static, reach
+        As for `mark_open`.
+    side : i8
+        Of the squares; odd, at most LARGEST.
+    cells : (h, w) u1
+        Updated by `mark_faint`.
+    voted : (H, W) u1
+        Written: 255 where most of the square is faint, else 0.
+    """
+    opened = np.empty_like(cells)
+    mark_open(found, least, static, reach, opened)
+    in_bands(team, median, 0, faint.shape[0], 1, (faint, side, voted))
+    in_bands(team, mark_faint, 0, cells.shape[0], 1, (voted, opened, cells))
 
 
 @compiled

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._jit.majority import CELL, IN_LARGE
-from bgsub._numba import banded, inlined, part
+from bgsub._jit.majority import CELL, IN_LARGE, vote_thrice
+from bgsub._numba import banded, compiled, in_bands, inlined, part
 
-__all__ = ["COUNTS", "Trust", "add_details", "count_inside", "trim"]
+__all__ = ["COUNTS", "Trust", "add_details", "count_inside", "trim", "vote_and_trim"]
 
 COUNTS = 4
 """Counts of a cell: pixels inside what any squares found, and of these raw foreground; the same for small squares."""
@@ -22,7 +22,9 @@ class Trust(NamedTuple):
     votes: Any
     """Share of the pixels inside what any squares found,"""
     small: Any
-    """and of those inside what small squares found, that must be raw foreground."""
+    """and of those inside what small squares found, that must be raw foreground,"""
+    reach: Any
+    """i8: so many cells around."""
 
 
 @inlined
@@ -234,6 +236,41 @@ def _trim(first, last, votes, small, cells, where, counts, trust, sums, kept):
                 found, fine = votes[y, first_column:last_column], small[y, first_column:last_column]
                 for x in range(found.shape[0]):
                     found[x] &= fine[x] | kept[x]
+
+
+@compiled
+def vote_and_trim(team: Any, raw: Any, squares: Any, where: Any, trust: Any, smaller: Any, votes: Any) -> Any:
+    """Vote in three sizes of squares, and leave what smaller ones found where the raw mask is trusted with outlines.
+
+    Parameters
+    ----------
+    team : Team
+    raw : (H, W) u1
+        Raw mask, 0 and 255.
+    squares : Squares
+    where : (ceil(H / CELL), ceil(W / CELL)) u1
+        Which smaller squares count, as for `vote_thrice`.
+    trust : Trust
+    smaller : (2, H, W) u1
+        Scratch.
+    votes : Votes
+        Written.
+    """
+    rows, cells = where.shape
+    in_bands(team, vote_thrice, 0, rows, 1, (raw, squares, where, smaller, votes))
+    if not _has_any(votes.filled):
+        return
+    counts = np.empty((rows, COUNTS, cells + 2 * trust.reach), np.uint8)
+    in_bands(team, count_inside, 0, rows, 1, (raw, votes.mask, smaller[0], votes.cells, counts))
+    in_bands(team, trim, 0, rows, 1, (votes.mask, smaller[0], votes.cells, where, counts, trust))
+
+
+@part
+def _has_any(flags):
+    found = np.uint8(0)
+    for x in range(flags.shape[0]):
+        found |= flags[x]
+    return found != 0
 
 
 @inlined
