@@ -23,40 +23,28 @@ def _pointer(builder: Any, address: Any) -> Any:
     return builder.inttoptr(address, ir.IntType(64).as_pointer())
 
 
-@intrinsic
-def add(typing: Any, address: Any, number: Any) -> Any:  # noqa: ARG001
-    """Add to the shared i8 at an address; return what was there."""
-
+def _add(typing: Any, address: Any, number: Any) -> Any:  # noqa: ARG001
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         return builder.atomic_rmw("add", _pointer(builder, arguments[0]), arguments[1], _ORDER)
 
     return types.int64(types.uintp, types.int64), generate
 
 
-@intrinsic
-def swap(typing: Any, address: Any, number: Any) -> Any:  # noqa: ARG001
-    """Write a shared i8; return what was there."""
-
+def _swap(typing: Any, address: Any, number: Any) -> Any:  # noqa: ARG001
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         return builder.atomic_rmw("xchg", _pointer(builder, arguments[0]), arguments[1], _ORDER)
 
     return types.int64(types.uintp, types.int64), generate
 
 
-@intrinsic
-def load(typing: Any, address: Any) -> Any:  # noqa: ARG001
-    """Read a shared i8."""
-
+def _load(typing: Any, address: Any) -> Any:  # noqa: ARG001
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         return builder.load_atomic(_pointer(builder, arguments[0]), _ORDER, _ALIGNED)
 
     return types.int64(types.uintp), generate
 
 
-@intrinsic
-def store(typing: Any, address: Any, number: Any) -> Any:  # noqa: ARG001
-    """Write a shared i8."""
-
+def _store(typing: Any, address: Any, number: Any) -> Any:  # noqa: ARG001
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         builder.store_atomic(arguments[1], _pointer(builder, arguments[0]), _ORDER, _ALIGNED)
         return context.get_dummy_value()
@@ -64,10 +52,7 @@ def store(typing: Any, address: Any, number: Any) -> Any:  # noqa: ARG001
     return types.void(types.uintp, types.int64), generate
 
 
-@intrinsic
-def relax(typing: Any) -> Any:  # noqa: ARG001
-    """Let the processor know that this thread waits in a loop."""
-
+def _relax(typing: Any) -> Any:  # noqa: ARG001
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         from llvmlite import ir
         from numba.core import cgutils
@@ -85,10 +70,7 @@ def relax(typing: Any) -> Any:  # noqa: ARG001
     return types.void(), generate
 
 
-@intrinsic
-def call_plain(typing: Any, address: Any) -> Any:  # noqa: ARG001
-    """Call a C function without arguments, such as `sched_yield`."""
-
+def _call_plain(typing: Any, address: Any) -> Any:  # noqa: ARG001
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         from llvmlite import ir
 
@@ -98,13 +80,7 @@ def call_plain(typing: Any, address: Any) -> Any:  # noqa: ARG001
     return types.void(types.uintp), generate
 
 
-@intrinsic
-def outline(typing: Any, function: Any, arguments: Any) -> Any:
-    """Return the addresses of a function of `KIND`, and of a copy of the arguments on this function's stack.
-
-    With the second as its first argument, the first one calls `function(first, last, *arguments)`, on any thread, as
-    long as the function that called `outline` has not returned.
-    """
+def _outline(typing: Any, function: Any, arguments: Any) -> Any:
     inner = typing.resolve_function_type(function, (types.int64, types.int64, *arguments.types), {})
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -131,13 +107,10 @@ def outline(typing: Any, function: Any, arguments: Any) -> Any:
         both = builder.ptrtoint(outlined, number), builder.ptrtoint(place, number)
         return context.make_tuple(builder, signature.return_type, both)
 
-    return types.UniTuple(types.uintp, 2)(function, arguments), generate
+    return types.UniTuple(types.uintp, 2)(function, arguments), generate  # type: ignore[no-untyped-call]
 
 
-@intrinsic
-def call(typing: Any, function: Any, shared: Any, first: Any, last: Any) -> Any:  # noqa: ARG001
-    """Call a function of `KIND` by its address; return 0, or another number if it failed."""
-
+def _call(typing: Any, function: Any, shared: Any, first: Any, last: Any) -> Any:  # noqa: ARG001
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         from llvmlite import ir
         from numba.core import cgutils
@@ -152,3 +125,25 @@ def call(typing: Any, function: Any, shared: Any, first: Any, last: Any) -> Any:
         return builder.sext(status, number)
 
     return types.int64(types.uintp, types.uintp, types.int64, types.int64), generate
+
+
+add: Any = intrinsic(_add)
+"""In compiled code: add to the shared i8 at an address; return what was there."""
+swap: Any = intrinsic(_swap)
+"""In compiled code: write a shared i8; return what was there."""
+load: Any = intrinsic(_load)
+"""In compiled code: read a shared i8."""
+store: Any = intrinsic(_store)
+"""In compiled code: write a shared i8."""
+relax: Any = intrinsic(_relax)
+"""In compiled code: let the processor know that this thread waits in a loop."""
+call_plain: Any = intrinsic(_call_plain)
+"""In compiled code: call a C function without arguments, such as `sched_yield`."""
+outline: Any = intrinsic(_outline)
+"""In compiled code: return the addresses of a function of `KIND`, and of a copy of arguments on the stack.
+
+With the second as its first argument, the first one calls `function(first, last, *arguments)`, on any thread, as
+long as the function that called `outline` has not returned.
+"""
+call: Any = intrinsic(_call)
+"""In compiled code: call a function of `KIND` by its address; return 0, or another number if it failed."""

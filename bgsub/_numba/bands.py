@@ -43,7 +43,7 @@ def available_threads() -> int:
 def _find_yield() -> int:
     """Return the address of the C function that lets other threads have the processor, 0 where there is none."""
     try:
-        library: Any = ctypes.windll.kernel32 if sys.platform == "win32" else ctypes.CDLL(None)
+        library: Any = ctypes.CDLL("kernel32" if sys.platform == "win32" else None)
         function = library.SwitchToThread if sys.platform == "win32" else library.sched_yield
     except (OSError, AttributeError) as error:
         logger.debug("threads that wait keep the processor (%s)", error)
@@ -131,24 +131,24 @@ class Team(NamedTuple):
     helpers: int
 
 
-def _share_out(team, function, first, last, pieces, arguments):  # type: ignore[no-untyped-def]
+def _share_out(team: Any, function: Any, first: Any, last: Any, pieces: Any, arguments: Any) -> Any:
     address, copied = outline(function, arguments)
     if share(team.crew, address, copied, first, last, pieces, team.helpers) != 0:
         raise MemoryError("a compiled function could not get its working memory")
 
 
-def _do_all(team, function, first, last, pieces, arguments):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def _do_all(team: Any, function: Any, first: Any, last: Any, pieces: Any, arguments: Any) -> None:  # noqa: ARG001
     function(first, last, *arguments)
 
 
 in_bands: Any = part_with_arrays(_share_out) if JIT_ENABLED else _do_all
-"""In compiled code: in_bands(team, function, first, last, pieces, arguments) calls `function(top, bottom, *arguments)` for
-bands of the rows first to last - 1, some `pieces` for each thread of a team from `find_team`; the function is `banded`."""
+"""In compiled code: in_bands(team, function, first, last, pieces, arguments) calls a banded `function(top, bottom,
+*arguments)` for bands of the rows first to last - 1, some `pieces` for each thread of a team from `find_team`."""
 
 
-def _drive(team, first, last, pieces, *arguments):  # type: ignore[no-untyped-def]
+def _drive(team: Any, first: Any, last: Any, pieces: Any, *arguments: Any) -> None:
     """Share the rows of a function out; a copy is compiled for each function."""
-    in_bands(team, function, first, last, pieces, arguments)  # type: ignore[name-defined]  # noqa: F821 - its own
+    in_bands(team, function, first, last, pieces, arguments)  # noqa: F821 - its own
 
 
 class _Banded:

@@ -4,8 +4,8 @@ Numba's own threading layer is not used: without TBB or OpenMP it is `workqueue`
 the process. And to hand a call to another thread through Python takes some 50 microseconds, as long as many calls.
 
 All threads of a crew know one block of memory, of numbers that lie a cache line apart. Whoever has work makes it theirs
-(`BUSY`), describes it, opens it, and takes pieces of it as all others do. Others come only while it is open, and are
-counted: when it is closed and nobody is inside, nobody will touch it again. No one waits for a thread that has not come.
+(`_BUSY`), describes it, opens it, and takes pieces of it as all others do. Others come only while it is open, and are
+counted: when it is closed and nobody is inside, nobody will touch it again. Nobody waits for one who has not come.
 
 Each thread has a part of the rows, the same in each work, whose data it may still have in its cache. It takes the
 pieces of its own part first, then those of others.
@@ -47,7 +47,7 @@ def lines(threads: int) -> int:
 
 
 @part
-def _work(crew, member):
+def _work(crew: Any, member: Any) -> Any:
     """Take pieces of the present work until none is left, first those of a thread's own part."""
     function, shared = np.uint64(load(crew + _FUNCTION)), np.uint64(load(crew + _SHARED))
     first, rows, parts, pieces = load(crew + _FIRST), load(crew + _ROWS), load(crew + _PARTS), load(crew + _PIECES)
@@ -64,7 +64,7 @@ def _work(crew, member):
 
 
 @part
-def share(crew, function, shared, first, last, pieces, helpers):
+def share(crew: Any, function: Any, shared: Any, first: Any, last: Any, pieces: Any, helpers: Any) -> Any:
     """Call a function for rows first to last - 1, in pieces, with the help of others; return 0 unless it failed.
 
     Parameters

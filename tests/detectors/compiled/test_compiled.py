@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from bgsub._numba import JIT_ENABLED, banded, bands, compiled, exp2_nonpositive, helpers_awake, run_bands
+from bgsub._numba.atomics import add
 from bgsub.detectors import create
 from tests.detectors.reference import noisy_video
 from tests.overlap import checked
@@ -63,21 +64,24 @@ def test_threads_share_every_row_out_once(shape, threads, pieces):
 
 
 @banded
-def _note_thread(first, last, order, counter):
+def _note_order(first, last, order, counter, work):
     for y in range(first, last):
-        order[y] = counter[0]
-        for x in range(20_000):
-            counter[0] += x & 1
+        order[y] = add(counter.ctypes.data, 1)
+        for _ in range(20_000):
+            work[y] = exp2_nonpositive(work[y])
+            work[y] = -work[y]
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="plain Python has no bands")
 @pytest.mark.usefixtures("seven_processors")
 def test_several_threads_are_at_work():
-    slow, counter = np.zeros(8, np.int64), np.zeros(1, np.int64)
-    for _ in range(200):  # the others may come late
+    order, counter, work = np.zeros(8, np.int64), np.zeros(1, np.int64), np.zeros(8, np.float32)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:  # the others may come late
         counter[:] = 0
-        run_bands(_note_thread, (8, 8), 2, slow, counter, pieces=1)
-        if slow[4] < slow[3]:  # alone, one thread would go through the rows in their order
+        run_bands(_note_order, (8, 8), 2, order, counter, work, pieces=1)
+        assert sorted(order) == list(range(8))
+        if order[4] < order[3]:  # alone, one thread would go through the rows in their order
             return
     pytest.fail("no thread helped")
 

@@ -7,7 +7,17 @@ import numpy as np
 from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL, median
 from bgsub._numba import banded, compiled, in_bands, part
 
-__all__ = ["IN_FAINT", "Found", "OnsetRule", "average", "count_onsets", "find_faint", "mark_faint", "mark_open", "show_faint"]
+__all__ = [
+    "IN_FAINT",
+    "Found",
+    "OnsetRule",
+    "average",
+    "count_onsets",
+    "find_faint",
+    "mark_faint",
+    "mark_open",
+    "show_faint",
+]
 
 IN_FAINT = np.uint8(8)
 """Bit of a cell in which a square of faint pixels has a majority, far from what else was found."""
