@@ -154,7 +154,7 @@ def test_compiled_functions_equal_plain_numpy(size):
     expected_counts = [np.where(large, sums(image), 0) for image in images]
     for counted, count in zip(np.moveaxis(counts, 1, 0), expected_counts, strict=True):
         assert (counted == np.pad(count, ((0, 0), (reach, reach)), mode="reflect" if cells[1] > 1 else "edge")).all()
-    trust = Trust(np.float32(0.5), np.float32(0.6))
+    trust = Trust(np.float32(0.5), np.float32(0.6), reach)
     means = np.dstack([cv2.blur(count.astype(np.float32), (5, 5)).reshape(cells) for count in expected_counts])
     filled = (means[..., 1] > trust.votes * means[..., 0]) & (means[..., 3] > trust.small * means[..., 2])
     expected = np.where(spread(large & (static != 0) & filled), votes & small, votes)
