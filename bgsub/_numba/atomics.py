@@ -9,12 +9,31 @@ from typing import Any
 from numba import types
 from numba.extending import intrinsic
 
-__all__ = ["KIND", "add", "call", "call_plain", "load", "outline", "relax", "store", "swap"]
+from bgsub._numba.fast_compiler import warn_of_plain_numba
+
+__all__ = ["add", "call", "call_plain", "has_private_names", "load", "outline", "relax", "store", "swap"]
 
 _ORDER, _ALIGNED = "seq_cst", 8
-KIND = (types.uintp, types.int64, types.int64)
-"""Types of the arguments of a function made by `outline`: the address of what is shared, first and last row."""
+# Types of the arguments of a function made by `outline`: the address of what is shared, first and last row.
+_KIND = (types.uintp, types.int64, types.int64)
 _RELAX = {"x86_64": "llvm.x86.sse2.pause", "amd64": "llvm.x86.sse2.pause"}
+
+
+def has_private_names() -> bool:
+    """Return whether this version of numba and llvmlite has the names that these intrinsics need."""
+    try:
+        from llvmlite.ir import IRBuilder
+        from numba.core.base import BaseContext
+        from numba.core.callconv import CPUCallConv
+        from numba.core.cgutils import alloca_once, get_or_insert_function, unpack_tuple
+
+        needed: Any = (IRBuilder.atomic_rmw, IRBuilder.load_atomic, IRBuilder.store_atomic)
+        needed += (BaseContext.add_linking_libs, BaseContext.get_function, BaseContext.make_tuple)
+        needed += (CPUCallConv.get_arguments, CPUCallConv.return_value, alloca_once, get_or_insert_function)
+        return unpack_tuple is not None and None not in needed
+    except (ImportError, AttributeError) as error:
+        warn_of_plain_numba(str(error))
+        return False
 
 
 def _pointer(builder: Any, address: Any) -> Any:
@@ -87,7 +106,7 @@ def _outline(typing: Any, function: Any, arguments: Any) -> Any:
         from llvmlite import ir
         from numba.core import cgutils
 
-        kind = context.call_conv.get_function_type(types.none, KIND)
+        kind = context.call_conv.get_function_type(types.none, _KIND)
         outlined = ir.Function(builder.module, kind, builder.module.get_unique_name("outlined"))
         outlined.linkage = "internal"
         for attribute in builder.function.attributes:  # how wide vectors may be
@@ -116,7 +135,7 @@ def _call(typing: Any, function: Any, shared: Any, first: Any, last: Any) -> Any
         from numba.core import cgutils
 
         number = ir.IntType(64)
-        kind = context.call_conv.get_function_type(types.none, KIND)
+        kind = context.call_conv.get_function_type(types.none, _KIND)
         places = [
             builder.bitcast(cgutils.alloca_once(builder, number, zfill=True), kind.args[i])  # type: ignore[no-untyped-call]
             for i in range(2)  # where numba's functions write their result, and why they failed
@@ -140,10 +159,10 @@ relax: Any = intrinsic(_relax)
 call_plain: Any = intrinsic(_call_plain)
 """In compiled code: call a C function without arguments, such as `sched_yield`."""
 outline: Any = intrinsic(_outline)
-"""In compiled code: return the addresses of a function of `KIND`, and of a copy of arguments on the stack.
+"""In compiled code: return the addresses of a function (address, first, last), and of a copy of arguments on the stack.
 
 With the second as its first argument, the first one calls `function(first, last, *arguments)`, on any thread, as
 long as the function that called `outline` has not returned.
 """
 call: Any = intrinsic(_call)
-"""In compiled code: call a function of `KIND` by its address; return 0, or another number if it failed."""
+"""In compiled code: call a function of `outline` by its address; return 0, or another number if it failed."""

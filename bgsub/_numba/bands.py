@@ -14,11 +14,11 @@ from types import FunctionType
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
-from numba.extending import typeof_impl
+from numba.extending import overload, typeof_impl
 from numpy.typing import NDArray
 
-from bgsub._numba.atomics import outline
-from bgsub._numba.compiler import JIT_ENABLED, compiled, part_with_arrays
+from bgsub._numba.atomics import has_private_names, outline
+from bgsub._numba.compiler import JIT_ENABLED, PLAIN_NUMBA, compiled, part_with_arrays
 from bgsub._numba.crew import HELD, LINE, YIELD, lines, serve, share
 
 __all__ = ["available_threads", "banded", "find_team", "helpers_awake", "in_bands", "run_bands"]
@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
+_SHARES = JIT_ENABLED and not PLAIN_NUMBA and has_private_names()  # else all is done on the caller's thread
 _MIN_PIXELS_PER_BAND = 10_000  # another thread saves no time with fewer: some ten microseconds
 _PIECES = 4  # per thread, so that one whose rows cost less can take more
 _IDLE_S = 1e-4  # a thread without work looks for it so long before it sleeps; to wake it takes about half of that
@@ -131,6 +132,9 @@ class Team(NamedTuple):
     helpers: int
 
 
+_ALONE = Team(np.uint64(0), 0)
+
+
 def _share_out(team: Any, function: Any, first: Any, last: Any, pieces: Any, arguments: Any) -> Any:
     address, copied = outline(function, arguments)
     if share(team.crew, address, copied, first, last, pieces, team.helpers) != 0:
@@ -141,7 +145,18 @@ def _do_all(team: Any, function: Any, first: Any, last: Any, pieces: Any, argume
     function(first, last, *arguments)
 
 
-in_bands: Any = part_with_arrays(_share_out) if JIT_ENABLED else _do_all
+@overload(_do_all, jit_options={"forceinline": True, "nogil": True})
+def _type_do_all(team: Any, function: Any, first: Any, last: Any, pieces: Any, arguments: Any) -> Any:  # noqa: ARG001
+    # Called as no argument, and inlined, so that none is left: numba keeps no code on disk that refers to functions.
+    called = function.dispatcher
+
+    def do_all(team: Any, function: Any, first: Any, last: Any, pieces: Any, arguments: Any) -> None:  # noqa: ARG001
+        called(first, last, *arguments)
+
+    return do_all
+
+
+in_bands: Any = part_with_arrays(_share_out) if _SHARES else _do_all
 """In compiled code: in_bands(team, function, first, last, pieces, arguments) calls a banded `function(top, bottom,
 *arguments)` for bands of the rows first to last - 1, some `pieces` for each thread of a team from `find_team`."""
 
@@ -168,7 +183,7 @@ class _Banded:
         self.drive: Any = compiled(driver)
 
     def __call__(self, first: int, last: int, *arguments: Any) -> None:
-        self.drive(Team(_find_crew().address, 0), first, last, 1, *arguments)
+        self.drive(_ALONE, first, last, 1, *arguments)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.drive, name)  # what numba keeps of a compiled function: `stats`, `signatures` ...
@@ -190,7 +205,7 @@ def banded(function: _Function) -> _Function:
 @contextmanager
 def helpers_awake(shape: tuple[int, int], threads: int) -> Iterator[None]:
     """Have the threads ready that `run_bands` will need several times, for less than a millisecond in between."""
-    helpers = _count_helpers(shape, threads) if JIT_ENABLED else 0
+    helpers = _count_helpers(shape, threads) if _SHARES else 0
     if helpers == 0:
         yield
         return
@@ -212,8 +227,8 @@ def _count_helpers(shape: tuple[int, int], threads: int) -> int:
 
 def find_team(shape: tuple[int, int], threads: int) -> Team:
     """Return the threads for (rows, width) of pixels, at most so many, 0 for one per CPU."""
-    if not JIT_ENABLED:
-        return Team(np.uint64(0), 0)
+    if not _SHARES:
+        return _ALONE
     crew, helpers = _find_crew(), _count_helpers(shape, threads)
     if helpers > 0:
         crew.wake(helpers)

@@ -18,10 +18,13 @@ from numba.extending import typeof_impl
 from bgsub._numba.cache import enable_cache
 from bgsub._numba.fast_compiler import make_fast_compiler, warn_of_plain_numba
 
-__all__ = ["JIT_ENABLED", "compiled", "compiled_views", "inlined", "part", "part_with_arrays", "shared"]
+__all__ = ["JIT_ENABLED", "PLAIN_NUMBA", "compiled", "compiled_views", "inlined", "part", "part_with_arrays", "shared"]
 
 JIT_ENABLED = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 """False under NUMBA_DISABLE_JIT=1, where compiled functions run as plain Python."""
+
+PLAIN_NUMBA = os.environ.get("BGSUB_PLAIN_NUMBA", "0") != "0"
+"""True where functions are to be compiled as in a version of numba without the private names."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -34,7 +37,7 @@ def _choose_options() -> dict[str, Any]:
         "fastmath": {"contract"},
         "no_cfunc_wrapper": True,
     }
-    if os.environ.get("BGSUB_PLAIN_NUMBA", "0") != "0":
+    if PLAIN_NUMBA:
         return options
     try:
         options["pipeline_class"] = make_fast_compiler()

@@ -182,6 +182,7 @@ class Adaptive(Forgetter):
     def _do_step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         if frame.dtype == np.float32:
             frame = np.clip(frame, -_FAR, _FAR)
+        self._sides = scaled_sides(self._parameters["smoothing"], self._size)
         frames, where = self._scalars["frames"], None if learning is None else learning.where
         measures, due = learning is not None and frames > 0, frames % _EXPOSURE_INTERVAL == 0
         if measures and due:
@@ -239,7 +240,7 @@ class Adaptive(Forgetter):
 
         Like filled holes, they have no vote on what is shadow: with one, the borders of shadows would stay.
         """
-        side, threads = scaled_sides(self._parameters["smoothing"], self._size).small, self._parameters["threads"]
+        side, threads = self._sides.small, self._parameters["threads"]
         if side == 1:
             detailed[:] = final
             return occupied_rows
@@ -254,7 +255,7 @@ class Adaptive(Forgetter):
         seen, static = self._seen, self._arrays["static"]
         faint, raw, distance = (as_image(each, self._size) for each in (seen.faint, seen.raw, seen.distance))
         self._confine(faint, None)
-        sides, threads = scaled_sides(self._parameters["smoothing"], self._size), self._parameters["threads"]
+        sides, threads = self._sides, self._parameters["threads"]
         if sides.small > 1:
             found = Found(final, self._occupied_rows, raw, distance)
             find_faint(faint, found, static, sides, threads, self._cells, self._faint)
@@ -313,7 +314,7 @@ class Adaptive(Forgetter):
         """Return the final mask of a raw one, within the region."""
         parameters = self._parameters
         final = as_image(self._final, self._size)
-        sides, static = scaled_sides(parameters["smoothing"], self._size), self._arrays["static"]
+        sides, static = self._sides, self._arrays["static"]
         fill, threads = parameters["fill"], parameters["threads"]
         written = final, self._occupied_rows, self._cells, self._smaller, self._votes
         if self.trace is not None and fill:
@@ -362,9 +363,10 @@ class Adaptive(Forgetter):
         follow_onsets(self._cells, arrays["vote_cells"], arrays["onset_rates"], int(frames))
         if frames % _STATIC_INTERVAL == 0:
             factors, rates = (as_image(arrays[name], self._size) for name in ("width_factors", "blink_rates"))
-            sides = scaled_sides(parameters["smoothing"], self._size)
             dynamics = Dynamics(factors, rates, arrays["onset_rates"])
-            find_static(dynamics, int(frames), sides, parameters["threads"], arrays["static"], arrays["faint_static"])
+            find_static(
+                dynamics, int(frames), self._sides, parameters["threads"], arrays["static"], arrays["faint_static"]
+            )
             find_moving(
                 factors, scalars["base"] * FULL, square_side(self._size), _MOVING_SQUARES, arrays["moving_squares"]
             )

@@ -26,8 +26,8 @@ from bgsub.detectors.adaptive._jit.dynamics import (
     average,
     count_onsets,
     show_faint,
+    vote_on_faint,
 )
-from bgsub.detectors.adaptive._jit.dynamics import find_faint as vote_on_faint
 from bgsub.detectors.adaptive._jit.regions import finish
 from bgsub.detectors.adaptive._jit.trimming import Trust, add_details, vote_and_trim
 from bgsub.frames import Mask
@@ -61,7 +61,6 @@ _ONSETS = 0.002  # least mean cost per frame and cell of small squares that vote
 _AGAIN = 2.5  # onsets that such squares may have had in a cell or beside it, of those that are remembered
 
 _CLEAR = 0.9  # distance of raw foreground, as a share of the farthest, from which it is no part of what is faint
-_CLEAR_BYTE = np.uint8(_CLEAR * 255)
 _STAYS = 0.02  # of each frame, in units of the first,
 _RECENT = 4  # with none in the cells around in so many frames before
 _ONSET_RATE = 1 / 250  # of the running mean in the long run,
@@ -76,7 +75,6 @@ _FINE_HOLES = 0.02  # of those in what small squares found,
 _AROUND = 2.5  # in a square of so many sides of the majority
 
 
-@functools.lru_cache(maxsize=64)
 def scaled_side(pixels: int, size: tuple[int, int]) -> int:
     """Scale a side, given for 320x240, to frames of (height, width); odd."""
     return 1 if pixels == 1 else max(3, round(pixels * (size[0] * size[1] / _REFERENCE_PX) ** _GROWTH) | 1)
@@ -90,7 +88,6 @@ class Sides(NamedTuple):
     small: int
 
 
-@functools.lru_cache(maxsize=64)
 def scaled_sides(pixels: int, size: tuple[int, int]) -> Sides:
     """Return the sides for frames of (height, width), the largest of which is given for 320x240.
 
@@ -181,7 +178,7 @@ def find_faint(
     Masks are (H, W) uint8, 0 and 255, `cells` are those of `clean`, `static` is the grid that `find_static` writes.
     """
     team, reach = find_team((faint.shape[0], faint.shape[1]), threads), -(-sides.large // CELL)
-    vote_on_faint(team, faint, found, _CLEAR_BYTE, static, reach, min(sides.small, LARGEST), cells, voted)
+    vote_on_faint(team, faint, found, np.uint8(_CLEAR * 255), static, reach, min(sides.small, LARGEST), cells, voted)
 
 
 def add_faint(

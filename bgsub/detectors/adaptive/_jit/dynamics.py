@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL, median
+from bgsub._jit.runs import has_any
 from bgsub._numba import banded, compiled, in_bands, part
 
 __all__ = [
@@ -13,10 +14,10 @@ __all__ = [
     "OnsetRule",
     "average",
     "count_onsets",
-    "find_faint",
     "mark_faint",
     "mark_open",
     "show_faint",
+    "vote_on_faint",
 ]
 
 IN_FAINT = np.uint8(8)
@@ -152,7 +153,7 @@ def mark_open(found: Any, least: Any, static: Any, reach: Any, opened: Any) -> A
     rows = np.zeros((height + 2 * reach, width), np.uint8)
     for y in range(height):
         top, bottom = CELL * y, min(CELL * (y + 1), found.final.shape[0])
-        if not _any(found.occupied_rows[top:bottom]):
+        if not has_any(found.occupied_rows[top:bottom]):
             continue
         line[:] = np.uint8(0)
         for row in range(top, bottom):
@@ -182,14 +183,6 @@ def _merge(row, merged):
         merged[x] |= row[x]
 
 
-@part
-def _any(row):
-    found = np.uint8(0)
-    for x in range(row.shape[0]):
-        found |= row[x]
-    return found != 0
-
-
 @banded
 def mark_faint(first: Any, last: Any, voted: Any, opened: Any, cells: Any) -> Any:
     """Add IN_FAINT to the open cells in which squares of faint pixels have a majority.
@@ -209,7 +202,7 @@ def mark_faint(first: Any, last: Any, voted: Any, opened: Any, cells: Any) -> An
     line = np.zeros(CELL * cells.shape[1], np.uint8)
     words, columns = line.view(np.uint32), line[:width]
     for cell_row in range(first, last):
-        if not _any(opened[cell_row]):
+        if not has_any(opened[cell_row]):
             continue
         columns[:] = np.uint8(0)
         for y in range(CELL * cell_row, min(CELL * (cell_row + 1), height)):
@@ -220,7 +213,7 @@ def mark_faint(first: Any, last: Any, voted: Any, opened: Any, cells: Any) -> An
 
 
 @compiled
-def find_faint(
+def vote_on_faint(
     team: Any, faint: Any, found: Any, least: Any, static: Any, reach: Any, side: Any, cells: Any, voted: Any
 ) -> Any:
     """Vote on faint pixels in small squares, and mark the open cells in which they have a majority.

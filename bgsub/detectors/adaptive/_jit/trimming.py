@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE, vote_thrice
+from bgsub._jit.runs import has_any
 from bgsub._numba import banded, compiled, in_bands, inlined, part
 
 __all__ = ["COUNTS", "Trust", "add_details", "count_inside", "trim", "vote_and_trim"]
@@ -258,19 +259,11 @@ def vote_and_trim(team: Any, raw: Any, squares: Any, where: Any, trust: Any, sma
     """
     rows, cells = where.shape
     in_bands(team, vote_thrice, 0, rows, 1, (raw, squares, where, smaller, votes))
-    if not _has_any(votes.filled):
+    if not has_any(votes.filled):
         return
     counts = np.empty((rows, COUNTS, cells + 2 * trust.reach), np.uint8)
     in_bands(team, count_inside, 0, rows, 1, (raw, votes.mask, smaller[0], votes.cells, counts))
     in_bands(team, trim, 0, rows, 1, (votes.mask, smaller[0], votes.cells, where, counts, trust))
-
-
-@part
-def _has_any(flags):
-    found = np.uint8(0)
-    for x in range(flags.shape[0]):
-        found |= flags[x]
-    return found != 0
 
 
 @inlined
