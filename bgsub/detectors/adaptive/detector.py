@@ -203,9 +203,9 @@ class Adaptive(Forgetter):
         self._find_faint(final)
         if learning is not None:
             # Ghosts and regions under another light are background, in this mask and for learning.
-            for forgotten, factor, stage in self._find_forgotten(final):
-                self._forget_pixels(forgotten, factor, learning.where, final)
-                self._keep_stage(stage, final)
+            for forgotten in self._find_forgotten(final):
+                self._forget_pixels(forgotten, learning.where, final)
+                self._keep_stage(forgotten.stage, final)
             if frames % COLOUR_INTERVAL == 0:
                 levels = self._levels(frame.dtype)
                 counted = count_colours(final, self._cells, *self._planes(), levels, self._colours())

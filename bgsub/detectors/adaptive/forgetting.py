@@ -2,17 +2,19 @@
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.blocks import as_image
-from bgsub.detectors.adaptive._jit.feedback import WIDEST
+from bgsub.detectors.adaptive._jit.blocks import BLOCK, as_blocks, as_image
+from bgsub.detectors.adaptive._jit.feedback import WIDEST, forget
 from bgsub.detectors.adaptive.camera import CameraFollower
 from bgsub.detectors.adaptive.final_mask import find_outlines, scaled_side
 from bgsub.detectors.adaptive.ghosts import Learned, Turnover, count_turnover, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.model import FULL
+from bgsub.detectors.adaptive.reduced import reduce_frame, square_side
 from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT
 from bgsub.frames import Mask
 from bgsub.stages import Stage
@@ -29,16 +31,32 @@ _SHADE_S = 1.0  # which are no shadow of somebody who walks by after so long
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
 _OLDEST = 65535  # ages are counted in 16 bits
+_KEPT_S = (
+    1.0  # for which a ghost's colour counts as seen, so that it stays background for some three and a half times that
+)
+
+
+class Forgotten(NamedTuple):
+    """Foreground that is to be background at once."""
+
+    mask: Mask
+    """(H, W): not 0 there"""
+    stage: Stage
+    """What makes it background."""
+    factor: int = FULL
+    """Width factor that it begins with, in units of 1 / FACTOR_ONE."""
+    kept: float = 0.0
+    """Frames for which the background so far counts as seen, if it was for longer. It shares the density with what is
+    there now, so that it still is background where this was a mistake."""
 
 
 class Forgetter(CameraFollower):
     """The part of the detector that finds foreground which is background: it says when to look, and for what."""
 
-    def _find_forgotten(self, final: Mask) -> Iterator[tuple[Mask, int, Stage]]:
+    def _find_forgotten(self, final: Mask) -> Iterator[Forgotten]:
         """Find foreground to be learned at once: everything, ghosts, or regions under another light.
 
-        Each comes with the width factor that it begins with, and its stage. The caller makes each mask background in
-        `final` before it asks for the next.
+        The caller makes each of them background in `final` before it asks for the next.
         """
         frames, white = self._scalars["frames"], self._scene_white(self._seen.planes.dtype)
         longest = min(max(int(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
@@ -49,11 +67,11 @@ class Forgetter(CameraFollower):
         outlines = find_outlines(final, self._occupied_rows) if ghosts_due or light_due else ()
         if self._unseen is not None:
             unseen, self._unseen = self._unseen, None
-            yield unseen, FULL, LIGHT
+            yield Forgotten(unseen, LIGHT)
             turnover = turnover._replace(foreground=cv2.countNonZero(final))
         if self._is_flooded(turnover.foreground):
             # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
-            yield np.full(final.shape, 255, np.uint8), int(WIDEST) * FULL, LIGHT
+            yield Forgotten(np.full(final.shape, 255, np.uint8), LIGHT, int(WIDEST) * FULL)
             return
         if ghosts_due and outlines and self._scalars["flooded"] == 0:
             least = scaled_side(_GHOST_PX, self._size) ** 2
@@ -64,12 +82,21 @@ class Forgetter(CameraFollower):
             learned = Learned(background, coefficients, old, ages, _GHOST_SEARCHES * longest)
             ghosts = find_ghosts(final, outlines, planes, learned, white, least)
             if ghosts is not None:
-                yield ghosts, FULL, GHOSTS
+                yield Forgotten(ghosts, GHOSTS, kept=_KEPT_S * self._parameters["rate_hz"])
         if light_due:
             ages = as_image(self._arrays["foreground_ages"], self._size)
             relit = find_relit(final, outlines, *self._planes(), white, ages, int(self._in_frames(_SHADE_S)))
             if relit is not None:
-                yield relit, FULL, LIGHT
+                yield Forgotten(relit, LIGHT)
+
+    def _forget_pixels(self, forgotten: Forgotten, where: Mask | None, final: Mask) -> None:
+        """Make pixels, if they may change, background in the final mask, and let them learn what is there now."""
+        chosen = forgotten.mask if where is None else np.bitwise_and(forgotten.mask, where)
+        np.copyto(final, 0, where=chosen != 0)
+        self._arrays["square_ages"][reduce_frame(chosen, square_side(self._size)) != 0] = 0
+        gain = self._scene_gain(self._seen.planes.dtype)
+        kept, scratch = np.float32(forgotten.kept / self._scalars["scale"]), np.empty(BLOCK, np.float32)
+        forget(self._kernel_state(), self._seen, as_blocks(chosen), forgotten.factor, gain, kept, scratch)
 
     def _are_ghosts_due(self, turnover: Turnover, longest: int) -> bool:
         """Return whether to search for ghosts: after so many frames, sooner if all foreground is elsewhere sooner.

@@ -17,11 +17,10 @@ from bgsub.detectors.adaptive._jit.blocks import (
     LOWEST_BLINK_RATE,
     Observation,
     State,
-    as_blocks,
     as_image,
     count_blocks,
 )
-from bgsub.detectors.adaptive._jit.feedback import WIDEST, forget
+from bgsub.detectors.adaptive._jit.feedback import WIDEST
 from bgsub.detectors.adaptive.exposure import DARKEST, LEAST_BASE
 from bgsub.detectors.adaptive.final_mask import make_static, reduced_side, scaled_side
 from bgsub.detectors.adaptive.reduced import (
@@ -36,7 +35,6 @@ from bgsub.detectors.adaptive.reduced import (
     reduce_frame,
     reduce_mask,
     reduced_shape,
-    square_side,
 )
 from bgsub.detectors.adaptive.shadows import Colours, Levels
 from bgsub.detectors.adaptive.stages import MOVING
@@ -375,18 +373,6 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
     def _colours(self) -> Colours:
         scalars = self._scalars
         return Colours(scalars["brighter"], scalars["brighter_alike"], scalars["coloured"] != 0)
-
-    def _forget_pixels(self, chosen: Mask, factor: int, where: Mask | None, final: Mask) -> None:
-        """Make pixels, if they may change, background in the final mask and forget them, so that they learn.
-
-        Their width factors become `factor`, in units of 1 / FACTOR_ONE.
-        """
-        if where is not None:
-            chosen = np.bitwise_and(chosen, where)
-        np.copyto(final, 0, where=chosen != 0)
-        self._arrays["square_ages"][reduce_frame(chosen, square_side(self._size)) != 0] = 0
-        gain = self._scene_gain(self._seen.planes.dtype)
-        forget(self._kernel_state(), self._seen, as_blocks(chosen), factor, gain, np.empty(BLOCK, np.float32))
 
     def _squares(self) -> Squares:
         return Squares(*(self._arrays[f"square_{name}"] for name in Squares._fields))

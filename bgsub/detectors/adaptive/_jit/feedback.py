@@ -70,22 +70,49 @@ def rescore_settled(first, last, state, seen, final, where, rule, k):
             _rescore(y, state, seen, unit, k)
 
 
+@inlined
+def _begin_again(y, x, state, seen, kept):
+    """Let a pixel begin with the colour of the present frame; see `forget`."""
+    slots, channels, total = state.coefficients.shape[0], seen.planes.shape[0], np.float32(0.0)
+    for i in range(1, slots):
+        j = slots - i
+        weight = min(state.coefficients[j - 1, y, x], kept)
+        state.coefficients[j, y, x] = weight
+        total += weight
+        if weight > np.float32(0.0):
+            for c in range(channels):
+                state.colours[j, c, y, x] = state.colours[j - 1, c, y, x]
+    state.coefficients[0, y, x] = total
+    if total == np.float32(0.0):
+        seen.nearest[y, x] = NONE
+        return
+    for c in range(channels):
+        state.colours[0, c, y, x] = seen.planes[c, y, x]
+    seen.nearest[y, x] = np.uint8(0)
+    seen.kernel_value[y, x] = np.uint8(BYTES)
+
+
 @compiled_views
-def forget(state: Any, seen: Any, chosen: Any, factor: Any, gain: Any, k: Any) -> Any:
-    """Empty the expansions of pixels and start their feedback again.
+def forget(state: Any, seen: Any, chosen: Any, factor: Any, gain: Any, kept: Any, k: Any) -> Any:
+    """Make the expansions of pixels begin again, and their feedback.
+
+    They become empty, or get the colour that is seen now in the first slot, with half of the density, before those that
+    they had but the last one.
 
     Parameters
     ----------
     state : State
         Written.
     seen : Observation
-        The present frame; these pixels are made to look as if no support vector was near.
+        The present frame; these pixels are made to look as if no support vector was near, or as if the first one was.
     chosen : (N, BLOCK) u1
         Not 0 for pixels to forget.
     factor : int
         Their width factors from now on, in units of 1 / FACTOR_ONE.
     gain : f4
         As for `score`.
+    kept : f4
+        Largest coefficient that colours so far keep, if not 0.
     k : (BLOCK,) f4
         Scratch.
     """
@@ -100,9 +127,7 @@ def forget(state: Any, seen: Any, chosen: Any, factor: Any, gain: Any, k: Any) -
                 state.width_factors[y, x] = np.uint16(factor)
                 state.blink_rates[y, x] = np.uint16(LOWEST_BLINK_RATE)
                 state.mean_distances[y, x] = np.uint16(0)
-                seen.nearest[y, x] = NONE
-                for j in range(state.coefficients.shape[0]):
-                    state.coefficients[j, y, x] = np.float32(0.0)
+                _begin_again(y, x, state, seen, kept)
         state.dominant[y] = np.uint8(0)
         seen.settled[y] = FORGOTTEN
 
