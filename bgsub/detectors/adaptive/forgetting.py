@@ -31,9 +31,7 @@ _SHADE_S = 1.0  # which are no shadow of somebody who walks by after so long
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
 _OLDEST = 65535  # ages are counted in 16 bits
-_KEPT_S = (
-    1.0  # for which a ghost's colour counts as seen, so that it stays background for some three and a half times that
-)
+_KEPT_S = 1.0  # for which the colour of a ghost counts as seen: it is background for three and a half times as long
 
 
 class Forgotten(NamedTuple):
