@@ -43,6 +43,7 @@ _SHAKING_RATE = 0.02  # and at which it is given up while the camera stands nowh
 _ANOTHER = 1 / 3  # less than this share of it is another view,
 _TURNING = 2 / 3  # and less than this one while the camera is being turned,
 _TURNING_S = 1.0  # which it is until so long after it showed another view, or was seen to move
+_KNOWN = 0.8  # share of the usual edges that shows a view to be one that is remembered
 _NEW_BASE = 0.02  # relative change of the least width factor that is worth going through all pixels for
 
 
@@ -165,8 +166,32 @@ class CameraFollower(AdaptiveModel):
         doubtful = turning or scalars["sudden"] > 0 or scalars["likeness"] < _TURNING * scalars["usual_likeness"]
         if doubtful or scalars["frames"] % _VIEW_INTERVAL == 0:
             is_another = self._follow_view(frame, _TURNING if turning else _ANOTHER)
-            if is_another and not self._move(frame, where):
+            if is_another and not self._move(frame, where) and not self._recall(frame):
                 scalars["turned"], self._unseen = scalars["frames"], np.full(self._size, 255, np.uint8)
+
+    def _recall(self, frame: Frame) -> bool:
+        """Bring to the front what is remembered of a view to which the camera has returned; return whether it has.
+
+        Of each pixel that is the support vector nearest to what was seen in the frame before, if any was near.
+        """
+        state, seen, white = self._kernel_state(), self._seen, self._white(frame.dtype)
+        nearest = np.where(seen.settled[:, None] == 0, seen.nearest, np.uint8(0))
+        remembered, slots = state.colours[0].copy(), range(1, len(state.colours))
+        for slot in slots:
+            np.copyto(remembered, state.colours[slot], where=nearest == slot)
+        pixels = self._votes.size
+        view = see_view(remembered.reshape(len(remembered), -1)[:, :pixels].reshape(-1, *self._size), white)
+        likeness = find_likeness(see_view(cv2.split(frame), white), view)
+        if likeness < _KNOWN * self._scalars["usual_likeness"]:
+            return False
+        for slot in slots:
+            here = nearest == slot
+            for behind, front in zip(state.colours[slot], state.colours[0], strict=True):
+                behind[here], front[here] = front[here], behind[here]
+            behind, front = state.coefficients[slot], state.coefficients[0]
+            behind[here], front[here] = np.minimum(behind, front)[here], np.maximum(behind, front)[here]
+        state.dominant[:], self._calm[:], self._arrays["square_ages"][:] = 0, 0, 0
+        return True
 
     def _lately(self, name: str) -> bool:
         """Return whether the camera "moved" or "turned" a short while ago."""

@@ -31,7 +31,7 @@ _SHADE_S = 1.0  # which are no shadow of somebody who walks by after so long
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
 _OLDEST = 65535  # ages are counted in 16 bits
-_KEPT_S = 1.0  # for which the colour of a ghost counts as seen: it is background for three and a half times as long
+_KEPT_S = 2.0  # for which what is kept counts as seen: it is background for three and a half times as long
 
 
 class Forgotten(NamedTuple):
@@ -43,9 +43,9 @@ class Forgotten(NamedTuple):
     """What makes it background."""
     factor: int = FULL
     """Width factor that it begins with, in units of 1 / FACTOR_ONE."""
-    kept: float = 0.0
-    """Frames for which the background so far counts as seen, if it was for longer. It shares the density with what is
-    there now, so that it still is background where this was a mistake."""
+    keeps: bool = False
+    """Whether the background so far remains one for a while: a ghost may have been a person, who walks on, and the
+    camera may turn back. Without it what is there now is learned faster, as light that goes on changing asks for."""
 
 
 class Forgetter(CameraFollower):
@@ -65,7 +65,7 @@ class Forgetter(CameraFollower):
         outlines = find_outlines(final, self._occupied_rows) if ghosts_due or light_due else ()
         if self._unseen is not None:
             unseen, self._unseen = self._unseen, None
-            yield Forgotten(unseen, LIGHT)
+            yield Forgotten(unseen, LIGHT, keeps=True)
             turnover = turnover._replace(foreground=cv2.countNonZero(final))
         if self._is_flooded(turnover.foreground):
             # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
@@ -80,7 +80,7 @@ class Forgetter(CameraFollower):
             learned = Learned(background, coefficients, old, ages, _GHOST_SEARCHES * longest)
             ghosts = find_ghosts(final, outlines, planes, learned, white, least)
             if ghosts is not None:
-                yield Forgotten(ghosts, GHOSTS, kept=_KEPT_S * self._parameters["rate_hz"])
+                yield Forgotten(ghosts, GHOSTS, keeps=True)
         if light_due:
             ages = as_image(self._arrays["foreground_ages"], self._size)
             relit = find_relit(final, outlines, *self._planes(), white, ages, int(self._in_frames(_SHADE_S)))
@@ -93,7 +93,8 @@ class Forgetter(CameraFollower):
         np.copyto(final, 0, where=chosen != 0)
         self._arrays["square_ages"][reduce_frame(chosen, square_side(self._size)) != 0] = 0
         gain = self._scene_gain(self._seen.planes.dtype)
-        kept, scratch = np.float32(forgotten.kept / self._scalars["scale"]), np.empty(BLOCK, np.float32)
+        kept = np.float32(forgotten.keeps * _KEPT_S * self._parameters["rate_hz"] / self._scalars["scale"])
+        scratch = np.empty(BLOCK, np.float32)
         forget(self._kernel_state(), self._seen, as_blocks(chosen), forgotten.factor, gain, kept, scratch)
 
     def _are_ghosts_due(self, turnover: Turnover, longest: int) -> bool:

@@ -1,0 +1,102 @@
+"""What is forgotten, and what of it is kept for a while, since it may come back."""
+
+import copy
+
+import numpy as np
+
+from bgsub.detectors import create
+from bgsub.detectors.adaptive import forgetting
+from bgsub.detectors.adaptive._jit.blocks import (
+    BLOCK,
+    FORGOTTEN,
+    LOWEST_BLINK_RATE,
+    NONE,
+    SETTLED,
+    Observation,
+    State,
+)
+from bgsub.detectors.adaptive._jit.feedback import forget
+from tests.detectors.adaptive.test_adaptive import filmed, needs_compiler, street, with_square
+
+
+def forgettable() -> tuple[State, Observation]:
+    """A state of two slots and what was seen of a frame, six blocks with other numbers in each."""
+    random, shape = np.random.default_rng(0), (6, BLOCK)
+    colours = random.integers(90, 110, (2, 3, *shape)).astype(np.uint8)
+    small, large = (random.integers(1, top, (number, *shape)) for number, top in ((5, 255), (4, 60000)))
+    factors, blinks, distances, ages = large.astype(np.uint16)
+    factors[:] = random.integers(4000, 24000, shape)
+    state = State(
+        colours, random.random((2, *shape)).astype(np.float32), np.ones(6, np.uint8), factors, blinks, distances,
+        np.zeros(shape, np.uint8), ages, np.zeros(6, np.uint8),
+    )  # fmt: skip
+    planes = random.integers(90, 110, (3, *shape)).astype(np.uint8)
+    distance, nearest, values, raw, faint = small.astype(np.uint8)
+    settled = np.array([SETTLED, SETTLED, 0, 0, SETTLED, 0], np.uint8)
+    return state, Observation(planes, np.zeros(shape, np.float32), raw, faint, distance, nearest, values, settled)
+
+
+def some_of_six_blocks() -> np.ndarray:
+    chosen = np.where(np.random.default_rng(1).random((6, BLOCK)) < 0.3, np.uint8(255), np.uint8(0))
+    chosen[[0, 3]] = 0
+    chosen[4] = 255
+    return chosen
+
+
+def test_what_is_forgotten_looks_new_and_all_else_of_its_blocks_as_if_it_had_been_scored():
+    (state, seen), chosen, width = forgettable(), some_of_six_blocks(), 30.0
+    before_state, before = copy.deepcopy(state), copy.deepcopy(seen)
+    gain = np.float32(-np.log2(np.e) / width**2)
+    forget(state, seen, chosen, 8000, gain, np.float32(0.0), np.empty(BLOCK, np.float32))
+    here, touched = chosen != 0, np.array([1, 2, 4, 5])
+    scored = np.zeros(here.shape, bool)
+    scored[[1, 4]] = True
+    squares = ((state.colours[0].astype(float) - seen.planes) ** 2).sum(0)
+    kernel = 255 * np.exp(-squares / (width * before_state.width_factors / 8000) ** 2)
+    assert np.abs(seen.kernel_value - np.where(scored, kernel, before.kernel_value)).max() < 0.51
+    assert (seen.distance == np.where(scored, 0, before.distance)).all()
+    assert (seen.nearest == np.where(here, NONE, np.where(scored, 0, before.nearest))).all()
+    assert seen.settled.tolist() == [SETTLED, *[FORGOTTEN] * 2, 0, *[FORGOTTEN] * 2]
+    assert state.dominant.tolist() == [int(block not in touched) for block in range(6)]
+    new = {"coefficients": 0, "width_factors": 8000, "blink_rates": LOWEST_BLINK_RATE, "mean_distances": 0}
+    for name, value in new.items():
+        assert (getattr(state, name) == np.where(here, value, getattr(before_state, name))).all(), name
+    for name in ("colours", "previous_raw", "foreground_ages", "calm"):
+        assert (getattr(state, name) == getattr(before_state, name)).all(), name
+
+
+def test_what_is_kept_shares_the_density_with_what_is_there_now():
+    (state, seen), chosen, kept = forgettable(), some_of_six_blocks(), np.float32(0.6)
+    state.coefficients[0, 5, :20] = 0.0  # nothing was learned here
+    before, before_seen, here = copy.deepcopy(state), copy.deepcopy(seen), chosen != 0
+    forget(state, seen, chosen, 8000, np.float32(-1e-3), kept, np.empty(BLOCK, np.float32))
+    known = here & (before.coefficients[0] > 0)
+    assert known.any()
+    assert (here & ~known).any()
+    # The last of the two slots gets the first colour, at most what is kept of it, and the first one what is seen.
+    weight = np.where(before.coefficients[0] > kept, kept, before.coefficients[0])
+    for slot in range(2):
+        assert (state.coefficients[slot] == np.where(here, weight, before.coefficients[slot])).all(), slot
+        there = seen.planes if slot == 0 else before.colours[0]
+        assert (state.colours[slot] == np.where(known, there, before.colours[slot])).all(), slot
+    assert (seen.nearest[here] == np.where(known, 0, NONE)[here]).all()
+    assert (seen.kernel_value[known] == 255).all()
+    scored = np.zeros(here.shape, bool)
+    scored[[1, 4]] = True
+    assert (seen.nearest[~here & ~scored] == before_seen.nearest[~here & ~scored]).all()
+
+
+@needs_compiler
+def test_the_place_of_somebody_who_was_taken_for_a_ghost_is_background_when_he_walks_on(monkeypatch):
+    scene, model = street(), create("adaptive", threads=1)
+    for t in range(100):
+        model.apply(filmed(scene, t))
+    model.apply(filmed(with_square(scene, 20, 30), 200))
+    with monkeypatch.context() as patch:
+        patch.setattr(forgetting, "find_ghosts", lambda mask, *_: mask.copy())
+        masks = [model.apply(filmed(with_square(scene, 20, 30), 201 + t)) for t in range(8)]
+    assert not masks[-1].any()  # that was wrong
+    masks = [model.apply(filmed(with_square(scene, 20, 30), 210 + t)) for t in range(50)]
+    assert not np.any(masks)
+    masks = [model.apply(filmed(scene, 300 + t)) for t in range(20)]
+    assert not np.any(masks)
