@@ -79,13 +79,14 @@ class Adaptive(Forgetter):
        a middle one where this holds for middle squares, by as much less as they are larger; in these alone where the
        raw mask fills what is found; enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
        Masks also show, without learning from it, what is most of a 3x3 square beside all that, and most of a small
-       square that is faint: g < 1/2, and near no s_j. Such squares count far from clear foreground, by the same rule,
-       and where no more than two began of late in a cell or beside it.
+       square that is faint: g < 1/2, and no s_j alone makes it background. Such squares count far from clear
+       foreground, by the same rule, and where no more than two began of late in a cell or beside it.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
-       are forgotten, those that have just come only if it is three times as much of one. They are searched for every
-       0.16 s, and sooner if all foreground is elsewhere sooner.
+       are replaced by what is there now, those that have just come only if it is three times as much of one. What they
+       take the place of stays background for some seconds: it was no ghost if it comes back. They are searched for
+       every 0.16 s, and sooner if all foreground is elsewhere sooner.
     6. *Light*: in scenes whose background has a mean m below 100 of 255 grey levels, widths and all else that is said
        in grey levels are multiplied by max(m / 100, 0.1), since with less light everything differs by less. What fog
        adds to all of a frame is no light of the scene; it shows where nothing is dark. When one gain per channel
@@ -94,7 +95,7 @@ class Adaptive(Forgetter):
        light, for a second if it is less, for half a second if it is more and did not come at once, are learned again
        from scratch; after half a second with more than 60 % foreground everything is.
     7. *Camera*: when the background as a whole lies elsewhere at once, the model moves there. When its edges are gone,
-       the camera looks elsewhere, and everything is forgotten.
+       the camera looks elsewhere; what is there is learned at once, or recalled if it was seen before.
     8. *Shadows*: foreground with the colour and texture of the background under less light is reported as background;
        the colour suffices where what is brighter than the background, and no shadow, seldom has it. Where the camera
        shows no colours, textures have to be more alike.

@@ -59,7 +59,7 @@ def test_open_cells_with_a_faint_majority_are_marked(size):
 
 
 @pytest.mark.parametrize("scored", [False, True])
-def test_pixels_are_faint_by_their_density_and_their_first_kernel_value(scored):
+def test_pixels_are_faint_that_no_colour_explains_well(scored):
     random = np.random.default_rng(1)
     model = create("adaptive", threads=1, width=30)
     scene = random.integers(60, 200, (16, 48, 3))
@@ -74,9 +74,12 @@ def test_pixels_are_faint_by_their_density_and_their_first_kernel_value(scored):
     kernels = np.exp(-squares / widths**2)
     density = (coefficients * kernels).sum(0) / coefficients.sum(0)
     model.apply(frame, learningRate=0, score=np.empty((16, 48), np.float32) if scored else None)
-    certain = (abs(density - 0.5) > 0.01) & (abs(kernels[0] - 0.5) > 0.01)
+    others = density - coefficients[0] * kernels[0] / coefficients.sum(0)
+    certain = (abs(density - 0.5) > 0.01) & (abs(kernels[0] - 0.5) > 0.01) & (abs(others - 0.18) > 0.005)
     faint = (density < 0.5) & (kernels[0] <= 0.5)
     assert certain.mean() > 0.9
+    assert (faint & (others > 0.18))[certain].any()  # what is seen now and then is background then
+    faint &= others < 0.18
     assert 0.1 < faint.mean() < 0.9
     assert ((model._seen.faint.reshape(-1) != 0) == faint)[certain].all()
 

@@ -95,7 +95,8 @@ class Observation(NamedTuple):
     raw: Any
     """(N, BLOCK) u1: 255 where the density is below the threshold."""
     faint: Any
-    """(N, BLOCK) u1: 255 where it is below tau, and the first slot's kernel value is not above it."""
+    """(N, BLOCK) u1: 255 where it is below tau, the first slot's kernel value is not above it, and the others alone do
+    not make the pixel background."""
     distance: Any
     """(N, BLOCK) u1: 1 - density / threshold, at least 0, in BYTEs; not in settled blocks."""
     nearest: Any

@@ -240,7 +240,7 @@ def _weigh_slot(slot, at, i, planes, colours, a, parts):
 
 
 @inlined
-def _judge(at, i, seen, rule, parts):
+def _judge(at, i, a0, seen, rule, parts):
     """Write density, raw and faint mask, distance and nearest slot of a part of a block from the sums."""
     zero, one = np.float32(0.0), np.float32(1.0)
     f, mass, index = parts.f[i], parts.mass[i], parts.index[i]
@@ -252,11 +252,13 @@ def _judge(at, i, seen, rule, parts):
     for x in range(_PART):
         m, near, best = mass[x], first[x], to_beat[x]
         k = near if best == infinite else best
-        q = f[x] / (m if m > zero else one)
+        total = f[x]
+        q = total / (m if m > zero else one)
         q = q if m > zero else one  # an empty expansion finds nothing novel
+        known = best == infinite or total - a0[x] * near >= threshold * m  # by the first slot, or by the others alone
         f[x] = q
         raw[x] = np.uint8(255) if q < threshold else np.uint8(0)
-        faint[x] = np.uint8(255) if q < tau and best != infinite else np.uint8(0)
+        faint[x] = np.uint8(255) if q < tau and not known else np.uint8(0)
         distance[x] = np.int32(max(one - q * inverse, zero) * BYTES + np.float32(0.5))
         nearest[x] = index[x] if k > tau else NONE
         kernel_value[x] = np.int32(min(k, one) * BYTES + np.float32(0.5))
@@ -267,7 +269,7 @@ def _score_part(at, i, state, seen, rule, parts):
     """Score a part of a block by all slots; everything is in parts."""
     for j in range(1, state.coefficients.shape[0]):
         _weigh_slot(j, at, i, seen.planes, state.colours, state.coefficients[j, at], parts)
-    _judge(at, i, seen, rule, parts)
+    _judge(at, i, state.coefficients[0, at], seen, rule, parts)
 
 
 @part
