@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bench.detectors import coded
 from bench.detectors.ablation import VARIANTS, changed
 from bench.detectors.cut import FRAMES, KINDS, backwards, busy_starts
 from bench.detectors.pasted import cut_out, paste
@@ -37,6 +38,17 @@ def test_spoiled_frames_are_of_one_size_and_depend_on_the_number_alone(way):
     assert spoiled.shape == frame.shape
     assert np.array_equal(spoiled, WAYS[way](frame, 7))
     assert (np.array_equal(spoiled, frame)) == (way == "as they are")
+
+
+@pytest.mark.parametrize("way", coded.WAYS)
+def test_coded_frames_are_as_many_and_look_alike_but_for_an_odd_row_or_column(way):
+    frames = [square_frame(index) for index in range(12)]
+    frames = [np.ascontiguousarray(frame[: frame.shape[0] // 2 * 2 - 1]) for frame in frames]
+    decoded = list(coded.decode(coded.encode(iter(frames), coded.WAYS[way])))
+    assert len(decoded) == len(frames)
+    for frame, other in zip(frames, decoded, strict=True):
+        assert other.shape == (frame.shape[0] - 1, frame.shape[1], 3)
+        assert 0 < np.abs(other.astype(int) - frame[:-1]).mean() < 12
 
 
 def test_less_light_makes_differences_smaller():
