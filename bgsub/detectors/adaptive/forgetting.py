@@ -93,7 +93,9 @@ class Forgetter(CameraFollower):
         np.copyto(final, 0, where=chosen != 0)
         self._arrays["square_ages"][reduce_frame(chosen, square_side(self._size)) != 0] = 0
         gain = self._scene_gain(self._seen.planes.dtype)
-        kept = np.float32(forgotten.keeps * _KEPT_S * self._parameters["rate_hz"] / self._scalars["scale"])
+        frames = _KEPT_S * self._parameters["rate_hz"]
+        keeps = forgotten.keeps and self._scalars["frames"] > frames  # else little is known of the background
+        kept = np.float32(keeps * frames / self._scalars["scale"])
         scratch = np.empty(BLOCK, np.float32)
         forget(self._kernel_state(), self._seen, as_blocks(chosen), forgotten.factor, gain, kept, scratch)
 
