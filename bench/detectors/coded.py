@@ -3,9 +3,9 @@
 python -m bench.detectors.coded DATASET ... [--only NAME ...]
 
 The frames of most data sets are coded one by one, if at all. Files and network cameras code what has changed: where
-nothing moves the picture stands still, the blocks around what moves are coded anew, and every so often a whole frame
-is. Prints, for each way to code, the mean F over all sequences below the folders of `adaptive`, of `adaptive` with
-quality=fast, and of MOG2 and KNN with a median filter of 5, and the mean rate of bits.
+nothing moves, the picture stays exactly as it was; blocks around moving things are coded again; and now and then a
+whole frame is (a key frame). Prints, for each way to code, the mean F over all sequences below the folders of
+`adaptive`, of `adaptive` with quality=fast, and of MOG2 and KNN with a median filter of 5, and the mean rate of bits.
 """
 
 import argparse
@@ -20,11 +20,10 @@ import numpy as np
 from bench.detectors.pasted import in_colour
 from bench.detectors.spoiled import DETECTORS, Contest
 from bgsub.evaluation import Sequence, find_sequences
-from bgsub.evaluation.metrics import scored_pixels
 from bgsub.frames import Frame
 
 RATE, KEY_FRAMES = 25, 50
-"""Frames per second, and from one that is coded as a whole to the next."""
+"""Frames per second, and frames from one key frame to the next."""
 
 
 class Coding(NamedTuple):
@@ -74,16 +73,12 @@ def decode(file: bytes) -> Iterator[Frame]:
 def measure(sequence: Sequence, coding: Coding) -> tuple[list[float], float]:
     """Return F of each detector on a sequence that was coded again, and its rate in kbit/s."""
     file = encode((in_colour(sequence.read_input(number)) for number in sequence.numbers), coding)
-    contest, scored, roi = Contest(), set(sequence.scored), None
+    contest, scored = Contest(), set(sequence.scored)
     for number, frame in zip(sequence.numbers, decode(file), strict=True):
         masks = contest.apply(frame)
-        if number not in scored:
-            continue
-        whole = sequence.read_input(number).shape
-        size, seen = (whole[0], whole[1]), np.s_[: frame.shape[0], : frame.shape[1]]
-        roi = sequence.read_roi(size) if roi is None else roi
-        true, false = (pixels[seen] for pixels in scored_pixels(sequence.read_labels(number, size), roi))
-        contest.count(masks, true, false)
+        if number in scored:
+            height, width = sequence.read_input(number).shape[:2]
+            contest.count_labelled(masks, sequence, number, (height, width), np.s_[: frame.shape[0], : frame.shape[1]])
     return contest.f_measures(), len(file) * 8 / 1000 / len(sequence.numbers) * RATE
 
 

@@ -116,6 +116,7 @@ class Contest:
     def __init__(self) -> None:
         self._models = [create(name, **given) for name, given in DETECTORS.values()]
         self._counts = np.zeros((len(self._models), 3), np.int64)  # pixels found rightly, found, and true ones
+        self._roi: Mask | None = None
 
     def apply(self, frame: Frame) -> list[Mask]:
         """Return each detector's mask of the next frame, with 255 for foreground and 0 for all else."""
@@ -127,6 +128,15 @@ class Contest:
             found = (mask if model.own_postprocess else cv2.medianBlur(mask, 5)) != 0
             counts += (found & true).sum(), (found & (true | false)).sum(), true.sum()
 
+    def count_labelled(
+        self, masks: list[Mask], sequence: Sequence, number: int, size: tuple[int, int], seen: tuple[slice, slice]
+    ) -> None:
+        """Count masks of what is seen of a labelled frame of (height, width); all must be of the same sequence."""
+        if self._roi is None:
+            self._roi = sequence.read_roi(size)
+        true, false = scored_pixels(sequence.read_labels(number, size), self._roi)
+        self.count(masks, true[seen], false[seen])
+
     def f_measures(self) -> list[float]:
         """Return F of each detector over all counted masks."""
         return [float(2 * hit / max(found + true, 1)) for hit, found, true in self._counts]
@@ -136,7 +146,7 @@ def measure(
     sequence: Sequence, spoil: Spoil, numbers: Iterable[int] | None = None, look: Look | None = None
 ) -> list[float]:
     """Return F of each detector on a sequence, or on frames of it in a given order, or on what is seen of them."""
-    contest, scored, roi = Contest(), set(sequence.scored), None
+    contest, scored = Contest(), set(sequence.scored)
     for index, number in enumerate(sequence.numbers if numbers is None else numbers):
         frame = sequence.read_input(number)
         colour = frame if frame.ndim == 3 else cv2.cvtColor(frame, cv2.COLOR_GRAY2BGR)
@@ -144,11 +154,8 @@ def measure(
         seen = (slice(None), slice(None)) if look is None else look(size, index)
         spoiled = np.clip(np.rint(spoil(colour, number)), 0, 255).astype(np.uint8)[seen]
         masks = contest.apply(spoiled)
-        if number not in scored:
-            continue
-        roi = sequence.read_roi(size) if roi is None else roi
-        true, false = (pixels[seen] for pixels in scored_pixels(sequence.read_labels(number, size), roi))
-        contest.count(masks, true, false)
+        if number in scored:
+            contest.count_labelled(masks, sequence, number, size, seen)
     return contest.f_measures()
 
 

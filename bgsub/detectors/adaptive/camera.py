@@ -166,26 +166,27 @@ class CameraFollower(AdaptiveModel):
         doubtful = turning or scalars["sudden"] > 0 or scalars["likeness"] < _TURNING * scalars["usual_likeness"]
         if doubtful or scalars["frames"] % _VIEW_INTERVAL == 0:
             is_another = self._follow_view(frame, _TURNING if turning else _ANOTHER)
-            if is_another and not self._move(frame, where) and not self._recall(frame):
+            if is_another and not self._move(frame, where) and not self._recall(frame, where):
                 scalars["turned"], self._unseen = scalars["frames"], np.full(self._size, 255, np.uint8)
 
-    def _recall(self, frame: Frame) -> bool:
+    def _recall(self, frame: Frame, where: Mask | None) -> bool:
         """Bring to the front what is remembered of a view to which the camera has returned; return whether it has.
 
-        Of each pixel that is the support vector nearest to what was seen in the frame before, if any was near.
+        Of each pixel that is the support vector nearest to what was seen in the frame before, if any was near. Only
+        pixels that may change are exchanged.
         """
-        state, seen, white = self._kernel_state(), self._seen, self._white(frame.dtype)
+        state, seen = self._kernel_state(), self._seen
         nearest = np.where(seen.settled[:, None] == 0, seen.nearest, np.uint8(0))
         remembered, slots = state.colours[0].copy(), range(1, len(state.colours))
         for slot in slots:
             np.copyto(remembered, state.colours[slot], where=nearest == slot)
-        pixels = self._votes.size
-        view = see_view(remembered.reshape(len(remembered), -1)[:, :pixels].reshape(-1, *self._size), white)
-        likeness = find_likeness(see_view(cv2.split(frame), white), view)
+        planes = [as_image(plane, self._size) for plane in remembered]
+        likeness = find_likeness(self._arrays["view"], see_view(planes, self._white(frame.dtype)))
         if likeness < _KNOWN * self._scalars["usual_likeness"]:
             return False
+        allowed = True if where is None else as_blocks(where) != 0
         for slot in slots:
-            here = nearest == slot
+            here = (nearest == slot) & allowed
             for behind, front in zip(state.colours[slot], state.colours[0], strict=True):
                 behind[here], front[here] = front[here], behind[here]
             behind, front = state.coefficients[slot], state.coefficients[0]

@@ -193,6 +193,24 @@ def test_who_stands_in_a_view_to_which_the_camera_returns_is_seen(away):
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+def test_a_view_is_recalled_only_where_pixels_may_change():
+    views, where = [scenery((120, 160), seed=seed) for seed in (0, 1)], np.zeros((120, 160), np.uint8)
+    where[:, :80] = 255
+    model = create("adaptive", threads=1)
+    for t in range(150):
+        model.apply(filmed(views[0], t))
+    for t in range(400):
+        model.apply(filmed(views[1], t))
+    before = model._arrays["colours"].copy()
+    for t in range(30):
+        mask = model.apply(filmed(views[0], 200 + t), where=where)
+    changed = as_image((model._arrays["colours"] != before).any((0, 1)), (120, 160))
+    assert changed[:, :80].mean() > 0.9
+    assert not changed[:, 80:].any()
+    assert (mask[:, :80] != 0).mean() < 0.01
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
 @pytest.mark.parametrize("first", [150, 151, 152, 153])
 def test_lightning_and_what_covers_the_camera_for_a_moment_leave_the_background_as_it_was(first):
     scene, model = scenery((120, 160)), create("adaptive")

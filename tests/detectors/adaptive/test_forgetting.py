@@ -92,10 +92,10 @@ def test_the_place_of_somebody_who_was_taken_for_a_ghost_is_background_when_he_w
     for t in range(100):
         model.apply(filmed(scene, t))
     model.apply(filmed(with_square(scene, 20, 30), 200))
-    with monkeypatch.context() as patch:
-        patch.setattr(forgetting, "find_ghosts", lambda mask, *_: mask.copy())
-        masks = [model.apply(filmed(with_square(scene, 20, 30), 201 + t)) for t in range(8)]
+    monkeypatch.setattr(forgetting, "find_ghosts", lambda mask, *_: mask.copy())
+    masks = [model.apply(filmed(with_square(scene, 20, 30), 201 + t)) for t in range(8)]
     assert not masks[-1].any()  # that was wrong
+    monkeypatch.setattr(forgetting, "find_ghosts", lambda *_: None)  # which no other ghost mends
     masks = [model.apply(filmed(with_square(scene, 20, 30), 210 + t)) for t in range(50)]
     assert not np.any(masks)
     masks = [model.apply(filmed(scene, 300 + t)) for t in range(20)]
