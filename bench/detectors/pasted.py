@@ -1,12 +1,14 @@
 """How detectors find the objects of one known sequence before the background of another: real waves, leaves and noise.
 
-python -m bench.detectors.pasted DATASET ... [--only BACKGROUND ...] [--shares SHARE ...] [--spoil WAY]
+python -m bench.detectors.pasted DATASET ... [--only BACKGROUND ...] [--shares SHARE ...] [--spoil WAY] [--objects DO]
 
 Detectors learn from up to 300 frames before the first labelled one of a background; then objects, cut out along the
 labels of another sequence, come at 3/5 and at 3/10 of its size relative to the frame, or at other shares. Only the
 pixels of these and of what is labelled as background count, the objects that the background has of its own do not. All
 frames can be spoiled in a way of `bench.detectors.spoiled`: with `--shares 0.15 0.1 --spoil infrared --margin 16`
-people are far away and faint, and false alarms around near ones do not hide it. Prints F of `adaptive`, of `adaptive`
+people are far away and faint, and false alarms around near ones do not hide it. With `--objects stay` an object comes,
+stands where most of it is seen, but for small movements, and goes on; with `--objects leave` it was there from the
+start. Then only pixels near where it ever is count, since false alarms elsewhere are the same for all. Prints F of `adaptive`, of `adaptive`
 with quality=fast, and of MOG2 and KNN with a median filter of 5, for each pair of sequences below the folders whose
 frames are labelled one by one.
 """
@@ -34,6 +36,11 @@ SHARES = (0.6, 0.3)
 _PLACE = 0.55, 0.5  # of the middle of the objects' frames, down and to the right, as shares of the frame
 _SOLID, _CLEAR = 0.6, 0.04  # opacity from which a pixel is foreground, and up to which it is background
 _SEEN = 0.002  # least share of a frame of objects that is one
+
+
+_COMING, _STAYING, _GOING, _GONE = 40, 120, 60, 40  # frames at most of who stays, or leaves, before the next phase,
+_FIDGETING, _FIDGET_STEP = (0, 1, 2, 3, 4, 3, 2, 1, 0, -1, -2, -3, -4, -3, -2, -1), 2  # so far, for so many frames
+_NEAR_PX = 10  # from an object that stays or leaves
 
 
 class Cutout(NamedTuple):
@@ -92,34 +99,84 @@ def read_objects(sequence: Sequence, height: int) -> list[Cutout]:
     return found
 
 
+def pass_by(objects: list[Cutout]) -> list[int | None]:
+    """Return which object each frame shows: all of them, again and again."""
+    return [index % len(objects) for index in range(2 * FRAMES)]
+
+
+def stay(objects: list[Cutout]) -> list[int | None]:
+    """Return which object each frame shows: those up to the best view, the same for long, and those after it."""
+    best = best_view(objects)
+    coming = range(max(best - _COMING, 0), best)
+    moves = (best + _FIDGETING[index // _FIDGET_STEP % len(_FIDGETING)] for index in range(_STAYING))
+    return [*coming, *(min(max(index, 0), len(objects) - 1) for index in moves), *_go(objects, best)]
+
+
+def leave(objects: list[Cutout]) -> list[int | None]:
+    """Return which object each frame shows: those from the best view on, and then none."""
+    return [*_go(objects, best_view(objects)), *[None] * _GONE]
+
+
+def _go(objects: list[Cutout], begin: int) -> range:
+    return range(begin, min(len(objects), begin + _GOING))
+
+
+def best_view(objects: list[Cutout]) -> int:
+    """Return the number of the largest object, of which a third only counts if the border cuts it."""
+    solid = [cutout.opacity > _SOLID for cutout in objects]
+    cut = [view[0].any() or view[-1].any() or view[:, 0].any() or view[:, -1].any() for view in solid]
+    return int(np.argmax([view.sum() / (3 if is_cut else 1) for view, is_cut in zip(solid, cut, strict=True)]))
+
+
+OBJECTS = {"pass": pass_by, "stay": stay, "leave": leave}
+
+
 def learned_frames(sequence: Sequence) -> list[int]:
     """Return the numbers of the last frames before the first labelled one."""
     first = min(sequence.scored)
     return [number for number in sequence.numbers if number < first][-LEARNED:]
 
 
-def measure(background: Sequence, objects: list[Cutout], spoil: Spoil, margin: int) -> list[float]:
+def measure(
+    background: Sequence, objects: list[Cutout], spoil: Spoil, margin: int = 0, do: str = "pass"
+) -> list[float]:
     """Return F of each detector on the labelled frames of a background with objects before it, all spoiled.
 
     Nothing counts that is at most so many pixels from an object that the background has of its own.
     """
-    contest, roi = Contest(), None
+    contest, roi, near = Contest(), None, None
+    nothing = Cutout(np.zeros_like(objects[0].colour), np.zeros_like(objects[0].opacity))
+    shown, numbers = OBJECTS[do](objects), background.scored[: 2 * FRAMES]
+    if do != "pass":
+        numbers = [*numbers, *numbers[::-1]] * (len(shown) // len(numbers) + 1)  # there and back, if there are few
+        near = find_near(background, [objects[index] for index in shown if index is not None])
 
-    def filmed(frame: Frame, number: int) -> Frame:
-        return np.clip(np.rint(spoil(frame, number)), 0, 255).astype(np.uint8)
+    def filmed(number: int, index: int | None) -> tuple[Frame, NDArray[np.float32]]:
+        frame = background.read_input(number)
+        frame, opacity = paste(frame, nothing if index is None else objects[index])
+        return np.clip(np.rint(spoil(frame, number)), 0, 255).astype(np.uint8), opacity
 
     for number in learned_frames(background):
-        contest.apply(filmed(in_colour(background.read_input(number)), number))
-    for index, number in enumerate(background.scored[: 2 * FRAMES]):
-        frame, opacity = paste(background.read_input(number), objects[index % len(objects)])
+        contest.apply(filmed(number, shown[0] if do == "leave" else None)[0])
+    for index, number in zip(shown, numbers, strict=False):
+        frame, opacity = filmed(number, index)
         size = (frame.shape[0], frame.shape[1])
         roi = background.read_roi(size) if roi is None else roi
         labels = background.read_labels(number, size)
         empty = scored_pixels(labels, roi)[1]
         if margin > 0:
             empty &= cv2.dilate(np.uint8(labels != 0), np.ones((2 * margin + 1, 2 * margin + 1))) == 0
-        contest.count(contest.apply(filmed(frame, number)), opacity > _SOLID, (opacity <= _CLEAR) & empty)
+        if near is not None:
+            empty &= near
+        contest.count(contest.apply(frame), opacity > _SOLID, (opacity <= _CLEAR) & empty)
     return contest.f_measures()
+
+
+def find_near(background: Sequence, objects: list[Cutout]) -> NDArray[np.bool_]:
+    """Return where any of the objects is in a frame, or near it."""
+    frame = background.read_input(background.numbers[0])
+    ever = np.max([paste(frame, cutout)[1] for cutout in objects], 0)
+    return np.asarray(cv2.dilate(np.uint8(ever > _CLEAR), np.ones((2 * _NEAR_PX + 1, 2 * _NEAR_PX + 1))) != 0)
 
 
 def main() -> None:
@@ -130,6 +187,7 @@ def main() -> None:
     parser.add_argument("--shares", nargs="+", type=float, default=SHARES, help="of the frame that objects get")
     parser.add_argument("--spoil", choices=WAYS, default="as they are")
     parser.add_argument("--margin", type=int, default=0, help="pixels around its own objects that do not count")
+    parser.add_argument("--objects", choices=OBJECTS, default="pass", help="what objects do")
     options = parser.parse_args()
     print(f"{'':34}" + "".join(f"{name:>10}" for name in DETECTORS))
     sequences = [found for folder in options.datasets for found in find_sequences(folder)]
@@ -143,9 +201,8 @@ def main() -> None:
         height = background.read_input(background.numbers[0]).shape[0]
         for source in sources:
             for share in options.shares if source is not background else ():
-                found = measure(
-                    background, read_objects(source, round(share * height)), WAYS[options.spoil], options.margin
-                )
+                objects = read_objects(source, round(share * height))
+                found = measure(background, objects, WAYS[options.spoil], options.margin, options.objects)
                 rows[background.name].append(found)
                 label = f"{background.name}, {source.name} {share}"
                 print(f"{label:34}" + "".join(f"{value:10.3f}" for value in found), flush=True)

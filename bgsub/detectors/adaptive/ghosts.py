@@ -20,6 +20,7 @@ _STEP = 2  # every so many points of an outline are looked at,
 _POINTS = 160  # and of a long one about so many
 _RATIO = 1.5  # along a ghost's outline, edges of the background outweigh those of the frame this often,
 _YOUNG = 2.0  # or so many times as often where the region has just come
+_APART_PX = 12.0  # from an outline, inside and outside, where the texture is measured
 _EDGE = 10.0  # and by so many grey levels (of a Sobel filter) a point
 _ARC = 0.2  # share of an outline that must look like a ghost's for a part to be one
 _MARGIN_PX = 4  # around a region that may have to be split
@@ -106,9 +107,11 @@ def find_ghosts(
     ghosts: Mask | None = None
     for rank, index in enumerate(large[:_MOST]):
         points = np.ascontiguousarray(outlines[index][:: max(_STEP, len(outlines[index]) // _POINTS), 0])
-        excess = np.empty(len(points), np.float32)
-        compare_edges(points, frame, background, height, width, unit, excess)
-        balance, total = float(excess.sum()), float(np.abs(excess).sum())
+        edges, texture = np.empty((2, len(points)), np.float32), np.empty(2, np.float32)
+        compare_edges(points, mask, frame, background, unit, _APART_PX, edges, texture)
+        excess = edges[1] - edges[0]
+        standing_out = np.maximum(edges[1], texture[0]) - np.maximum(edges[0], texture[1])
+        balance, total = float(standing_out.sum()), float(np.abs(standing_out).sum())
         more, less = (total + balance) / 2, (total - balance) / 2  # what positive and negative ones add up to
         found = None
         is_edge = more > _RATIO * less and more > _EDGE * len(points)
