@@ -113,6 +113,7 @@ VARIANTS: list[Variant] = [
     ("ghosts are searched for every 0.16 s only", {}, {}, SearchesEvenly),
     ("only whole regions can be ghosts", {(ghosts, "_ARC"): 2.0}, {}, _PLAIN),
     ("what has just come is a ghost as easily", {(ghosts, "_YOUNG"): 1.0}, {}, _PLAIN),
+    ("edges count whatever texture is around", {(ghosts, "_APART_PX"): _NEVER}, {}, _PLAIN),
     ("old backgrounds are given up, too", {(forgetting, "_OLD"): _NEVER}, {}, _PLAIN),
     ("what is given up is forgotten", {(forgetting, "_KEPT_S"): 0.0}, {}, _PLAIN),
     ("foreground is learned", {}, {}, LearnsEverywhere),

@@ -8,9 +8,9 @@ pixels of these and of what is labelled as background count, the objects that th
 frames can be spoiled in a way of `bench.detectors.spoiled`: with `--shares 0.15 0.1 --spoil infrared --margin 16`
 people are far away and faint, and false alarms around near ones do not hide it. With `--objects stay` an object comes,
 stands where most of it is seen, but for small movements, and goes on; with `--objects leave` it was there from the
-start. Then only pixels near where it ever is count, since false alarms elsewhere are the same for all. Prints F of `adaptive`, of `adaptive`
-with quality=fast, and of MOG2 and KNN with a median filter of 5, for each pair of sequences below the folders whose
-frames are labelled one by one.
+start. Then only pixels near where it ever is count, since false alarms elsewhere are the same for all. Prints F of
+`adaptive`, of `adaptive` with quality=fast, and of MOG2 and KNN with a median filter of 5, for each pair of sequences
+below the folders whose frames are labelled one by one.
 """
 
 import argparse

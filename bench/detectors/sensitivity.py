@@ -64,6 +64,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (forgetting, "_GHOST_SEARCHES"),
     (forgetting, "_TURNOVER_RATE"),
     (ghosts, "_EDGE"),
+    (ghosts, "_APART_PX"),
     (shadows, "_DARK"),
     (shadows, "_SHARP"),
     (shadows, "_MOSTLY"),

@@ -6,7 +6,7 @@ import pytest
 from bench.detectors import coded
 from bench.detectors.ablation import VARIANTS, changed
 from bench.detectors.cut import FRAMES, KINDS, backwards, busy_starts
-from bench.detectors.pasted import cut_out, paste
+from bench.detectors.pasted import OBJECTS, Cutout, best_view, cut_out, paste
 from bench.detectors.sensitivity import CONSTANTS, FACTORS, scaled
 from bench.detectors.spoiled import WAYS, dark
 from bench.detectors.turned import MOVES, STANDS, TURNS, window
@@ -110,3 +110,19 @@ def test_objects_are_pasted_with_their_colours_and_nothing_else_changes(height):
     assert (opacity > 0.5).sum() == pytest.approx((height / 3) ** 2, rel=0.2)
     rows, columns = np.nonzero(opacity > 0.5)
     assert (rows.mean(), columns.mean()) == pytest.approx((55, 60), abs=1 + height / 60)
+
+
+def test_objects_stay_where_most_is_seen_of_them_and_leave_nothing():
+    views = [np.zeros((20, 30), np.float32) for _ in range(100)]
+    for index, view in enumerate(views):
+        view[5 : 7 + min(index, 99 - index) // 5, 5:20] = 1.0  # largest in the middle
+    views[80][:15] = 1.0  # but for one that the border cuts
+    objects = [Cutout(np.zeros((20, 30, 3), np.float32), view) for view in views]
+    best = best_view(objects)
+    assert 45 <= best < 55
+    stay, leave, passing = (OBJECTS[name](objects) for name in ("stay", "leave", "pass"))
+    assert stay[:40] == list(range(best - 40, best))
+    assert {abs(index - best) for index in stay[40:160]} == set(range(5))
+    assert stay[160:] == list(range(best, 100))
+    assert leave == [*range(best, 100), *[None] * 40]
+    assert passing == [*range(100)] * 3

@@ -67,7 +67,8 @@ def find_ghosts(
 ) -> Mask | None:
     """Find regions, or parts of them, whose outline is an edge in the background but not in the frame.
 
-    A real object brings its outline along; a ghost's outline is that of what the model still remembers. Where an
+    A real object brings its outline along; a ghost's outline is that of what the model still remembers. Leaves have
+    edges along any outline, so edges count as far as they stand out of the texture on both sides of it. Where an
     object has not yet left its ghost, the region they share is split along the edges of the frame (a watershed
     from outside, and from inside the real part of the outline), and the outer part is a ghost if along its share of
     the outline edges of the background outweigh those of the frame, and the frame looks there like its surroundings.
