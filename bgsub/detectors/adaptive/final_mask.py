@@ -250,8 +250,8 @@ def find_static(
     An onset is a cell where a smaller square begins to have a majority while no large one has one nearby and no such
     one had one a moment ago. Leaves and waves make many in the same place; people who pass begin once. Waves that
     travel make few, too, but are always there. A false alarm in a middle square costs as many times more than one in a
-    small square as its area is larger. A young model has not seen enough of them, and also wants widths and blink
-    rates to be about as low as in the calmest third of the frame.
+    small square as its area is larger. A young model has not seen enough of them: where widths and blink rates are not
+    about as low as in the calmest third of the frame, it wants the fewer, the younger it is.
     """
     reach = (_REACH * sides.large // CELL) | 1
 
@@ -260,8 +260,7 @@ def find_static(
 
     small, middle, faint = dynamics.onset_rates
     faint_static[:] = mean(faint) < _ONSETS
-    static[:] = np.where(mean(middle) < _ONSETS * (sides.small / sides.middle) ** 2, IN_MIDDLE, np.uint8(0))
-    static[mean(small) < _ONSETS] = IN_SMALL
+    few: Any = np.float32(_ONSETS)  # a limit for all cells, or one for each
     if age < _YOUNG:
         one = float(FACTOR_ONE)
         weight = round(_BLINK_WEIGHT * float(BLINK_RATE_UNIT) * one)
@@ -271,4 +270,6 @@ def find_static(
         levels = mean(widths) - np.float32(weight * int(LOWEST_BLINK_RATE))
         calm = int(_CALM * (levels.size - 1))  # a third of all are less; a quantile between two takes longer
         most = np.float32((1 + _STATIC) * max(one, float(np.partition(levels, calm, None)[calm])))
-        static[levels >= most] = 0
+        few = np.where(levels >= most, np.float32(_ONSETS * age / _YOUNG), few)
+    static[:] = np.where(mean(middle) < few * np.float32((sides.small / sides.middle) ** 2), IN_MIDDLE, np.uint8(0))
+    static[mean(small) < few] = IN_SMALL

@@ -64,14 +64,32 @@ def test_large_squares_alone_count_where_the_background_moves():
 @pytest.mark.parametrize(("wild_rows", "trusted"), [(0, 90), (40, 50), (90, 90)])
 def test_a_young_model_trusts_small_squares_where_it_is_as_calm_as_elsewhere(wild_rows, trusted):
     """Noise widens kernels everywhere, leaves and waves widen them in places."""
-    factors = np.full(SIZE, FACTOR_ONE, np.uint16)
-    factors[:wild_rows] = 1.4 * FACTOR_ONE
-    static = make_static(SIZE)
-    dynamics = Dynamics(factors, np.full(SIZE, LOWEST_BLINK_RATE, np.uint16), np.zeros((3, *static.shape), np.float32))
-    find_static(dynamics, 50, Sides(3, 3, 3), 1, static, np.empty_like(static))
+    static = static_at(50, wild_rows, 0.0008)
     rows = CELL * (static[:, 10] != 0).sum()
     assert abs(rows - trusted) < 3 * CELL
     assert (static[-1] == IN_SMALL).all()
+
+
+@pytest.mark.parametrize(
+    ("age", "rate", "counting"),
+    [(50, 0.0003, IN_SMALL), (50, 0.0004, 0), (200, 0.0013, IN_SMALL), (200, 0.0014, 0), (299, 0.0019, IN_SMALL)],
+)
+def test_where_it_is_not_calm_a_model_wants_the_fewer_false_alarms_the_younger_it_is(age, rate, counting):
+    static = static_at(age, 40, rate)
+    assert (static[:5] == counting).all()
+    assert (static[-5:] == IN_SMALL).all()
+
+
+def static_at(age, wild_rows, rate):
+    """Return which squares count where some rows have wide kernels, and false alarms cost as much everywhere."""
+    factors = np.full(SIZE, FACTOR_ONE, np.uint16)
+    factors[:wild_rows] = 1.4 * FACTOR_ONE
+    static = make_static(SIZE)
+    rates = np.full((3, *static.shape), rate, np.float32)
+    rates[1] = 1.0
+    dynamics = Dynamics(factors, np.full(SIZE, LOWEST_BLINK_RATE, np.uint16), rates)
+    find_static(dynamics, age, Sides(3, 3, 3), 1, static, np.empty_like(static))
+    return static
 
 
 def static_after(pictures, votes=IN_SMALL):
