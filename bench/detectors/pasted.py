@@ -36,8 +36,6 @@ SHARES = (0.6, 0.3)
 _PLACE = 0.55, 0.5  # of the middle of the objects' frames, down and to the right, as shares of the frame
 _SOLID, _CLEAR = 0.6, 0.04  # opacity from which a pixel is foreground, and up to which it is background
 _SEEN = 0.002  # least share of a frame of objects that is one
-
-
 _COMING, _STAYING, _GOING, _GONE = 40, 120, 60, 40  # frames at most of who stays, or leaves, before the next phase,
 _FIDGETING, _FIDGET_STEP = (0, 1, 2, 3, 4, 3, 2, 1, 0, -1, -2, -3, -4, -3, -2, -1), 2  # so far, for so many frames
 _NEAR_PX = 10  # from an object that stays or leaves
@@ -122,7 +120,7 @@ def _go(objects: list[Cutout], begin: int) -> range:
 
 
 def best_view(objects: list[Cutout]) -> int:
-    """Return the number of the largest object, of which a third only counts if the border cuts it."""
+    """Return the number of the largest object; the size of those that the border cuts counts as a third."""
     solid = [cutout.opacity > _SOLID for cutout in objects]
     cut = [view[0].any() or view[-1].any() or view[:, 0].any() or view[:, -1].any() for view in solid]
     return int(np.argmax([view.sum() / (3 if is_cut else 1) for view, is_cut in zip(solid, cut, strict=True)]))
@@ -137,12 +135,11 @@ def learned_frames(sequence: Sequence) -> list[int]:
     return [number for number in sequence.numbers if number < first][-LEARNED:]
 
 
-def measure(
-    background: Sequence, objects: list[Cutout], spoil: Spoil, margin: int = 0, do: str = "pass"
-) -> list[float]:
+def measure(background: Sequence, objects: list[Cutout], spoil: Spoil, margin: int, do: str) -> list[float]:
     """Return F of each detector on the labelled frames of a background with objects before it, all spoiled.
 
-    Nothing counts that is at most so many pixels from an object that the background has of its own.
+    Nothing counts that is at most so many pixels from an object that the background has of its own, nor, if objects do
+    anything but "pass", what is far from where they ever are.
     """
     contest, roi, near = Contest(), None, None
     nothing = Cutout(np.zeros_like(objects[0].colour), np.zeros_like(objects[0].opacity))
