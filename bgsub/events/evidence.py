@@ -94,6 +94,8 @@ class Trail:
     """Its largest area."""
     speed: tuple[float, float] = (0.0, 0.0)
     """Change of the centre of its box per second."""
+    whole: "Trail | None" = None
+    """The trail that counted from which it parted, if it does not count itself."""
 
     @property
     def moves(self) -> bool:
@@ -155,6 +157,7 @@ class Evidence:
         for trail in ended:
             if trail.since_s is None:
                 self._crowd.note(trail)
+        before = [(trail, trail.seen.box) for trail in live if trail.since_s is not None]
         pairs = _match(live, objects, time_s)
         for trail, seen in pairs:
             self._extend(trail, seen, observation)
@@ -162,9 +165,11 @@ class Evidence:
         followed = {id(trail) for trail, _ in pairs}
         lost = [trail for trail in live if id(trail) not in followed and trail.since_s is not None]
         self._trails = live
+        for trail in lost:
+            self._go_on_as_part(trail, observation)
         for seen in objects:
             if id(seen) not in matched:
-                self._start(seen, observation, lost)
+                self._start(seen, observation, lost, before)
         self._approaches.see(observation)
         return ended
 
@@ -194,7 +199,19 @@ class Evidence:
                 trail.history.clear()
                 trail.approach.clear()
 
-    def _start(self, seen: Seen, observation: Observation, lost: Iterable[Trail]) -> None:
+    def _go_on_as_part(self, trail: Trail, observation: Observation) -> None:
+        """Let a trail that was lost go on as the part of it that moves, where its outline broke and one piece faded."""
+        for part in self._trails:
+            here = part.whole is trail and part.since_s is None and part.seen_s == observation.time_s
+            if here and part.seen.area * _RESHAPED >= trail.seen.area and self._moves(part, observation):
+                self._trails.remove(part)
+                trail.points.clear()
+                self._extend(trail, part.seen, observation)
+                return
+
+    def _start(
+        self, seen: Seen, observation: Observation, lost: Iterable[Trail], before: Iterable[tuple[Trail, Box]]
+    ) -> None:
         time_s = observation.time_s
         for other in lost:
             # One that moved was lost just here: this is the same, under another outline. A small rest is not.
@@ -208,6 +225,9 @@ class Evidence:
         trail.largest = seen.area
         trail.history.append((observation, seen))
         trail.approach = self._approaches.leading_to(observation, seen)
+        wholes = [(overlap(box, seen.box), other.number, other) for other, box in before]
+        shared, _, whole = max(wholes, default=(0.0, 0, None))
+        trail.whole = whole if shared > 0 else None
         self._trails.append(trail)
         self._add_point(trail, observation)
 
@@ -233,7 +253,10 @@ class Evidence:
         if trail.since_s is None:
             trail.history.append((observation, seen))
             self._judge(trail, observation)
-        if trail.since_s is not None and self._moves(trail, observation):
+        if trail.since_s is None:
+            return
+        trail.whole = None
+        if self._moves(trail, observation):
             trail.moved_s, trail.moved_area = trail.seen_s, seen.area
 
     def _add_point(self, trail: Trail, observation: Observation) -> None:

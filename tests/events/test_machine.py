@@ -176,6 +176,20 @@ def test_an_object_counts_while_it_stands_still():
     assert times(events) == [(1.0, 21.0)]
 
 
+@pytest.mark.parametrize(("speed", "end_s"), [(0.04, 6.0), (0.0, 4.4)])
+def test_an_object_that_breaks_goes_on_as_the_piece_that_moves(speed, end_s):
+    """The piece under which it is followed fades; the other goes too short a way to count for itself."""
+
+    def breaking(time_s):
+        if time_s < 4:
+            return [Seen((0.15 + 0.1 * time_s, 0.4, 0.15, 0.15), 0.02, 0.6)]
+        rest = [Seen((0.57, 0.4, 0.1, 0.15), 0.013, 0.6)] if time_s <= 4.4 else []
+        piece = [Seen((0.49 - speed * (time_s - 4), 0.4, 0.08, 0.15), 0.01, 0.6)] if time_s <= 6 else []
+        return rest + piece
+
+    assert times(run(frames(12, breaking))[0]) == [(0.0, end_s)]
+
+
 def test_a_ghost_that_fades_is_no_part_of_the_event():
     def place(time_s):
         if not 1 <= time_s <= 20:
