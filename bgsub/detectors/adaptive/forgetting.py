@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, as_blocks, as_image
 from bgsub.detectors.adaptive._jit.feedback import WIDEST, forget
 from bgsub.detectors.adaptive.camera import CameraFollower
 from bgsub.detectors.adaptive.final_mask import find_outlines, scaled_side
-from bgsub.detectors.adaptive.ghosts import Learned, Turnover, count_turnover, find_ghosts
+from bgsub.detectors.adaptive.ghosts import Learned, Turnover, average_around, count_turnover, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.model import FULL
 from bgsub.detectors.adaptive.reduced import reduce_frame, square_side
@@ -41,8 +42,8 @@ class Forgotten(NamedTuple):
     """(H, W): not 0 there"""
     stage: Stage
     """What makes it background."""
-    factor: int = FULL
-    """Width factor that it begins with, in units of 1 / FACTOR_ONE."""
+    factors: NDArray[np.uint16] | int = FULL
+    """Width factors that it begins with, (H, W) or the same for all, in units of 1 / FACTOR_ONE."""
     keeps: bool = False
     """Whether the background so far remains one for a while: a ghost may have been a person, who walks on, and the
     camera may turn back. Without it what is there now is learned faster, as light that goes on changing asks for."""
@@ -82,7 +83,8 @@ class Forgetter(CameraFollower):
             learned = Learned(background, coefficients, old, ages, _GHOST_SEARCHES * longest)
             ghosts = find_ghosts(final, outlines, planes, learned, white, least)
             if ghosts is not None:
-                yield Forgotten(ghosts, GHOSTS, keeps=True)
+                factors = as_image(self._arrays["width_factors"], self._size)
+                yield Forgotten(ghosts, GHOSTS, average_around(ghosts, final, factors, FULL), keeps=True)
         if light_due:
             ages = as_image(self._arrays["foreground_ages"], self._size)
             relit = find_relit(final, outlines, *self._planes(), white, ages, int(self._in_frames(_SHADE_S)))
@@ -99,7 +101,8 @@ class Forgetter(CameraFollower):
         keeps = forgotten.keeps and self._scalars["frames"] > frames  # else little is known of the background
         kept = np.float32(keeps * frames / self._scalars["scale"])
         scratch = np.empty(BLOCK, np.float32)
-        forget(self._kernel_state(), self._seen, as_blocks(chosen), forgotten.factor, gain, kept, scratch)
+        factors = np.broadcast_to(np.asarray(forgotten.factors, np.uint16), chosen.shape)
+        forget(self._kernel_state(), self._seen, as_blocks(chosen), as_blocks(factors), gain, kept, scratch)
 
     def _are_ghosts_due(self, turnover: Turnover, longest: int) -> bool:
         """Return whether to search for ghosts: after so many frames, sooner if all foreground is elsewhere sooner.

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.regions import compare_edges, count_changes
 from bgsub.detectors.adaptive._jit.watershed import BINS, Region, compare_part, split
-from bgsub.detectors.adaptive.final_mask import Outlines
+from bgsub.detectors.adaptive.final_mask import Outlines, find_outlines
 from bgsub.frames import Mask
 
-__all__ = ["Learned", "Turnover", "count_turnover", "find_ghosts"]
+__all__ = ["Learned", "Turnover", "average_around", "count_turnover", "find_ghosts"]
 
 _MOST = 32  # regions looked at in one frame, the largest first
 _STEP = 2  # every so many points of an outline are looked at,
@@ -25,7 +25,7 @@ _EDGE = 10.0  # and by so many grey levels (of a Sobel filter) a point
 _ARC = 0.2  # share of an outline that must look like a ghost's for a part to be one
 _MARGIN_PX = 4  # around a region that may have to be split
 _INSIDE_PX = 6  # width of the strip inside a real outline that surely belongs to the object
-_RING_PX = 15  # side of the square that makes a part's surroundings
+_RING_PX = 15  # side of the square that makes the surroundings of a ghost
 _COMMON = 0.5  # share of a ghost's colours in the frame that its surroundings have, too
 _BESIDE_PX = 20  # around a region's box; what more foreground than its own is there, it may have come off
 _LIKE = 0.6  # its mean differs this much less from theirs in the frame than in the background
@@ -127,6 +127,39 @@ def find_ghosts(
             ghosts = np.zeros_like(mask) if ghosts is None else ghosts
             ghosts[found[0]] |= found[1]
     return ghosts
+
+
+def average_around(ghosts: Mask, mask: Mask, factors: NDArray[np.uint16], least: int) -> NDArray[np.uint16]:
+    """Return an image whose value in each ghost is the mean width factor around it, or the least if that is more.
+
+    What a ghost has hidden is more like what is around it, waves or leaves, than like the object that was there.
+
+    Parameters
+    ----------
+    ghosts : (H, W) uint8 array
+        Not 0 in ghosts.
+    mask : (H, W) uint8 array
+        Not 0 in foreground, ghosts included, whose factors do not count.
+    factors : (H, W) uint16 array
+    least : int
+        Also the value of a ghost that has nothing but foreground around it, and of what is none.
+
+    Returns
+    -------
+    (H, W) uint16 array
+    """
+    around, reach = np.full(ghosts.shape, least, np.uint16), _RING_PX // 2
+    for outline in find_outlines(ghosts):
+        left, top, width, height = cv2.boundingRect(outline)
+        rows = slice(max(top - reach, 0), top + height + reach)
+        columns = slice(max(left - reach, 0), left + width + reach)
+        region = np.zeros_like(ghosts[rows, columns])
+        cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=(-columns.start, -rows.start))
+        occupied = cv2.dilate(mask[rows, columns], _square(5))
+        ring = (cv2.dilate(region, _square(_RING_PX)) != 0) & (occupied == 0)
+        if ring.any():
+            around[rows, columns][region != 0] = max(least, round(float(factors[rows, columns][ring].mean())))
+    return around
 
 
 def _lasts(outline: NDArray[Any], learned: Learned) -> bool:

@@ -45,9 +45,10 @@ def some_of_six_blocks() -> np.ndarray:
 
 def test_what_is_forgotten_looks_new_and_all_else_of_its_blocks_as_if_it_had_been_scored():
     (state, seen), chosen, width = forgettable(), some_of_six_blocks(), 30.0
+    factors = np.random.default_rng(2).integers(4000, 24000, chosen.shape).astype(np.uint16)
     before_state, before = copy.deepcopy(state), copy.deepcopy(seen)
     gain = np.float32(-np.log2(np.e) / width**2)
-    forget(state, seen, chosen, 8000, gain, np.float32(0.0), np.empty(BLOCK, np.float32))
+    forget(state, seen, chosen, factors, gain, np.float32(0.0), np.empty(BLOCK, np.float32))
     here, touched = chosen != 0, np.array([1, 2, 4, 5])
     scored = np.zeros(here.shape, bool)
     scored[[1, 4]] = True
@@ -58,7 +59,7 @@ def test_what_is_forgotten_looks_new_and_all_else_of_its_blocks_as_if_it_had_bee
     assert (seen.nearest == np.where(here, NONE, np.where(scored, 0, before.nearest))).all()
     assert seen.settled.tolist() == [SETTLED, *[FORGOTTEN] * 2, 0, *[FORGOTTEN] * 2]
     assert state.dominant.tolist() == [int(block not in touched) for block in range(6)]
-    new = {"coefficients": 0, "width_factors": 8000, "blink_rates": LOWEST_BLINK_RATE, "mean_distances": 0}
+    new = {"coefficients": 0, "width_factors": factors, "blink_rates": LOWEST_BLINK_RATE, "mean_distances": 0}
     for name, value in new.items():
         assert (getattr(state, name) == np.where(here, value, getattr(before_state, name))).all(), name
     for name in ("colours", "previous_raw", "foreground_ages", "calm"):
@@ -69,7 +70,8 @@ def test_what_is_kept_shares_the_density_with_what_is_there_now():
     (state, seen), chosen, kept = forgettable(), some_of_six_blocks(), np.float32(0.6)
     state.coefficients[0, 5, :20] = 0.0  # nothing was learned here
     before, before_seen, here = copy.deepcopy(state), copy.deepcopy(seen), chosen != 0
-    forget(state, seen, chosen, 8000, np.float32(-1e-3), kept, np.empty(BLOCK, np.float32))
+    factors = np.full(chosen.shape, 8000, np.uint16)
+    forget(state, seen, chosen, factors, np.float32(-1e-3), kept, np.empty(BLOCK, np.float32))
     known = here & (before.coefficients[0] > 0)
     assert known.any()
     assert (here & ~known).any()

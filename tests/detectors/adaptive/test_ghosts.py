@@ -6,7 +6,7 @@ import pytest
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive.final_mask import find_outlines
-from bgsub.detectors.adaptive.ghosts import Learned, count_turnover, find_ghosts
+from bgsub.detectors.adaptive.ghosts import Learned, average_around, count_turnover, find_ghosts
 from tests.detectors.adaptive.test_adaptive import SIZE, filmed, needs_compiler, planes_of, street, with_square
 
 
@@ -57,6 +57,21 @@ def test_an_object_that_stops_is_no_ghost():
         model.apply(filmed(scene, t))
     shares = [(model.apply(filmed(with_square(scene, 6, 10), 100 + t))[8:18, 12:22] != 0).mean() for t in range(60)]
     assert min(shares) > 0.95
+
+
+def test_what_a_ghost_hid_gets_the_width_factors_around_it_except_those_of_foreground():
+    """The foreground is 9 pixels wide, of which a ghost in waves, another on land and a third in other foreground."""
+    factors = np.full((40, 90), 8000, np.uint16)
+    factors[:, :45] = 16000
+    mask, ghosts = (np.zeros(factors.shape, np.uint8) for _ in range(2))
+    for column in (12, 62):
+        mask[10:19, column : column + 9] = ghosts[10:19, column : column + 9] = 255
+    mask[22:40, 70:90] = ghosts[30:32, 80:82] = 255
+    factors[mask != 0] = 24000
+    factors[10:19, 67:71], mask[10:19, 67:71], ghosts[10:19, 67:71] = 24000, 255, 0  # somebody who hides a part of it
+    around = average_around(ghosts, mask, factors, 9000)
+    assert (around[ghosts != 0] == np.where(np.nonzero(ghosts)[1] < 45, 16000, 9000)).all()
+    assert (around[ghosts == 0] == 9000).all()
 
 
 def young(planes, mask):

@@ -93,7 +93,7 @@ def _begin_again(y, x, state, seen, kept):
 
 
 @compiled_views
-def forget(state: Any, seen: Any, chosen: Any, factor: Any, gain: Any, kept: Any, k: Any) -> Any:
+def forget(state: Any, seen: Any, chosen: Any, factors: Any, gain: Any, kept: Any, k: Any) -> Any:
     """Make the expansions of pixels begin again, and their feedback.
 
     They become empty, or get the colour that is seen now in the first slot, with half of the density, before those that
@@ -107,7 +107,7 @@ def forget(state: Any, seen: Any, chosen: Any, factor: Any, gain: Any, kept: Any
         The present frame; these pixels are made to look as if no support vector was near, or as if the first one was.
     chosen : (N, BLOCK) u1
         Not 0 for pixels to forget.
-    factor : int
+    factors : (N, BLOCK) u2
         Their width factors from now on, in units of 1 / FACTOR_ONE.
     gain : f4
         As for `score`.
@@ -124,7 +124,7 @@ def forget(state: Any, seen: Any, chosen: Any, factor: Any, gain: Any, kept: Any
             _rescore(y, state, seen, unit, k)
         for x in range(BLOCK):
             if chosen[y, x] != 0:
-                state.width_factors[y, x] = np.uint16(factor)
+                state.width_factors[y, x] = factors[y, x]
                 state.blink_rates[y, x] = np.uint16(LOWEST_BLINK_RATE)
                 state.mean_distances[y, x] = np.uint16(0)
                 _begin_again(y, x, state, seen, kept)
