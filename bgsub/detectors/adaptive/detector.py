@@ -85,8 +85,8 @@ class Adaptive(Forgetter):
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
        are replaced by what is there now, those that have just come only if it is three times as much of one. What they
-       take the place of stays background for some seconds: it was no ghost if it comes back. They are searched for
-       every 0.16 s, and sooner if all foreground is elsewhere sooner.
+       take the place of stays background for some seconds: it was no ghost if it comes back. R begins as around them.
+       They are searched for every 0.16 s, and sooner if all foreground is elsewhere sooner.
     6. *Light*: in scenes whose background has a mean m below 100 of 255 grey levels, widths and all else that is said
        in grey levels are multiplied by max(m / 100, 0.1), since with less light everything differs by less. What fog
        adds to all of a frame is no light of the scene; it shows where nothing is dark. When one gain per channel
