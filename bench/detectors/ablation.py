@@ -116,6 +116,7 @@ VARIANTS: list[Variant] = [
     ("edges count whatever texture is around", {(ghosts, "_APART_PX"): _NEVER}, {}, _PLAIN),
     ("old backgrounds are given up, too", {(forgetting, "_OLD"): _NEVER}, {}, _PLAIN),
     ("what is given up is forgotten", {(forgetting, "_KEPT_S"): 0.0}, {}, _PLAIN),
+    ("widths begin narrow in ghosts", {(forgetting, "average_around"): lambda *given: given[-1]}, {}, _PLAIN),
     ("foreground is learned", {}, {}, LearnsEverywhere),
     ("no gain of the whole scene", {(exposure, "_MATCHING"): 0.0}, {}, _PLAIN),
     ("colours never help", {(shadows, "_MOSTLY"): 0.0, (shadows, "_SELDOM"): 0.0}, {}, _PLAIN),

@@ -60,7 +60,7 @@ def test_an_object_that_stops_is_no_ghost():
 
 
 def test_what_a_ghost_hid_gets_the_width_factors_around_it_except_those_of_foreground():
-    """The foreground is 9 pixels wide, of which a ghost in waves, another on land and a third in other foreground."""
+    """One ghost lies in waves, another beside somebody on land, and a third is surrounded by foreground."""
     factors = np.full((40, 90), 8000, np.uint16)
     factors[:, :45] = 16000
     mask, ghosts = (np.zeros(factors.shape, np.uint8) for _ in range(2))
