@@ -59,6 +59,7 @@ def test_something_that_moves_before_a_plain_background_is_no_shift():
     assert find_shift(filmed(now, 1), planes, 255.0, 14.0) is None
 
 
+@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
 def test_something_that_moves_from_the_first_frame_on_is_found_at_once():
     """Before a plain background, where all edges are its own."""
     model, scene = create("adaptive", rate_hz=10), np.full((72, 96, 3), 90.0)
