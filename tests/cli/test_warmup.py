@@ -13,6 +13,7 @@ import pytest
 import bgsub.warmup
 from bgsub._numba import JIT_ENABLED
 from tests.command import bgsub as command
+from tests.command import python
 
 pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT")
 
@@ -24,18 +25,7 @@ NOTICE = "bgsub: compiling, which takes up to half a minute and happens once per
 
 def run(cache: Path, *arguments: object, before: str = "") -> subprocess.CompletedProcess[str]:
     code = f"{before}\nimport sys; from bgsub.cli import main; sys.exit(main(sys.argv[1:]))"
-    words = [str(word) for word in arguments]
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        env=environment,
-    )
-    assert done.returncode == 0, done.stderr
-    return done
+    return python(code, *arguments, NUMBA_CACHE_DIR=str(cache))
 
 
 @pytest.mark.slow
@@ -136,15 +126,7 @@ print(json.dumps({"by warmup": sorted(warm - before), "by runs": sorted(compiled
 @pytest.mark.parametrize("name", ["adaptive", "norma", "olk"])
 def test_warmup_compiles_all_that_runs_need(tmp_path: Path, name: str) -> None:
     outputs = ("--stats", tmp_path / "s.csv", "--background", tmp_path / "b.png", "--overlay", tmp_path / "o.mp4")
-    words = map(str, ("run", SOURCE, "--detector", name, *outputs))
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", WHAT_RUNS_COMPILE, *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
+    done = python(WHAT_RUNS_COMPILE, "run", SOURCE, "--detector", name, *outputs)
     compiled = json.loads(done.stdout.splitlines()[-1])
     assert len(compiled["by warmup"]) > 5
     assert compiled["by runs"] == []

@@ -1,8 +1,6 @@
 """A damaged or full cache of compiled code costs time, never a run."""
 
-import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bgsub._numba import JIT_ENABLED
+from tests.command import python
 
 pytestmark = [
     pytest.mark.slow,
@@ -33,15 +32,7 @@ COMPILED, CACHED = "21 0\n", "21 1\n"
 
 def run(folder: Path, before: str = "", after: str = "") -> tuple[str, str]:
     """Run the function in another process with its cache in a folder; return what it printed and logged."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", before + PROGRAM + after],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)},
-    )
-    assert done.returncode == 0, done.stderr
+    done = python(before + PROGRAM + after, NUMBA_CACHE_DIR=str(folder))
     return done.stdout, done.stderr
 
 

@@ -1,12 +1,9 @@
 """Compiled functions compute the same bits without the private names of numba that make them faster."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from bgsub._numba import JIT_ENABLED
+from tests.command import python
 
 pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT")
 
@@ -55,15 +52,7 @@ place.{name} = name  # numba itself needs it where it has not moved
 
 def run(code: str, *words: str, **environment: str) -> tuple[str, str]:
     """Run code in a process of its own and return what it printed and what it logged."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env=os.environ | environment,
-    )
-    assert done.returncode == 0, done.stderr
+    done = python(code, *words, **environment)
     return done.stdout, done.stderr
 
 
@@ -97,5 +86,4 @@ print(numba.njit(lambda one, other: np.dot(one, other))(np.arange(3.0), np.arang
 @pytest.mark.slow
 def test_linear_algebra_is_imported_only_when_a_function_uses_it():
     pytest.importorskip("scipy")
-    done = subprocess.run([sys.executable, "-W", "error", "-c", SCIPY], capture_output=True, text=True, timeout=300)
-    assert (done.stdout, done.stderr) == ("False\n5.0 True\n", "")
+    assert run(SCIPY) == ("False\n5.0 True\n", "")

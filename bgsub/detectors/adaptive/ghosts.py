@@ -150,25 +150,27 @@ def average_around(ghosts: Mask, mask: Mask, factors: NDArray[np.uint16], least:
     """
     around, reach = np.full(ghosts.shape, least, np.uint16), _RING_PX // 2
     for outline in find_outlines(ghosts):
-        left, top, width, height = cv2.boundingRect(outline)
-        rows = slice(max(top - reach, 0), top + height + reach)
-        columns = slice(max(left - reach, 0), left + width + reach)
-        region = np.zeros_like(ghosts[rows, columns])
-        cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=(-columns.start, -rows.start))
-        occupied = cv2.dilate(mask[rows, columns], _square(5))
-        ring = (cv2.dilate(region, _square(_RING_PX)) != 0) & (occupied == 0)
+        box, region = _draw(outline, reach, ghosts.shape)
+        ring = (cv2.dilate(region, _square(_RING_PX)) != 0) & (cv2.dilate(mask[box], _square(5)) == 0)
         if ring.any():
-            around[rows, columns][region != 0] = max(least, round(float(factors[rows, columns][ring].mean())))
+            around[box][region != 0] = max(least, round(float(factors[box][ring].mean())))
     return around
+
+
+def _draw(outline: NDArray[Any], margin: int, size: tuple[int, ...]) -> tuple[tuple[slice, slice], Mask]:
+    """Return the box of an outline with a margin, within (height, width), and the region inside it, 255 in the box."""
+    left, top, width, height = cv2.boundingRect(outline)
+    rows = slice(max(top - margin, 0), min(top + height + margin, size[0]))
+    columns = slice(max(left - margin, 0), min(left + width + margin, size[1]))
+    region = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.uint8)
+    cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=(-columns.start, -rows.start))
+    return (rows, columns), region
 
 
 def _lasts(outline: NDArray[Any], learned: Learned) -> bool:
     """Return whether most of the region inside an outline has not just come."""
-    left, top, width, height = cv2.boundingRect(outline)
-    region = np.zeros((height, width), np.uint8)
-    cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=(-left, -top))
-    ages = learned.ages[top : top + height, left : left + width]
-    return bool(np.median(ages[region != 0]) >= learned.lasting)
+    box, region = _draw(outline, 0, learned.ages.shape)
+    return bool(np.median(learned.ages[box][region != 0]) >= learned.lasting)
 
 
 def _is_old(learned: Learned, box: tuple[slice, slice], region: NDArray[np.uint8]) -> bool:
@@ -194,11 +196,7 @@ def _fill(
     outline: NDArray[Any], larger: Sequence[NDArray[Any]], mask: Mask, learned: Learned
 ) -> tuple[tuple[slice, slice], Mask] | None:
     """Return the region inside an outline and where it lies; None if it may be a part of others and its past is old."""
-    left, top, width, height = cv2.boundingRect(outline)
-    rows = slice(max(top - _BESIDE_PX, 0), top + height + _BESIDE_PX)
-    columns = slice(max(left - _BESIDE_PX, 0), left + width + _BESIDE_PX)
-    region = np.zeros_like(mask[rows, columns])
-    cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=(-columns.start, -rows.start))
+    (rows, columns), region = _draw(outline, _BESIDE_PX, mask.shape)
     least, most = (columns.start, rows.start), (columns.stop, rows.stop)
     beside = any(((least <= other[:, 0]) & (other[:, 0] < most)).all(1).any() for other in larger)
     if beside and _is_old(learned, (rows, columns), region):
@@ -223,14 +221,9 @@ def _find_part(
     min_area_px: int,
 ) -> tuple[tuple[slice, slice], Mask] | None:
     """Return the ghost's part of a region and where it lies; `excess` is that of points of its outline."""
-    left, top, width, height = cv2.boundingRect(outline)
-    rows = slice(max(top - _MARGIN_PX, 0), min(top + height + _MARGIN_PX, mask.shape[0]))
-    columns = slice(max(left - _MARGIN_PX, 0), min(left + width + _MARGIN_PX, mask.shape[1]))
+    (rows, columns), region = _draw(outline, _MARGIN_PX, mask.shape)
     now = frame.reshape(-1, *mask.shape)[:, rows, columns]
     learned = background.reshape(-1, *mask.shape)[:, rows, columns]
-    origin = (-columns.start, -rows.start)
-    region = np.zeros(now.shape[1:], np.uint8)
-    cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=origin)
     square = _square(5)
     masks = Region(region, np.asarray(cv2.erode(region, square)), np.asarray(cv2.dilate(region, square)))
     image = now if now.dtype == np.uint8 else np.clip(now * (255.0 / white), 0, 255).astype(np.uint8)
