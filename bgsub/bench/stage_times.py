@@ -27,6 +27,7 @@ _METHODS: dict[type, Mapping[str, _Stage]] = {
         "_forget_pixels": "ghosts and light",
         "_update": "update",
         "_add_details": "details",
+        "_open_gaps": "details",
         "_mark_shadows": "shadows",
     },
     RingBank: {"_run_ring": _ring_stage},

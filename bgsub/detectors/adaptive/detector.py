@@ -6,9 +6,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._numba import helpers_awake
+from bgsub._numba import helpers_awake, run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, as_blocks, as_image
+from bgsub.detectors.adaptive._jit.outlines.gaps import Pictures, open_gaps
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.final_mask import (
@@ -26,7 +27,7 @@ from bgsub.detectors.adaptive.forgetting import Forgetter
 from bgsub.detectors.adaptive.model import FULL, TAU
 from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
 from bgsub.detectors.adaptive.shadows import count_colours, mark_shadows
-from bgsub.detectors.adaptive.stages import DETAILS, FAINT, MAJORITY, SQUARES, STAGES
+from bgsub.detectors.adaptive.stages import DETAILS, FAINT, GAPS, MAJORITY, SQUARES, STAGES
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH
 from bgsub.detectors.learning import Learning
 from bgsub.detectors.parameters import param
@@ -249,7 +250,15 @@ class Adaptive(Forgetter):
         find_details(final, occupied_rows, raw, self._arrays["static"], side, threads, detailed, detailed_rows)
         self._confine(detailed, None)
         self._keep_stage(DETAILS, detailed)
+        self._open_gaps(detailed, detailed_rows, raw)
         return detailed_rows
+
+    def _open_gaps(self, mask: Mask, occupied_rows: NDArray[np.uint8], raw: Mask) -> None:
+        """Make foreground background that squares and filled holes took in, but that is to be seen."""
+        size, threads = self._size, self._parameters["threads"]
+        pictures = Pictures(raw, as_image(self._seen.faint, size), *self._planes())
+        run_bands(open_gaps, size, threads, pictures, mask, occupied_rows, self._sides.small)
+        self._keep_stage(GAPS, mask)
 
     def _find_faint(self, final: Mask) -> None:
         """Look for what is fainter than raw foreground, and far from it."""

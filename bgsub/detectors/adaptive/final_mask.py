@@ -28,8 +28,9 @@ from bgsub.detectors.adaptive._jit.dynamics import (
     show_faint,
     vote_on_faint,
 )
+from bgsub.detectors.adaptive._jit.outlines.details import add_details
+from bgsub.detectors.adaptive._jit.outlines.trimming import Trust, vote_and_trim
 from bgsub.detectors.adaptive._jit.regions import finish
-from bgsub.detectors.adaptive._jit.trimming import Trust, add_details, vote_and_trim
 from bgsub.frames import Mask
 
 __all__ = [

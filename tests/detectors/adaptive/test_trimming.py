@@ -7,7 +7,7 @@ from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import FACTOR_ONE, LOWEST_BLINK_RATE
-from bgsub.detectors.adaptive._jit.trimming import COUNTS, Trust, count_inside, trim
+from bgsub.detectors.adaptive._jit.outlines.trimming import COUNTS, Trust, count_inside, trim
 from bgsub.detectors.adaptive.final_mask import Dynamics, Sides, clean, find_static, follow_onsets, make_static
 from bgsub.postprocess import median
 

@@ -1,0 +1,101 @@
+"""Thin details of the final mask, such as limbs and masts."""
+
+import numpy as np
+
+from bgsub._jit.majority import CELL
+from bgsub._numba import banded, inlined, part
+
+__all__ = ["add_details"]
+
+_FULL = np.uint32(0xFFFFFFFF)
+_MOST = np.uint8(5)  # of the nine pixels in a square of three
+
+
+@inlined
+def _find_near(mask, occupied_rows, y, reach, columns, near):
+    """Write what a square of 2 * reach + 1 pixels around each pixel of a row meets; return whether any may.
+
+    columns : (W + 2 * reach,) u1, scratch, whose ends are 0
+    """
+    height, width = mask.shape
+    middle, met = columns[reach : reach + width], False
+    for row in range(max(y - reach, 0), min(y + reach + 1, height)):
+        if occupied_rows[row] == 0:
+            continue
+        line = mask[row]
+        if not met:
+            middle[:] = np.uint8(0)
+        for x in range(width):
+            middle[x] |= line[x]
+        met = True
+    if met:
+        for x in range(width):
+            near[x] = middle[x]
+        for shift in range(2 * reach + 1):
+            shifted = columns[shift : shift + width]
+            for x in range(width):
+                near[x] |= shifted[x]
+    return met
+
+
+@inlined
+def _count_in_threes(raw, y, columns, counts):
+    """Count the raw foreground in the square of three pixels around each of a row; the border repeats itself.
+
+    columns : (W + 2,) u1, scratch
+    """
+    last, width = raw.shape[0] - 1, raw.shape[1]
+    above, here, below = raw[max(y - 1, 0)], raw[y], raw[min(y + 1, last)]
+    middle = columns[1 : 1 + width]
+    for x in range(width):
+        middle[x] = (above[x] & np.uint8(1)) + (here[x] & np.uint8(1)) + (below[x] & np.uint8(1))
+    columns[0], columns[width + 1] = columns[1], columns[width]
+    left, right = columns[:width], columns[2:]
+    for x in range(width):
+        counts[x] = left[x] + middle[x] + right[x]
+
+
+@banded
+def add_details(first, last, raw, final, occupied_rows, where, reach, detailed, detailed_rows):
+    """Add to foreground the raw foreground beside it that is most of a square of three pixels.
+
+    Parameters
+    ----------
+    first, last : int
+        Rows of cells.
+    raw, final : (H, W) u1
+        Raw and final mask, 0 and 255.
+    occupied_rows : (H,) u1
+        0 for rows of the final mask that are empty for certain.
+    where : (ceil(H / CELL), ceil(W / CELL)) u1
+        Not 0 in cells where details count.
+    reach : int
+        How many rows and columns they may be away from what is in the final mask.
+    detailed : (H, W) u1
+        Written: the final mask with its details.
+    detailed_rows : (H,) u1
+        Written: 0 for rows of it that are empty for certain.
+    """
+    width = raw.shape[1]
+    lines, allowed = np.zeros((4, width + 2 * max(reach, 1)), np.uint8), np.empty(CELL * where.shape[1], np.uint8)
+    _add_details(first, last, raw, final, occupied_rows, where, reach, lines, allowed, detailed, detailed_rows)
+
+
+@part
+def _add_details(first, last, raw, final, occupied_rows, where, reach, lines, allowed, detailed, detailed_rows):
+    height, width = raw.shape
+    columns, threes, near, counts = lines[0], lines[1], lines[2, :width], lines[3, :width]
+    words = allowed.view(np.uint32)
+    for cell_row in range(first, last):
+        wanted = where[cell_row]
+        for cell in range(words.shape[0]):
+            words[cell] = _FULL if wanted[cell] != 0 else np.uint32(0)
+        for y in range(CELL * cell_row, min(CELL * (cell_row + 1), height)):
+            found, out = final[y], detailed[y]
+            detailed_rows[y] = np.uint8(1 if _find_near(final, occupied_rows, y, reach, columns, near) else 0)
+            if detailed_rows[y] == 0:
+                out[:] = np.uint8(0)
+                continue
+            _count_in_threes(raw, y, threes, counts)
+            for x in range(width):
+                out[x] = found[x] | (np.uint8(255 if counts[x] >= _MOST else 0) & near[x] & allowed[x])
