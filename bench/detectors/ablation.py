@@ -74,6 +74,10 @@ def no_details(final: Any, occupied_rows: Any, *others: Any) -> None:
     detailed[:], detailed_rows[:] = final, occupied_rows
 
 
+def no_gaps(*_: Any) -> None:
+    """Leave what squares and filled holes took in."""
+
+
 # name, constants of modules to change, parameters, class
 Variant = tuple[str, dict[tuple[Any, str], Any], dict[str, Any], type[adaptive.Adaptive]]
 _PLAIN: type[adaptive.Adaptive] = adaptive.Adaptive
@@ -109,6 +113,7 @@ VARIANTS: list[Variant] = [
     ("the calmest spot is calm, not a third", {(final_mask, "_CALM"): 0.0}, {}, _PLAIN),
     ("holes are not filled", {}, {"fill": False}, _PLAIN),
     ("no details", {(adaptive, "find_details"): no_details}, {}, _PLAIN),
+    ("gaps are not opened", {(adaptive, "open_gaps"): no_gaps}, {}, _PLAIN),
     ("ghosts are not searched for", {}, {"ghosts": False}, _PLAIN),
     ("ghosts are searched for every 0.16 s only", {}, {}, SearchesEvenly),
     ("only whole regions can be ghosts", {(ghosts, "_ARC"): 2.0}, {}, _PLAIN),
