@@ -36,7 +36,6 @@ def expected(pictures: Pictures, mask: np.ndarray, side: int) -> np.ndarray:
         ((40, 50), 5, 3, np.uint8),
         ((31, 33), 9, 1, np.uint8),
         ((33, 64), 5, 3, np.float32),
-        ((22, 17), 3, 3, np.uint16),
         ((6, 6), 7, 3, np.uint8),
         ((5, 5), 5, 1, np.uint8),
     ],
