@@ -69,18 +69,24 @@ def _find_wanted(mask_row, raw_row, faint_row, reach, lines):
         wanted[x] = mask_row[x] & ~unlike[x]
     if not has_any(wanted):
         return False
-    alike[:] = np.uint8(0)
-    middle, last = alike[reach : width - reach], width - 2 * reach
-    for shift in range(2 * reach + 1):
-        shifted = unlike[shift:]
-        for x in range(last):
-            middle[x] |= shifted[x]
-    for x in range(last):
-        middle[x] = ~middle[x]
+    _find_runs(unlike, reach, alike)
     _spread(alike, reach, unlike)  # where one of the runs that have a pixel is all alike
     for x in range(width):
-        wanted[x] &= unlike[x] & np.uint8(1)
+        wanted[x] &= unlike[x]
     return has_any(wanted)
+
+
+@inlined
+def _find_runs(unlike, reach, middles):
+    """Write 1 in the middle of runs within a row, as long as the side of a square, of pixels that are 0, else 0."""
+    middles[:] = np.uint8(0)
+    inside = middles[reach : unlike.shape[0] - reach]
+    for shift in range(2 * reach + 1):
+        shifted = unlike[shift:]
+        for x in range(inside.shape[0]):
+            inside[x] |= shifted[x]
+    for x in range(inside.shape[0]):
+        inside[x] = np.uint8(1) if inside[x] == 0 else np.uint8(0)
 
 
 @inlined
@@ -108,14 +114,7 @@ def _find_clear(raw, faint, y, reach, columns, clear):
         here, also = raw[row], faint[row]
         for x in range(width):
             columns[x] |= here[x] | also[x]
-    clear[:] = np.uint8(0)
-    inside = clear[reach : width - reach]
-    for shift in range(2 * reach + 1):
-        shifted = columns[shift:]
-        for x in range(inside.shape[0]):
-            inside[x] |= shifted[x]
-    for x in range(inside.shape[0]):
-        inside[x] = np.uint8(1) if inside[x] == 0 else np.uint8(0)
+    _find_runs(columns, reach, clear)
 
 
 @part
