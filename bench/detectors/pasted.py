@@ -8,9 +8,10 @@ pixels of these and of what is labelled as background count, the objects that th
 frames can be spoiled in a way of `bench.detectors.spoiled`: with `--shares 0.15 0.1 --spoil infrared --margin 16`
 people are far away and faint, and false alarms around near ones do not hide it. With `--objects stay` an object comes,
 stands where most of it is seen, but for small movements, and goes on; with `--objects leave` it was there from the
-start. Then only pixels near where it ever is count, since false alarms elsewhere are the same for all. Prints F of
-`adaptive`, of `adaptive` with quality=fast, and of MOG2 and KNN with a median filter of 5, for each pair of sequences
-below the folders whose frames are labelled one by one.
+start. Then only pixels near where it ever is count, since false alarms elsewhere are the same for all. With `--cast
+0.5` objects take half of the light from where their shadows fall, as in a low sun, and shadows are background. Prints F
+of `adaptive`, of `adaptive` with quality=fast, and of MOG2 and KNN with a median filter of 5, for each pair of
+sequences below the folders whose frames are labelled one by one.
 """
 
 import argparse
@@ -39,6 +40,7 @@ _SEEN = 0.002  # least share of a frame of objects that is one
 _COMING, _STAYING, _GOING, _GONE = 40, 120, 60, 40  # frames at most of who stays, or leaves, before the next phase,
 _FIDGETING, _FIDGET_STEP = (0, 1, 2, 3, 4, 3, 2, 1, 0, -1, -2, -3, -4, -3, -2, -1), 2  # so far, for so many frames
 _NEAR_PX = 10  # from an object that stays or leaves
+_ALONG, _UP, _BLUR = 1.5, 0.3, 0.7  # of a shadow, to the right and up for each pixel of height, and of its outline
 
 
 class Cutout(NamedTuple):
@@ -68,8 +70,19 @@ def in_colour(frame: Frame) -> Frame:
     return frame if frame.ndim == 3 else np.repeat(frame[..., None], 3, 2)
 
 
-def paste(frame: Frame, cutout: Cutout) -> tuple[Frame, NDArray[np.float32]]:
-    """Return a frame with a cutout in its middle, and the opacity of the cutout there."""
+def shade(opacity: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return how much of the light the shadow of each object takes, which falls from its lowest row on."""
+    count, parts, stats, _ = cv2.connectedComponentsWithStats(np.uint8(opacity > _CLEAR))
+    shades, size = np.zeros_like(opacity), (opacity.shape[1], opacity.shape[0])
+    for part in range(1, count):
+        foot = stats[part, cv2.CC_STAT_TOP] + stats[part, cv2.CC_STAT_HEIGHT] - 1
+        fall = np.array([[1, -_ALONG, _ALONG * foot], [0, _UP, foot - _UP * foot]], np.float32)
+        shades = np.maximum(shades, cv2.warpAffine(np.where(parts == part, opacity, np.float32(0)), fall, size))
+    return np.asarray(cv2.GaussianBlur(shades, (0, 0), _BLUR), np.float32)
+
+
+def paste(frame: Frame, cutout: Cutout, cast: float = 0.0) -> tuple[Frame, NDArray[np.float32]]:
+    """Return a frame with a cutout in its middle that takes a share of the light, and its opacity there."""
     size, opacity = cutout.opacity.shape, np.zeros(frame.shape[:2], np.float32)
     rows, columns = (
         np.arange(length) + round(place * whole) - length // 2
@@ -79,6 +92,8 @@ def paste(frame: Frame, cutout: Cutout) -> tuple[Frame, NDArray[np.float32]]:
     there, here = np.ix_(rows[down], columns[right]), np.ix_(down, right)
     opacity[there] = cutout.opacity[here]
     pasted: NDArray[Any] = np.float32(in_colour(frame))
+    if cast > 0:
+        pasted *= 1 - cast * shade(opacity)[..., None]
     pasted = pasted * (1 - opacity[..., None])
     pasted[there] += cutout.colour[here]
     return np.clip(np.rint(pasted), 0, 255).astype(np.uint8), opacity
@@ -135,7 +150,9 @@ def learned_frames(sequence: Sequence) -> list[int]:
     return [number for number in sequence.numbers if number < first][-LEARNED:]
 
 
-def measure(background: Sequence, objects: list[Cutout], spoil: Spoil, margin: int, do: str) -> list[float]:
+def measure(
+    background: Sequence, objects: list[Cutout], spoil: Spoil, margin: int, do: str, cast: float = 0.0
+) -> list[float]:
     """Return F of each detector on the labelled frames of a background with objects before it, all spoiled.
 
     Nothing counts that is at most so many pixels from an object that the background has of its own, nor, if objects do
@@ -150,7 +167,7 @@ def measure(background: Sequence, objects: list[Cutout], spoil: Spoil, margin: i
 
     def filmed(number: int, index: int | None) -> tuple[Frame, NDArray[np.float32]]:
         frame = background.read_input(number)
-        frame, opacity = paste(frame, nothing if index is None else objects[index])
+        frame, opacity = paste(frame, nothing if index is None else objects[index], cast)
         return np.clip(np.rint(spoil(frame, number)), 0, 255).astype(np.uint8), opacity
 
     for number in learned_frames(background):
@@ -185,6 +202,7 @@ def main() -> None:
     parser.add_argument("--spoil", choices=WAYS, default="as they are")
     parser.add_argument("--margin", type=int, default=0, help="pixels around its own objects that do not count")
     parser.add_argument("--objects", choices=OBJECTS, default="pass", help="what objects do")
+    parser.add_argument("--cast", type=float, default=0.0, help="share of the light that shadows of objects take")
     options = parser.parse_args()
     print(f"{'':34}" + "".join(f"{name:>10}" for name in DETECTORS))
     sequences = [found for folder in options.datasets for found in find_sequences(folder)]
@@ -199,7 +217,8 @@ def main() -> None:
         for source in sources:
             for share in options.shares if source is not background else ():
                 objects = read_objects(source, round(share * height))
-                found = measure(background, objects, WAYS[options.spoil], options.margin, options.objects)
+                spoil, margin = WAYS[options.spoil], options.margin
+                found = measure(background, objects, spoil, margin, options.objects, options.cast)
                 rows[background.name].append(found)
                 label = f"{background.name}, {source.name} {share}"
                 print(f"{label:34}" + "".join(f"{value:10.3f}" for value in found), flush=True)

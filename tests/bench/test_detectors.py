@@ -112,6 +112,22 @@ def test_objects_are_pasted_with_their_colours_and_nothing_else_changes(height):
     assert (rows.mean(), columns.mean()) == pytest.approx((55, 60), abs=1 + height / 60)
 
 
+def test_objects_cast_shadows_to_the_side_and_up_from_their_lowest_row():
+    frame, labels = np.full((100, 160, 3), 30, np.uint8), np.zeros((100, 160), np.uint8)
+    frame[40:70, 60:70], labels[40:70, 60:70] = (200, 0, 0), 255
+    plain = np.full((100, 160, 3), 100, np.uint8)
+    (without, opacity), (pasted, same) = (paste(plain, cut_out(frame, labels, 100), cast) for cast in (0.0, 0.5))
+    assert (opacity == same).all()
+    assert (without[opacity == 0] == 100).all()
+    shaded = (pasted[..., 0] < 90) & (opacity == 0)
+    rows, columns = (places.astype(int) for places in np.nonzero(shaded))
+    foot = np.nonzero(opacity > 0.5)[0].max()
+    assert abs(rows.max() - foot) <= 2
+    assert rows.min() == pytest.approx(foot - 0.3 * 30, abs=2)  # 30 rows high
+    assert columns.max() - np.nonzero(opacity > 0.5)[1].max() == pytest.approx(1.5 * 30, abs=5)
+    assert 50 <= int(pasted[shaded].min()) < 70  # of half of the light, but for blur
+
+
 def test_objects_stay_where_most_is_seen_of_them_and_leave_nothing():
     views = [np.zeros((20, 30), np.float32) for _ in range(100)]
     for index, view in enumerate(views):

@@ -26,7 +26,7 @@ from bgsub.detectors.adaptive.final_mask import (
 from bgsub.detectors.adaptive.forgetting import Forgetter
 from bgsub.detectors.adaptive.model import FULL, TAU
 from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
-from bgsub.detectors.adaptive.shadows import count_colours, mark_shadows
+from bgsub.detectors.adaptive.shadows import count_colours, find_kinds, mark_shadows
 from bgsub.detectors.adaptive.stages import DETAILS, FAINT, GAPS, MAJORITY, SQUARES, STAGES
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH
 from bgsub.detectors.learning import Learning
@@ -223,10 +223,11 @@ class Adaptive(Forgetter):
                 shown[:] = final
             else:
                 shown_rows = self._add_details(final, occupied_rows, found, shown)
-                if judges_shadows:  # else all that is a little darker would be foreground
-                    self._add_faint(shown, shown_rows)
             if judges_shadows:
-                self._mark_shadows(shown, shown_rows, _SHADOW if marks else 0)
+                kinds = find_kinds(shown, final, self._votes, self._parameters["threads"])
+                if not raw_wanted:  # without shadows, all that is a little darker would be foreground
+                    self._add_faint(shown, shown_rows)
+                self._mark_shadows(shown, shown_rows, kinds, _SHADOW if marks else 0)
                 self._keep_stage(SHADOWS, shown)
             if raw_wanted:
                 np.copyto(shown, raw, where=shown == final)  # all but shadows
@@ -244,12 +245,13 @@ class Adaptive(Forgetter):
 
         Like filled holes, they have no vote on what is shadow: with one, the borders of shadows would stay.
         """
-        side, threads = self._sides.small, self._parameters["threads"]
-        if side == 1:
+        sides, threads = self._sides, self._parameters["threads"]
+        if sides.small == 1:
             detailed[:] = final
             return occupied_rows
         detailed_rows = np.empty_like(occupied_rows)
-        find_details(final, occupied_rows, raw, self._arrays["static"], side, threads, detailed, detailed_rows)
+        static = self._arrays["static"]
+        find_details(final, occupied_rows, raw, self._cells, static, sides, threads, detailed, detailed_rows)
         self._confine(detailed, None)
         self._keep_stage(DETAILS, detailed)
         self._open_gaps(detailed, detailed_rows, raw)
@@ -282,10 +284,11 @@ class Adaptive(Forgetter):
             self._confine(mask, None)
             self._keep_stage(FAINT, mask)
 
-    def _mark_shadows(self, mask: Mask, occupied_rows: NDArray[np.uint8], value: int) -> None:
+    def _mark_shadows(self, mask: Mask, occupied_rows: NDArray[np.uint8], kinds: Mask, value: int) -> None:
         """Write a value where a final mask is shadow, compared with the background as it is now known."""
         levels, threads = self._levels(self._seen.planes.dtype), self._parameters["threads"]
-        mark_shadows(mask, occupied_rows, self._votes, *self._planes(), levels, threads, value, self._colours())
+        planes, colours = self._planes(), self._colours()
+        mark_shadows(mask, occupied_rows, kinds, *planes, levels, threads, value, colours)
 
     def _score_frame(self, frame: Frame, found: Score | None) -> Mask:
         """Compare the frame with the model; return the raw mask within the region and write the score if wanted."""

@@ -145,8 +145,9 @@ def find_details(
     final: Mask,
     occupied_rows: NDArray[np.uint8],
     raw: Mask,
+    cells: NDArray[np.uint8],
     static: Mask,
-    fine: int,
+    sides: Sides,
     threads: int,
     detailed: Mask,
     detailed_rows: NDArray[np.uint8],
@@ -155,16 +156,20 @@ def find_details(
 
     A limb of two pixels never fills most of a square of five, and a mast does not either. Beside what was found, within
     half of a small square, most of a square of three is therefore enough where smaller squares count. Such a one alone
-    would be a false alarm too often, and what is learned does without: along the outline of an object raw foreground is
-    shade and blur as well, and the background there has to be learned.
+    would be a false alarm too often, and so would one beside what small squares alone have found: within half of a
+    large square there must be a cell where these found something. What is learned does without: along the outline of an
+    object raw foreground is shade and blur as well, and the background there has to be learned.
 
     Masks are (H, W) uint8, 0 and 255; `occupied_rows`, (H,), is 0 for rows of the final one that are known to be empty,
-    and `detailed_rows` becomes so for the other, `static` is the grid that `find_static` writes, `fine` the side of a
-    small square.
+    and `detailed_rows` becomes so for the other, `cells` are those of `clean`, `static` is the grid that `find_static`
+    writes.
     """
+    reach = 2 * -(-(sides.large // 2) // CELL) + 1
+    beside_large = cv2.dilate(cells & IN_LARGE, np.ones((reach, reach), np.uint8))
+    where = np.where(beside_large != 0, static, np.uint8(0))
     size = (static.shape[0], final.shape[1] * CELL)
     written = detailed, detailed_rows
-    run_bands(add_details, size, threads, raw, final, occupied_rows, static, fine // 2, *written, pieces=1)
+    run_bands(add_details, size, threads, raw, final, occupied_rows, where, sides.small // 2, *written, pieces=1)
 
 
 def find_faint(

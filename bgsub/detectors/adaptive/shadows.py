@@ -11,11 +11,12 @@ from bgsub._numba import run_bands
 from bgsub.detectors.adaptive._jit.regions import clear_regions, sum_borders, sum_regions
 from bgsub.detectors.adaptive._jit.shadows.darkening import Darkening, Images, count_brighter
 from bgsub.detectors.adaptive._jit.shadows.grid import add_border, take_grid
+from bgsub.detectors.adaptive._jit.shadows.kinds import tell_kinds
 from bgsub.detectors.adaptive._jit.shadows.voting import LARGEST, find_shadows, write_enlarged
 from bgsub.detectors.adaptive.final_mask import scaled_side
 from bgsub.frames import Mask
 
-__all__ = ["Colours", "Levels", "count_colours", "mark_shadows"]
+__all__ = ["Colours", "Levels", "count_colours", "find_kinds", "mark_shadows"]
 
 _TEXTURE = np.float32(0.09**2)  # where the camera shows colours
 _GREY_TEXTURE = np.float32(0.03**2)  # without colours: most smooth things are like each other up to twice that
@@ -35,7 +36,7 @@ _PRIOR = 25.0 / 16  # after as many of the sixteenth of all pixels that is looke
 _FADING = 0.996  # of counts, each time
 _BETWEEN = 0.25  # share of a shadow that may lie between parts of the object, as no shadow on the ground does
 _ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
-_DARK = 0.7  # and share of the background's brightness below which it is then an object,
+_DARK = 0.7  # and share of the background's brightness below which it is then an object, if it is larger than others,
 _SHARP = 0.75  # or share of its depth above which a step at its outline makes it one
 _SIDE_PX = (
     LARGEST  # side of the square in which the majority decides, on the grid; less for frames smaller than 320x240
@@ -93,14 +94,33 @@ def count_colours(
     Colours
     """
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
-    brighter, alike = count_brighter(_make_images(final, frame, background, levels), cells, _RULE, step)
+    brighter, alike = count_brighter(_make_images(final, final, frame, background, levels), cells, _RULE, step)
     return colours._replace(brighter=_FADING * colours.brighter + brighter, alike=_FADING * colours.alike + alike)
+
+
+def find_kinds(detailed: Mask, final: Mask, unfilled: Mask, threads: int) -> Mask:
+    """Return of what kind foreground is, for `mark_shadows`, before what is faint is added.
+
+    Parameters
+    ----------
+    detailed : (H, W) uint8 array
+        Final mask with its details, 0 and 255.
+    final : (H, W) uint8 array
+        Final mask without them.
+    unfilled : (H, W) uint8 array
+        255 for what was foreground before holes were filled; others may be, too.
+    threads : int
+        Threads to use, 0 for one per CPU.
+    """
+    kinds: Mask = np.empty_like(final)
+    run_bands(tell_kinds, final.shape, threads, detailed, final, unfilled, kinds)
+    return kinds
 
 
 def mark_shadows(
     mask: Mask,
     occupied_rows: NDArray[np.uint8],
-    unfilled: Mask,
+    kinds: Mask,
     frame: NDArray[Any],
     background: NDArray[Any],
     levels: Levels,
@@ -113,15 +133,16 @@ def mark_shadows(
     A pixel may be in shadow where brightness fell to between 25 and 97 % and chromaticity stayed, and where the
     brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 9 % of it, or
     3 % where the camera shows no colours and nothing but texture tells shadows from objects, or more where colours do
-    for most of the objects.
+    for most of the objects. The outline of the foreground is left out there, unless it is faint: it is penumbra.
     Grey cars on grey roads look like that in places, so the majority decides: shadow is where most of the foreground in
     a square of 15 pixels may be in shadow, except what the rest of the foreground encloses, and regions of which more
     than a quarter has foreground that is no shadow above and below: trousers between coat and shoes. Holes that were
-    filled do not vote, and become background where only shadows close them. A region that is shadow as a whole and has
-    less than 70 % of the brightness, or three quarters of its depth as a step at its outline and does not touch the
-    border of the frame, is an object, since no cloud casts it, unless colours tell objects. Of frames larger than
-    320x240 every second, third, ... row and column is looked at, and stands for its neighbours; so does background
-    there that touches shadow alone, since what foreground it stands for is the border of the shadow.
+    filled do not vote, and become background where only shadows close them. A region that is shadow as a whole is an
+    object, unless colours tell objects, since no cloud casts it: if inside it has less than 70 % of the brightness and
+    is larger than anything else that is no shadow, or has more brightness, but three quarters of its depth as a step at
+    its outline, and does not touch the border of the frame. Of frames larger than 320x240 every second, third, ... row
+    and column is looked at, and stands for its neighbours; so does background there that touches shadow alone, since
+    what foreground it stands for is the border of the shadow.
 
     Parameters
     ----------
@@ -129,8 +150,8 @@ def mark_shadows(
         Final mask, 0 and 255; written.
     occupied_rows : (H,) uint8 array
         0 for rows of it that are known to be empty.
-    unfilled : (H, W) uint8 array
-        Not 0 for what was foreground before holes were filled; others may be, too.
+    kinds : (H, W) uint8 array
+        Of the foreground, from `find_kinds`.
     frame, background : (D, at least H * W) array
         Planes of the frame and of the learned background.
     levels : Levels
@@ -149,37 +170,35 @@ def mark_shadows(
         penumbra=_PENUMBRA if share_alike < _MOSTLY else np.float32(0.0),
     )
     clouds = share_alike >= _SELDOM
-    images = _make_images(mask, frame, background, levels)
+    images = _make_images(mask, kinds, frame, background, levels)
     rows = occupied_rows
     if step == 1:
-        found = _find(images, occupied_rows, unfilled, rule, side, clouds)
+        found = _find(images, occupied_rows, rule, side, clouds)
     else:
-        few, top, left, inside, now, learned, rows, solid = take_grid(mask, occupied_rows, unfilled, images, step)
-        if solid.size == 0:
+        few, top, left, inside, kinds_inside, now, learned, rows = take_grid(mask, occupied_rows, images, step)
+        if inside.size == 0:
             return
-        images = images._replace(mask=inside, frame=now, background=learned)
-        found = _find(images, rows, solid, rule, side, clouds)
+        images = images._replace(mask=inside, kinds=kinds_inside, frame=now, background=learned)
+        found = _find(images, rows, rule, side, clouds)
         if found is not None:
             found, rows = add_border(few, found, rows, top, left), np.ones(len(few), np.uint8)
     if found is not None:
-        run_bands(write_enlarged, mask.shape, threads, found, rows, step, unfilled, value, mask)
+        run_bands(write_enlarged, mask.shape, threads, found, rows, step, kinds, value, mask)
 
 
-def _make_images(mask: Mask, frame: NDArray[Any], background: NDArray[Any], levels: Levels) -> Images:
+def _make_images(mask: Mask, kinds: Mask, frame: NDArray[Any], background: NDArray[Any], levels: Levels) -> Images:
     unit = 255.0 / levels.white
-    return Images(mask, frame, background, np.float32(unit), np.float32(levels.black * unit))
+    return Images(mask, kinds, frame, background, np.float32(unit), np.float32(levels.black * unit))
 
 
-def _find(
-    images: Images, occupied_rows: NDArray[np.uint8], unfilled: Mask, rule: Darkening, side: int, clouds: bool
-) -> Mask | None:
+def _find(images: Images, occupied_rows: NDArray[np.uint8], rule: Darkening, side: int, clouds: bool) -> Mask | None:
     """Return 255 for shadows and `OPENED` for holes to be opened in occupied rows, if there are any.
 
     See `mark_shadows`.
     `clouds` tells whether a region that is shadow as a whole has to look like one of a cloud.
     """
     shadows: Mask = np.empty_like(images.mask)
-    if not find_shadows(images, occupied_rows, unfilled, rule, side, _BETWEEN, shadows):
+    if not find_shadows(images, occupied_rows, rule, side, _BETWEEN, shadows):
         return None
     if clouds:  # else colours tell that it is no object
         _leave_objects(shadows, images, occupied_rows)
@@ -187,12 +206,19 @@ def _find(
 
 
 def _leave_objects(shadows: Mask, images: Images, occupied_rows: NDArray[np.uint8]) -> None:
-    """Leave out regions of a mask that are shadow as a whole, but too dark or too sharp for a cloud."""
+    """Leave out regions of a mask that are shadow as a whole, if nothing seen may cast them and no cloud does.
+
+    What is very dark may be a piece of the shadow of a larger thing, as it lies before a cut between both. What is less
+    dark, but sharp, is more often a piece of a thing.
+    """
     runs, sums, any_alone = sum_regions(images, occupied_rows, shadows, _ALONE)
     if not any_alone:
         return
-    area, shaded, light, learned = sums.T.astype(np.float64)
+    area, shaded, all_light, all_learned, inner_light, inner_learned = sums.T.astype(np.float64)
     alone = shaded > _ALONE * area
+    has_inside = inner_learned > 0
+    light, learned = np.where(has_inside, inner_light, all_light), np.where(has_inside, inner_learned, all_learned)
+    largest = np.where(alone, 0.0, area - shaded).max()  # of what may cast shadows
     borders = np.empty((len(sums), 4), np.float32)
     sum_borders(images, runs, alone, borders)
     inside, learned_inside, outside, learned_outside = borders.T.astype(np.float64)
@@ -201,7 +227,8 @@ def _leave_objects(shadows: Mask, images: Images, occupied_rows: NDArray[np.uint
     # The step of brightness at the outline and the depth of the shade, times what they are shares of.
     step = (outside * learned_inside - inside * learned_outside) * learned
     depth = (learned - light) * learned_inside * learned_outside
-    objects = alone & ((light < _DARK * learned) | ((step > _SHARP * depth) & ~cast_from_outside))
+    sharp = (step > _SHARP * depth) & ~cast_from_outside
+    objects = alone & np.where(light < _DARK * learned, area > largest, sharp)
     clear_regions(runs, objects, shadows)
 
 

@@ -1,28 +1,32 @@
 """Details of foreground: limbs and masts that are too thin for the squares of the final mask."""
 
+import math
+
 import numpy as np
 import pytest
 
 from bgsub import create
-from bgsub._jit.majority import CELL
+from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
-from bgsub.detectors.adaptive.final_mask import find_details, make_static
+from bgsub.detectors.adaptive.final_mask import Sides, find_details, make_static
 from bgsub.detectors.adaptive.stages import DETAILS
 from bgsub.stages import StageTrace
 
 pytestmark = pytest.mark.compiled
 
 
-def expected(final: np.ndarray, raw: np.ndarray, static: np.ndarray, fine: int) -> np.ndarray:
+def expected(final: np.ndarray, raw: np.ndarray, cells: np.ndarray, static: np.ndarray, sides: Sides) -> np.ndarray:
     """Return the final mask with its details, pixel by pixel."""
     height, width = raw.shape
-    detailed, reach = final.copy(), fine // 2
+    detailed, reach, far = final.copy(), sides.small // 2, math.ceil(sides.large // 2 / CELL)
     around = np.pad(raw != 0, 1, mode="edge")
     for y in range(height):
         for x in range(width):
             near = final[max(y - reach, 0) : y + reach + 1, max(x - reach, 0) : x + reach + 1].any()
             most = around[y : y + 3, x : x + 3].sum() >= 5
-            if near and most and static[y // CELL, x // CELL]:
+            row, column = y // CELL, x // CELL
+            around_cell = cells[max(row - far, 0) : row + far + 1, max(column - far, 0) : column + far + 1]
+            if near and most and static[row, column] and (around_cell & IN_LARGE).any():
                 detailed[y, x] = 255
     return detailed
 
@@ -34,29 +38,34 @@ def test_details_are_most_of_a_square_of_three_beside_what_was_found(size, fine)
     final = np.zeros(size, np.uint8)
     final[size[0] // 3 : size[0] // 2, size[1] // 3 : size[1] // 2] = 255
     static = np.where(generator.random(make_static(size).shape) < 0.7, np.uint8(255), np.uint8(0))
+    cells = np.where(generator.random(static.shape) < 0.1, IN_LARGE, IN_SMALL)
+    cells[:, static.shape[1] // 2 :] = IN_SMALL
+    cells[0, 0], sides = IN_LARGE, Sides(15, 7, fine)
     before = final.copy()
     for threads in (1, 2):
         detailed, rows = np.full(size, 7, np.uint8), np.full(size[0], 7, np.uint8)
-        find_details(final, final.any(1).astype(np.uint8), raw, static, fine, threads, detailed, rows)
+        find_details(final, final.any(1).astype(np.uint8), raw, cells, static, sides, threads, detailed, rows)
         assert not detailed[rows == 0].any()
         assert set(rows) <= {0, 1}
         assert rows.sum() <= final.any(1).sum() + 2 * (fine // 2)
-        assert (detailed == expected(final, raw, static, fine)).all()
+        assert (detailed == expected(final, raw, cells, static, sides)).all()
     assert (final == before).all()
 
 
 def test_nothing_has_no_details():
     empty = np.zeros((24, 32), np.uint8)
     detailed, rows = np.full_like(empty, 7), np.zeros(24, np.uint8)
-    find_details(empty, rows, np.full_like(empty, 255), make_static((24, 32)), 5, 1, detailed, np.empty(24, np.uint8))
+    static, raw = make_static((24, 32)), np.full_like(empty, 255)
+    cells = np.full_like(static, IN_LARGE)
+    find_details(empty, rows, raw, cells, static, Sides(15, 7, 5), 1, detailed, np.empty(24, np.uint8))
     assert not detailed.any()
 
 
 def figure(left: int) -> np.ndarray:
-    """Return where somebody far away is: a body of six columns and two legs of two."""
+    """Return where somebody is: a body of twelve columns, as large squares find it, and two legs of two."""
     where = np.zeros((240, 320), bool)
-    where[40:52, left : left + 6] = True
-    where[52:56, left : left + 2] = where[52:56, left + 4 : left + 6] = True
+    where[28:52, left : left + 12] = True
+    where[52:56, left + 2 : left + 4] = where[52:56, left + 8 : left + 10] = True
     return where
 
 

@@ -16,6 +16,7 @@ from bgsub.detectors.adaptive._jit.regions import (
 )
 from bgsub.detectors.adaptive._jit.shadows.darkening import Images
 from bgsub.detectors.adaptive._jit.shadows.grid import add_border, take_grid
+from bgsub.detectors.adaptive._jit.shadows.kinds import DETAIL, FAINT, FILLED, SOLID
 from bgsub.detectors.adaptive._jit.shadows.voting import OPENED, add_between, vote, write_voted
 
 pytestmark = pytest.mark.compiled
@@ -210,18 +211,18 @@ def test_votes_are_counted_as_by_plain_numpy(size, side):
     mask = blobs(size, 0.7, side)
     mask[size[0] // 2 : size[0] // 2 + 2] = 0
     mask[:, 64:] &= blobs((1, size[1]), 0.5)[:, 64:]
-    unfilled = np.where(random.random(size) < 0.8, random.integers(1, 256, size), 0).astype(np.uint8)
+    kinds = random.choice([FAINT, FILLED, DETAIL, SOLID, SOLID, SOLID], size).astype(np.uint8)
     darkened = np.where(random.random(size) < 0.5, mask, np.uint8(0))
     rows = mask.any(1).astype(np.uint8)
     voters, voted, solid = (np.full(size, 7, np.uint8) for _ in range(3))
-    vote(mask, unfilled, darkened, rows, side, voters, voted, solid)
+    vote(mask, kinds, darkened, rows, side, voters, voted, solid)
 
     def means(votes):
         padded = np.pad((votes != 0).astype(int), side // 2)
         counts = np.lib.stride_tricks.sliding_window_view(padded, (side, side)).sum((2, 3))
         return np.rint(255 * counts / side**2)
 
-    votes = (mask != 0) & ((unfilled != 0) | (darkened != 0))
+    votes = (mask != 0) & ((kinds == SOLID) | (darkened != 0))
     most = 2 * means(darkened) > means(votes)
     for written, expected in ((voters, votes), (voted, (mask != 0) & most), (solid, votes & ~most)):
         assert (written[rows != 0] == np.where(expected, 255, 0)[rows != 0]).all()
@@ -229,36 +230,42 @@ def test_votes_are_counted_as_by_plain_numpy(size, side):
 
     solid[blobs(size, 0.2, 3) != 0] = 255
     found = np.full(size, 7, np.uint8)
-    hole = (mask != 0) & (voters == 0) & (solid == 0)
+    hole = (mask != 0) & (voters == 0) & (solid == 0) & (kinds < DETAIL)
     expected = np.where(hole, OPENED, np.where((voted != 0) & (solid == 0), 255, 0))
     expected[rows == 0] = 7
-    assert write_voted(mask, voters, voted, solid, rows, found) == expected[rows != 0].any()
+    assert write_voted(mask, kinds, voters, voted, solid, rows, found) == expected[rows != 0].any()
     assert (found == expected).all()
-    assert not write_voted(mask, voters, voted, np.full(size, 255, np.uint8), rows, found)
+    assert not write_voted(mask, kinds, voters, voted, np.full(size, 255, np.uint8), rows, found)
     assert not found[rows != 0].any()
 
 
 def test_sums_of_regions_equal_plain_numpy():
     random, size = np.random.default_rng(0), (12, 80)
     mask = np.where(random.random(size) < 0.4, np.uint8(255), np.uint8(0))
-    mask[:6, 10:] = 0
+    mask[:6, 10:], mask[8:, :20] = 0, 255
     shadows = np.where(random.random(size) < 0.5, mask, np.uint8(0))
     frame, background = (random.integers(0, 256, (3, size[0] * size[1]), np.uint8) for _ in range(2))
     expected_runs, labels, count = label_regions(mask)
-    images = Images(mask, frame, background, np.float32(0.5), np.float32(8))
+    images = Images(mask, mask, frame, background, np.float32(0.5), np.float32(8))
+    beyond = np.pad(mask != 0, 1, mode="edge")
+    has_sides = beyond[:-2, 1:-1] & beyond[2:, 1:-1] & beyond[1:-1, :-2] & beyond[1:-1, 2:]
     runs, sums, any_found = sum_regions(images, mask.any(1).astype(np.uint8), shadows, 0.4)
     assert any_found
     assert not sum_regions(images, np.ones(size[0], np.uint8), np.zeros_like(mask), 0.4)[2]
     assert (runs == expected_runs).all()
-    measured = 0
+    measured = within = 0
     for region in range(count):
         inside = labels == region
         shaded = inside & (shadows != 0)
-        light, learned = ((planes.reshape(3, *size)[:, shaded] * 0.5 - 8).sum() for planes in (frame, background))
+        pictures = frame.reshape(3, *size), background.reshape(3, *size)
+        places = shaded, shaded & has_sides
+        light = [(picture[:, place] * 0.5 - 8).sum() for place in places for picture in pictures]
         if shaded.sum() <= 0.4 * inside.sum():
-            light = learned = 0
-        assert sums[region].tolist() == [inside.sum(), shaded.sum(), light, learned]
-        measured += shaded.any() and light != 0
+            light = [0] * 4
+        assert sums[region].tolist() == [inside.sum(), shaded.sum(), *light]
+        measured += shaded.any() and light[0] != 0
+        within += light[2] not in (0, light[0])
+    assert within > 0
     assert 3 < measured < count == len(sums)
 
 
@@ -279,7 +286,7 @@ def test_borders_of_regions_are_summed_as_by_plain_numpy():
             if labels[before] == labels[y, x] and mask[beside] == 0 and mask[after] == 0:
                 expected[labels[y, x]] += [image[place] for place in (before, after) for image in bright]
     sums = np.full((count, 4), np.nan, np.float32)
-    sum_borders(Images(mask, frame, background, np.float32(0.5), np.float32(8)), runs, chosen, sums)
+    sum_borders(Images(mask, mask, frame, background, np.float32(0.5), np.float32(8)), runs, chosen, sums)
     assert sums.tolist() == expected.tolist()
     assert (expected > 0).all(1).sum() > 5
 
@@ -289,23 +296,23 @@ def test_every_few_rows_and_columns_are_taken_in_the_box_of_the_foreground(size,
     random = np.random.default_rng(step)
     mask = np.zeros(size, np.uint8)
     mask[size[0] // 4 : -3, size[1] // 5 : -2] = blobs(size, 0.2, step)[size[0] // 4 : -3, size[1] // 5 : -2]
-    unfilled = blobs(size, 0.5, 7)
+    kinds = blobs(size, 0.5, 7)
     frame, background = (random.integers(0, 256, (channels, mask.size + 6), np.uint8) for _ in range(2))
-    images = Images(mask, frame, background, np.float32(1))
-    few, top, left, *parts, rows, solid = take_grid(mask, mask.any(1).astype(np.uint8), unfilled, images, step)
+    images = Images(mask, kinds, frame, background, np.float32(1))
+    few, top, left, inside, kinds_inside, *parts, rows = take_grid(mask, mask.any(1).astype(np.uint8), images, step)
     every = slice(step // 2, None, step), slice(step // 2, None, step)
     assert (few == mask[every]).all()
     ys, xs = np.nonzero(mask[every])
-    assert (top, left) == (ys.min(), xs.min())
-    box = slice(top, ys.max() + 1), slice(left, xs.max() + 1)
-    assert (parts[0] == mask[every][box]).all()
-    assert (solid == unfilled[every][box]).all()
-    assert not parts[0][rows == 0].any()
-    for planes, taken in ((frame, parts[1]), (background, parts[2])):
+    assert (top, left) == (max(ys.min() - 1, 0), max(xs.min() - 1, 0))  # with an outline
+    box = slice(top, ys.max() + 2), slice(left, xs.max() + 2)
+    assert (inside == mask[every][box]).all()
+    assert (kinds_inside == kinds[every][box]).all()
+    assert not inside[rows == 0].any()
+    for planes, taken in zip((frame, background), parts, strict=True):
         expected = planes[:, : mask.size].reshape(channels, *size)[:, *every][:, *box]
         assert (taken == expected.reshape(channels, -1)).all()
-    nothing = take_grid(np.zeros_like(mask), np.ones(size[0], np.uint8), unfilled, images, step)
-    assert nothing[-1].size == 0
+    nothing = take_grid(np.zeros_like(mask), np.ones(size[0], np.uint8), images, step)
+    assert nothing[3].size == 0
     assert not nothing[0].any()
 
 

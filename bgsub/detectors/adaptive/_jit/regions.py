@@ -261,6 +261,13 @@ def clear_regions(runs: Any, chosen: Any, mask: Any) -> Any:
             mask[runs[i, ROW], runs[i, START] : runs[i, END]] = np.uint8(0)
 
 
+@inlined
+def _is_inside(mask, y, x):
+    """Return whether a pixel has the mask at all four sides; beyond the frame is no side."""
+    above, below = mask[max(y - 1, 0), x], mask[min(y + 1, mask.shape[0] - 1), x]
+    return above & below & mask[y, max(x - 1, 0)] & mask[y, min(x + 1, mask.shape[1] - 1)] != 0
+
+
 @part
 def _sum_regions(images, runs, shadows, share, sums):
     """Fill the sums of `sum_regions`; return whether any region has that share of shadow."""
@@ -286,6 +293,9 @@ def _sum_regions(images, runs, shadows, share, sums):
                     learned += np.float32(images.background[c, y * width + x]) * images.unit - images.black
                 sums[region, 2] += light
                 sums[region, 3] += learned
+                if _is_inside(images.mask, y, x):
+                    sums[region, 4] += light
+                    sums[region, 5] += learned
     return any_found
 
 
@@ -308,16 +318,16 @@ def sum_regions(images: Any, occupied_rows: Any, shadows: Any, share: Any) -> An
     -------
     runs : (n, 4) i4
         Of the R regions of the mask.
-    sums : (R, 4) f4
+    sums : (R, 6) f4
         Pixels, pixels in shadow, and in these the sums of the frame and of the background, in grey levels above black,
-        or 0.
+        or 0; then such sums without the outline of the mask, which is penumbra.
     bool
         Whether any region has that share.
     """
     height, width = images.mask.shape
     runs = np.empty((height * ((width + 1) // 2), 4), np.int32)
     count, regions = find_runs(images.mask, occupied_rows, 1, runs)
-    sums = np.empty((regions, 4), np.float32)
+    sums = np.empty((regions, 6), np.float32)
     any_found = _sum_regions(images, runs[:count], shadows, share, sums)
     return runs[:count].copy(), sums, any_found
 

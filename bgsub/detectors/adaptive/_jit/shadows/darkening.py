@@ -7,6 +7,7 @@ import numpy as np
 from bgsub._jit.majority import CELL, IN_LARGE
 from bgsub._jit.runs import has_any
 from bgsub._numba import compiled, compiled_views, inlined, part
+from bgsub.detectors.adaptive._jit.shadows.kinds import FAINT
 
 __all__ = ["REACH", "SEGMENT", "Darkening", "Images", "count_brighter", "find_darkened"]
 
@@ -15,7 +16,7 @@ REACH = 2
 SEGMENT = 64
 """Pixels of a row that are skipped or visited together."""
 _ROWS = 2 * REACH + 1
-_MOMENTS = 6  # of weights, frame, background, their squares and their product
+_MOMENTS = 7  # of weights, frame, background, their squares, their product, and of candidates
 _MARGIN = 16  # zeros before and after a row of moments, at least _SPAN - SEGMENT
 _SPAN = SEGMENT + 16  # columns of moments that are summed for a segment: whole vectors, at least SEGMENT + 2 * REACH
 
@@ -24,7 +25,9 @@ class Images(NamedTuple):
     """A frame beside the learned background, and the pixels in question."""
 
     mask: Any
-    """(H, W) u1: not 0 for foreground"""
+    """(H, W) u1: 255 for foreground, else 0"""
+    kinds: Any
+    """(H, W) u1: of what kind that is, from `tell_kinds`"""
     frame: Any
     """(D, at least H * W) u1, u2 or f4"""
     background: Any
@@ -61,6 +64,8 @@ class _Scratch(NamedTuple):
     """That of the background."""
     change: Any
     """Largest change of a channel's part, times both."""
+    inner: Any
+    """u1: 255 for foreground that is no outline, else 0."""
     sums: Any
     """(_MOMENTS, _SPAN): moments summed over the rows in reach"""
     square: Any
@@ -93,26 +98,50 @@ def _add_channels(images, start, count, scratch):
             change[x] = max(change[x], abs(now * learned[x] - before * seen[x]))
 
 
+@inlined
+def _find_inner(images, y, begin, end, inner):
+    """Write 255 for foreground that has foreground at all four sides, or is faint, else 0; beyond the frame is no side.
+
+    The outline of a shadow is penumbra, or seen through a blur.
+    """
+    height, width = images.mask.shape
+    above, here, below = images.mask[max(y - 1, 0)], images.mask[y], images.mask[min(y + 1, height - 1)]
+    kinds = images.kinds[y]
+    for x in range(begin, end):
+        inner[x - begin] = here[x] & above[x] & below[x]
+    for x in range(max(begin, 1), end):
+        inner[x - begin] &= here[x - 1]
+    for x in range(begin, min(end, width - 1)):
+        inner[x - begin] &= here[x + 1]
+    for x in range(begin, end):
+        inner[x - begin] |= np.uint8(here[x] if kinds[x] == FAINT else 0)
+
+
 @part
 def _fill_moments(images, rule, y, begin, end, moments, scratch):
     """Write the moments of a part of a row, 0 for all but candidates; return how many candidates there are.
 
-    A candidate is foreground of about the background's chromaticity under less light.
+    A candidate is foreground of about the background's chromaticity under less light. Only those that are no outline
+    have weight.
     """
-    seen, learned, change = scratch.seen, scratch.learned, scratch.change
+    seen, learned, change, inner = scratch.seen, scratch.learned, scratch.change, scratch.inner
     count = end - begin
     _add_channels(images, y * images.mask.shape[1] + begin, count, scratch)
     row = images.mask[y, begin:end]
     found = np.int32(0)
-    weights = moments[0, _MARGIN + begin :]
+    candidates = moments[6, _MARGIN + begin :]
     for x in range(count):
         f, b = seen[x], learned[x]
         alike = change[x] < rule.chromaticity * f * b
         candidate = (row[x] != 0) & (f > rule.darkest * b) & (f < rule.lightest * b) & alike
-        weights[x] = np.float32(1.0 if candidate else 0.0)
+        candidates[x] = np.float32(1.0 if candidate else 0.0)
         found = np.int32(found + np.int32(candidate))
     if found == 0:  # the others are 0 already
         return found
+    _find_inner(images, y, begin, end, inner)
+    weights = moments[0, _MARGIN + begin :]
+    for x in range(count):
+        weights[x] = np.float32(0.0) if inner[x] == 0 else candidates[x]
     m1, m2 = moments[1, _MARGIN + begin :], moments[2, _MARGIN + begin :]
     m3, m4, m5 = moments[3, _MARGIN + begin :], moments[4, _MARGIN + begin :], moments[5, _MARGIN + begin :]
     for x in range(count):
@@ -155,12 +184,16 @@ def _clear(moments, dirty):
 
 @part
 def _judge(moments, middle, begin, end, rule, scratch, found):
-    """Write 255 for the candidates of a part of the middle row that are darkened background, else 0; return any."""
+    """Write 255 for the candidates of a part of the middle row that are darkened background, else 0; return any.
+
+    The variance of what one factor leaves unexplained: it takes a degree of freedom, so of one pixel nothing is known.
+    """
     _sum_squares(moments, begin, scratch)
     square = scratch.square
     count, seen, learned = square[0], square[1], square[2]
     seen2, learned2, product = square[3], square[4], square[5]
-    weights, one, any_found = moments[middle, 0, begin + _MARGIN :], np.float32(1.0), np.uint8(0)
+    candidates, candidates_around = moments[middle, 6, begin + _MARGIN :], square[6]
+    one, any_found = np.float32(1.0), np.uint8(0)
     for x in range(end - begin):
         n = max(count[x], one)
         f, b = seen[x], max(learned[x], np.float32(1e-6))
@@ -168,7 +201,8 @@ def _judge(moments, middle, begin, end, rule, scratch, found):
         # The sum of squares of frame - light * background, which have the same mean.
         unexplained = seen2[x] - np.float32(2.0) * light * product[x] + light * light * learned2[x]
         most = rule.texture * learned2[x] + rule.penumbra * n
-        dark = (weights[x] != np.float32(0.0)) & (unexplained < most) & (count[x] >= rule.least)
+        explained = (n > one) & (unexplained * n < most * (n - one))
+        dark = (candidates[x] != np.float32(0.0)) & explained & (candidates_around[x] >= rule.least)
         found[begin + x] = np.uint8(255 if dark else 0)
         any_found |= found[begin + x]
     return any_found
@@ -178,7 +212,8 @@ def _judge(moments, middle, begin, end, rule, scratch, found):
 def find_darkened(images, rule, occupied_rows, found):
     """Find the foreground whose colour and texture are those of the background, darkened by one factor.
 
-    Least squares in a square of candidates around each pixel; its edges do not matter, since others have no weight.
+    Least squares in a square around each pixel, over the candidates that are no outline. In the outline of a shadow
+    light rises from the shadow's to that around, so it is judged by what is inside, as the edge of the square is.
 
     Parameters
     ----------
@@ -200,6 +235,7 @@ def find_darkened(images, rule, occupied_rows, found):
         np.empty(SEGMENT, np.float32),
         np.empty(SEGMENT, np.float32),
         np.empty(SEGMENT, np.float32),
+        np.empty(SEGMENT, np.uint8),
         np.empty((_MOMENTS, _SPAN), np.float32),
         np.empty((_MOMENTS, SEGMENT), np.float32),
     )

@@ -56,15 +56,14 @@ def _take_few(mask, occupied_rows, step, few, columns):
 
 
 @compiled
-def take_grid(mask: Any, occupied_rows: Any, unfilled: Any, images: Any, step: Any) -> Any:
-    """Take every step-th row and column of a frame, in the box around the foreground that is left.
+def take_grid(mask: Any, occupied_rows: Any, images: Any, step: Any) -> Any:
+    """Take every step-th row and column of a frame, in the box around the foreground that is left and its outline.
 
     Parameters
     ----------
     mask : (H, W) u1
     occupied_rows : (H,) u1
         0 for rows of the mask that are empty for certain.
-    unfilled : (H, W) u1
     images : Images
         Of the frame.
     step : i8
@@ -76,31 +75,32 @@ def take_grid(mask: Any, occupied_rows: Any, unfilled: Any, images: Any, step: A
         The grid of the mask.
     top, left : i8
         Where the box begins in it; its size is 0 if there is no foreground.
-    inside, frame, background : as those of the images
+    inside, kinds, frame, background : as those of the images
         In the box.
     rows : (height of the box,) u1
         0 for rows of the box that are empty for certain.
-    solid : as `inside`
-        `unfilled` there.
     """
     (height, width), first = mask.shape, step // 2
     few = np.empty(((height - first + step - 1) // step, (width - first + step - 1) // step), np.uint8)
     top, left, bottom, right = _take_few(mask, occupied_rows, step, few, np.empty(few.shape[1], np.uint8))
+    if bottom > 0:  # with the background around, which makes an outline
+        top, left = max(top - 1, 0), max(left - 1, 0)
+        bottom, right = min(bottom + 1, few.shape[0]), min(right + 1, few.shape[1])
     size = (max(bottom - top, 0), max(right - left, 0))
-    inside, solid, rows = np.empty(size, np.uint8), np.empty(size, np.uint8), np.empty(size[0], np.uint8)
+    inside, kinds, rows = np.empty(size, np.uint8), np.empty(size, np.uint8), np.empty(size[0], np.uint8)
     for y in range(size[0]):
         inside[y] = few[top + y, left:right]
         rows[y] = occupied_rows[first + (top + y) * step]
     channels = images.frame.shape[0]
     frame = np.empty((channels, *size), images.frame.dtype)
     background = np.empty_like(frame)
-    _thin(unfilled.reshape(-1), width, step, top, left, solid)
+    _thin(images.kinds.reshape(-1), width, step, top, left, kinds)
     for c in range(channels):
         _thin(images.frame[c], width, step, top, left, frame[c])
         _thin(images.background[c], width, step, top, left, background[c])
     pixels = size[0] * size[1]
     planes = frame.reshape((channels, pixels)), background.reshape((channels, pixels))
-    return few, top, left, inside, *planes, rows, solid
+    return few, top, left, inside, kinds, *planes, rows
 
 
 @part

@@ -7,29 +7,28 @@ import numpy as np
 from bgsub._jit.runs import END, LABEL, ROW, START, fill_gaps, find_runs, has_any
 from bgsub._numba import banded, compiled, compiled_views, inlined, part
 from bgsub.detectors.adaptive._jit.shadows.darkening import SEGMENT, find_darkened
+from bgsub.detectors.adaptive._jit.shadows.kinds import DETAIL, SOLID
 
 __all__ = ["LARGEST", "OPENED", "add_between", "find_shadows", "vote", "write_enlarged", "write_voted"]
 
 OPENED = np.uint8(1)
-"""Marks a filled hole that shadows alone close."""
+"""Marks a filled hole that shadows alone close, and what is faint in a frame with shadows."""
 LARGEST = 15
 """Largest side of the square of a vote, which a byte can count."""
 _FULL = np.uint8(255)
 
 
 @compiled
-def find_shadows(
-    images: Any, occupied_rows: Any, unfilled: Any, rule: Any, side: Any, between: Any, shadows: Any
-) -> Any:
+def find_shadows(images: Any, occupied_rows: Any, rule: Any, side: Any, between: Any, shadows: Any) -> Any:
     """Find foreground that is mostly shadow in the square around, and holes that shadows alone close.
+
+    In a frame that has shadows the light changes, and what is faint is most often the rim of a cloud, so it is opened.
 
     Parameters
     ----------
     images : Images
     occupied_rows : (H,) u1
         0 for rows of the mask that are empty for certain.
-    unfilled : (H, W) u1
-        Not 0 for what was foreground before holes were filled; others may be, too.
     rule : Darkening
     side : i8
         Of the square, odd, at most `LARGEST`.
@@ -49,11 +48,11 @@ def find_shadows(
     if not find_darkened(images, rule, occupied_rows, darkened):
         return False
     voters, voted, solid = np.empty_like(darkened), np.empty_like(darkened), np.empty_like(darkened)
-    vote(images.mask, unfilled, darkened, occupied_rows, side, voters, voted, solid)
+    vote(images.mask, images.kinds, darkened, occupied_rows, side, voters, voted, solid)
     runs = np.empty((height * ((width + 1) // 2) + 2, 4), np.int32)
     fill_gaps(solid, occupied_rows, runs)
     add_between(images.mask, voted, darkened, occupied_rows, between, solid, shadows, runs)
-    return write_voted(images.mask, voters, voted, solid, occupied_rows, shadows)
+    return write_voted(images.mask, images.kinds, voters, voted, solid, occupied_rows, shadows)
 
 
 @inlined
@@ -116,7 +115,7 @@ def _vote_row(mask, voters, side, counts, squares, voted, solid):
 @compiled
 def vote(
     mask: Any,
-    unfilled: Any,
+    kinds: Any,
     darkened: Any,
     occupied_rows: Any,
     side: Any,
@@ -129,10 +128,9 @@ def vote(
     Parameters
     ----------
     mask : (H, W) u1
-        Foreground: 255, else 0. Of it votes what was foreground before holes were filled, and what is darkened: what
-        was filled may look like nothing.
-    unfilled : (H, W) u1
-        Not 0 for what was foreground before holes were filled; others may be, too.
+        Foreground: 255, else 0. Of it votes what is solid, and what is darkened.
+    kinds : (H, W) u1
+        From `tell_kinds`.
     darkened : (H, W) u1
         255 for votes for shadow, else 0.
     occupied_rows : (H,) u1
@@ -145,19 +143,19 @@ def vote(
     # Nothing is foreground beyond the border: to repeat the mask there would let it vote twice.
     counts = np.zeros((2, -(-mask.shape[1] // SEGMENT) * SEGMENT + side), np.uint8)
     squares = np.empty((3, SEGMENT), np.uint8)
-    _vote_rows(mask, unfilled, darkened, occupied_rows, side, counts, squares, voters, voted, solid)
+    _vote_rows(mask, kinds, darkened, occupied_rows, side, counts, squares, voters, voted, solid)
 
 
 @part
-def _vote_rows(mask, unfilled, darkened, occupied_rows, side, counts, squares, voters, voted, solid):
+def _vote_rows(mask, kinds, darkened, occupied_rows, side, counts, squares, voters, voted, solid):
     height, width = mask.shape
     reach = side // 2
     shares, wholes = counts[0, reach : reach + width], counts[1, reach : reach + width]
     for row in range(height + reach):
         if row < height and occupied_rows[row] != 0:
-            m, u, d, out = mask[row], unfilled[row], darkened[row], voters[row]
+            m, k, d, out = mask[row], kinds[row], darkened[row], voters[row]
             for x in range(width):
-                out[x] = m[x] & (np.uint8(_FULL if u[x] != 0 else 0) | d[x])
+                out[x] = m[x] & (np.uint8(_FULL if k[x] == SOLID else 0) | d[x])
             _add_row(d, shares)
             _add_row(out, wholes)
         y, above = row - reach, row - side
@@ -262,36 +260,36 @@ def add_between(
 
 
 @compiled_views
-def write_voted(mask: Any, voters: Any, voted: Any, solid: Any, occupied_rows: Any, found: Any) -> Any:
-    """Write what was voted shadow and is not solid, and filled holes that are not; return whether there is any.
+def write_voted(mask: Any, kinds: Any, voters: Any, voted: Any, solid: Any, occupied_rows: Any, found: Any) -> Any:
+    """Write what was voted shadow and is not solid, and holes or faint things that are not; return if there is any.
 
     Parameters
     ----------
-    mask, voters, voted, solid : (H, W) u1
+    mask, kinds, voters, voted, solid : (H, W) u1
         As for `vote`, with all that is to be left to objects in `solid`.
     occupied_rows : (H,) u1
         0 for rows of the mask that are empty; only the others are read and written.
     found : (H, W) u1
-        Written: 255 for shadow, `OPENED` for holes that are opened, whatever was voted there, else 0.
+        Written: 255 for shadow, `OPENED` for what is opened, whatever was voted there, else 0.
     """
     height, width = mask.shape
     any_found = np.uint8(0)
     for y in range(height):
         if occupied_rows[y] == 0:
             continue
-        m, v, yes, no, out = mask[y], voters[y], voted[y], solid[y], found[y]
+        m, k, v, yes, no, out = mask[y], kinds[y], voters[y], voted[y], solid[y], found[y]
         for x in range(width):
-            hole = m[x] & ~v[x]
+            hole = m[x] & ~v[x] & (_FULL if k[x] < DETAIL else np.uint8(0))
             out[x] = ~no[x] & ((yes[x] & ~hole) | (hole & OPENED))
             any_found |= out[x]
     return any_found != 0
 
 
 @inlined
-def _write_row(row, unfilled, value, mask):
+def _write_row(row, kinds, value, mask):
     """Write a value into the foreground of a row where it is shadow, and open its holes."""
     for x in range(row.shape[0]):
-        opened = (row[x] == OPENED) & (unfilled[x] == 0)
+        opened = (row[x] == OPENED) & (kinds[x] < DETAIL)
         written = np.uint8(0) if opened else value
         mask[x] = written if (mask[x] != 0) & (opened | (row[x] == _FULL)) else mask[x]
 
@@ -303,7 +301,7 @@ def write_enlarged(
     found: Any,
     found_rows: Any,
     step: Any,
-    unfilled: Any,
+    kinds: Any,
     value: Any,
     mask: Any,
 ) -> Any:
@@ -313,13 +311,13 @@ def write_enlarged(
     ----------
     first_row, last_row : i8
     found : (h, w) u1
-        255 where the value goes, `OPENED` where filled holes become 0; each pixel stands for `step` rows and columns,
-        the last ones for all that remain.
+        255 where the value goes, `OPENED` where filled holes and what is faint become 0; each pixel stands for `step`
+        rows and columns, the last ones for all that remain.
     found_rows : (h,) u1
         0 for rows of it that are not read.
     step : i8
-    unfilled : (H, W) u1
-        0 for what was filled.
+    kinds : (H, W) u1
+        From `tell_kinds`.
     value : u1
     mask : (H, W) u1
         Not 0 for foreground; written.
@@ -331,7 +329,7 @@ def write_enlarged(
         if found_rows[above] == 0 or not has_any(row):
             continue
         if step == 1:
-            _write_row(row, unfilled[y], np.uint8(value), mask[y])
+            _write_row(row, kinds[y], np.uint8(value), mask[y])
             continue
         for begin in range(0, width, SEGMENT):
             end = min(begin + SEGMENT, width)
@@ -343,5 +341,5 @@ def write_enlarged(
                 last = (x + 1) * step if x + 1 < width else mask.shape[1]
                 opened = row[x] == OPENED
                 for column in range(x * step, last):
-                    if mask[y, column] != 0 and not (opened and unfilled[y, column] != 0):
+                    if mask[y, column] != 0 and not (opened and kinds[y, column] >= DETAIL):
                         mask[y, column] = np.uint8(0) if opened else np.uint8(value)
