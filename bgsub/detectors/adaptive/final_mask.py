@@ -141,6 +141,13 @@ def _make_squares(sides: Sides) -> Squares:
     return Squares(*(make_square(side) for side in sides))
 
 
+@functools.cache
+def _make_reach(large: int) -> NDArray[np.uint8]:
+    """Return the cells within half of a large square."""
+    side = 2 * -(-(large // 2) // CELL) + 1
+    return np.ones((side, side), np.uint8)
+
+
 def find_details(
     final: Mask,
     occupied_rows: NDArray[np.uint8],
@@ -164,9 +171,8 @@ def find_details(
     and `detailed_rows` becomes so for the other, `cells` are those of `clean`, `static` is the grid that `find_static`
     writes.
     """
-    reach = 2 * -(-(sides.large // 2) // CELL) + 1
-    beside_large = cv2.dilate(cells & IN_LARGE, np.ones((reach, reach), np.uint8))
-    where = np.where(beside_large != 0, static, np.uint8(0))
+    beside_large = cv2.dilate(cells & IN_LARGE, _make_reach(sides.large))
+    where = np.minimum(static, beside_large)  # which is 0, or more than any value of the other
     size = (static.shape[0], final.shape[1] * CELL)
     written = detailed, detailed_rows
     run_bands(add_details, size, threads, raw, final, occupied_rows, where, sides.small // 2, *written, pieces=1)
