@@ -99,9 +99,9 @@ class Adaptive(Forgetter):
        from scratch; after half a second with more than 60 % foreground everything is.
     7. *Camera*: when the background as a whole lies elsewhere at once, the model moves there. When its edges are gone,
        the camera looks elsewhere; what is there is learned at once, or recalled if it was seen before.
-    8. *Shadows*: foreground with the colour and texture of the background under less light is reported as background;
-       the colour suffices where what is brighter than the background, and no shadow, seldom has it. Where the camera
-       shows no colours, textures have to be more alike.
+    8. *Shadows*: foreground with the colour and texture of the background under less light is reported as background,
+       with penumbras at its outline; the colour suffices where what is brighter than the background, and no shadow,
+       seldom has it. Where the camera shows no colours, textures have to be more alike.
 
     The state takes slots * (channels + 4) + 11.1 bytes per pixel for uint8 frames, 32 for three slots in colour, and
     55 for each square of pixels in colour, 15 in grey: less than a byte per pixel at 320x240.

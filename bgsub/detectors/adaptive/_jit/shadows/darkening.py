@@ -102,7 +102,7 @@ def _add_channels(images, start, count, scratch):
 def _find_inner(images, y, begin, end, inner):
     """Write 255 for foreground that has foreground at all four sides, or is faint, else 0; beyond the frame is no side.
 
-    The outline of a shadow is penumbra, or seen through a blur.
+    The outline of a shadow is penumbra, or seen through a blur; each pixel of what is faint is as light as one.
     """
     height, width = images.mask.shape
     above, here, below = images.mask[max(y - 1, 0)], images.mask[y], images.mask[min(y + 1, height - 1)]

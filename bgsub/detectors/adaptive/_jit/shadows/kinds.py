@@ -8,6 +8,7 @@ from bgsub._numba import banded
 
 __all__ = ["DETAIL", "FAINT", "FILLED", "SOLID", "tell_kinds"]
 
+# In this order: what is below DETAIL is opened in frames with shadows.
 FAINT = np.uint8(0)
 """Merely faint: no vote on shadows, no penumbra, and background where anything is shadow: clouds begin faintly."""
 FILLED = np.uint8(1)

@@ -287,7 +287,7 @@ def write_voted(mask: Any, kinds: Any, voters: Any, voted: Any, solid: Any, occu
 
 @inlined
 def _write_row(row, kinds, value, mask):
-    """Write a value into the foreground of a row where it is shadow, and open its holes."""
+    """Write a value into the foreground of a row where it is shadow, and open what is marked for it."""
     for x in range(row.shape[0]):
         opened = (row[x] == OPENED) & (kinds[x] < DETAIL)
         written = np.uint8(0) if opened else value
