@@ -20,8 +20,8 @@ import numpy as np
 from bgsub._jit.majority import IN_MIDDLE
 from bgsub._opencv import cv2
 from bgsub.bench import make_frames
+from bgsub.detectors.adaptive import detector as adaptive
 from bgsub.detectors.adaptive import (
-    camera,
     exposure,
     final_mask,
     forgetting,
@@ -31,7 +31,7 @@ from bgsub.detectors.adaptive import (
     reduced,
     shadows,
 )
-from bgsub.detectors.adaptive import detector as adaptive
+from bgsub.detectors.adaptive.camera import follower
 from bgsub.evaluation import evaluate, find_sequences
 
 _NEVER = 1e9
@@ -128,9 +128,9 @@ VARIANTS: list[Variant] = [
     ("lone shadows may be dark", {(shadows, "_DARK"): 0.0}, {}, _PLAIN),
     ("lone shadows may be sharp", {(shadows, "_SHARP"): _NEVER}, {}, _PLAIN),
     ("shadows may lie between", {(shadows, "_BETWEEN"): 1.0}, {}, _PLAIN),
-    ("a knocked camera is not followed", {(camera, "is_sudden"): lambda *_: False}, {}, _PLAIN),
-    ("another view is not noticed", {(camera, "_LASTING"): 2.0}, {}, _PLAIN),
-    ("views are not recalled", {(camera, "_KNOWN"): _NEVER}, {}, _PLAIN),
+    ("a knocked camera is not followed", {(follower, "is_sudden"): lambda *_: False}, {}, _PLAIN),
+    ("another view is not noticed", {(follower, "_LASTING"): 2.0}, {}, _PLAIN),
+    ("views are not recalled", {(follower, "_KNOWN"): _NEVER}, {}, _PLAIN),
     ("shadows of walkers are light", {(forgetting, "_SHADE_S"): 0.0}, {}, _PLAIN),
     ("brighter regions are light at once", {(lighting, "_AT_ONCE"): -1.0}, {}, _PLAIN),
     ("no search for changed light", {(forgetting, "find_relit"): lambda *_: None}, {}, _PLAIN),

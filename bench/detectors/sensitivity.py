@@ -10,8 +10,9 @@ import statistics
 from typing import Any
 
 from bench.detectors.ablation import changed
-from bgsub.detectors.adaptive import camera, exposure, final_mask, forgetting, ghosts, lighting, reduced, shadows
 from bgsub.detectors.adaptive import detector as adaptive
+from bgsub.detectors.adaptive import exposure, final_mask, forgetting, ghosts, lighting, reduced, shadows
+from bgsub.detectors.adaptive.camera import follower
 from bgsub.evaluation import evaluate, find_sequences
 
 FACTORS = (0.7, 1.4)
@@ -30,7 +31,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (adaptive, "_FACTOR_RATE"),
     (forgetting, "_OLD"),
     (forgetting, "_KEPT_S"),
-    (camera, "_KNOWN"),
+    (follower, "_KNOWN"),
     (forgetting, "_SHADE_S"),
     (final_mask, "_ONSETS"),
     (final_mask, "_AGAIN"),

@@ -180,12 +180,15 @@ class Adaptive(Forgetter):
         return bool(self._parameters["detect_shadows"])
 
     def _step_pixels(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
+        if frame.dtype == np.float32:
+            frame = np.clip(frame, -_FAR, _FAR)
+        super()._step_pixels(frame, mask, score, learning)
+
+    def _step_steady(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         with helpers_awake((len(self._seen.raw), BLOCK), self._parameters["threads"]):
             self._do_step(frame, mask, score, learning)
 
     def _do_step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
-        if frame.dtype == np.float32:
-            frame = np.clip(frame, -_FAR, _FAR)
         self._sides = scaled_sides(self._parameters["smoothing"], self._size)
         frames, where = self._scalars["frames"], None if learning is None else learning.where
         measures, due = learning is not None and frames > 0, frames % _EXPOSURE_INTERVAL == 0

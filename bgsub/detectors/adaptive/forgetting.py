@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, as_blocks, as_image
 from bgsub.detectors.adaptive._jit.feedback import WIDEST, forget
-from bgsub.detectors.adaptive.camera import CameraFollower
+from bgsub.detectors.adaptive.camera.shaking import ShakeFollower
 from bgsub.detectors.adaptive.final_mask import find_outlines, scaled_side
 from bgsub.detectors.adaptive.ghosts import Learned, Turnover, average_around, count_turnover, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
@@ -49,7 +49,7 @@ class Forgotten(NamedTuple):
     camera may turn back. Without it what is there now is learned faster, as light that goes on changing asks for."""
 
 
-class Forgetter(CameraFollower):
+class Forgetter(ShakeFollower):
     """The part of the detector that finds foreground which is background: it says when to look, and for what."""
 
     def _find_forgotten(self, final: Mask) -> Iterator[Forgotten]:

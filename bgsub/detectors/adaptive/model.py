@@ -75,6 +75,13 @@ _SPANS = {
     "moved": Span(0, 2**53, 1),
     "moved_down": Span(-(2**53), 2**53, 1),
     "moved_right": Span(-(2**53), 2**53, 1),
+    "shaken": Span(0, 2**53, 1),
+    "sought": Span(0, 2**53, 1),
+    "rest": Span(1, 2**53, 1),
+    "edges": Span(-1, 1),
+    "looks": Span(0, 2**53, 1),
+    "placed": Span(0, 2**53, 1),
+    "places": Span(-(2**53), 2**53),
     "brighter": Span(0, 2**53),
     "brighter_alike": Span(0, 2**53),
     "foreground": Span(0, 2**53),
@@ -120,6 +127,7 @@ def make_arrays(size: tuple[int, int], channels: int, slots: int, dtype: np.dtyp
     }
     arrays |= {f"square_{name}": array for name, array in make_squares(size, channels)._asdict().items()}
     arrays["view"] = make_view(size)
+    arrays["places"] = np.zeros((2, 2))
     arrays["moving_squares"] = np.zeros(arrays["square_ages"].shape, np.uint8)
     arrays["width_factors"][:], arrays["blink_rates"][:] = FULL, LOWEST_BLINK_RATE
     return arrays
@@ -292,9 +300,13 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         # Of the edges of frames and background; the frames in which the camera last looked elsewhere, or moved.
         self._scalars |= {"likeness": 0.0, "usual_likeness": 0.0, "turned": 0, "moved": 0}
         self._scalars |= {"moved_down": 0, "moved_right": 0}  # by which it moved without a rest
+        # The frames in which the camera was last seen elsewhere, and searched for; frames between two searches. Mean
+        # likeness under the offsets found, of how many; frames in the mean of its places and of their squares.
+        self._scalars |= {"shaken": 0, "sought": 0, "rest": 1, "edges": 0.0, "looks": 0, "placed": 0}
         # Discounted sums of the pixels of masks and of those that were none before; the frame of the last search.
         self._scalars |= {"foreground": 0.0, "appeared": 0.0, "searched": 0}
         self._unseen: Mask | None = None  # what came into view when the camera was turned
+        self._filmed = frame  # the present frame as it came, before it was steadied
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
         self._seen = _make_observation(size, channels, frame.dtype)

@@ -23,6 +23,7 @@ from bgsub.detectors.adaptive._jit.squares import (
 from bgsub.frames import Frame, Mask
 
 __all__ = [
+    "PLAIN",
     "Scales",
     "Squares",
     "add_unlike",
@@ -41,11 +42,13 @@ __all__ = [
     "reduced_shape",
     "see_view",
     "square_side",
+    "view_side",
 ]
 
 _BALANCED_PX = 640 * 480  # pixels that frames keep at least
 _VIEW_PX = 60 * 45  # edges are compared in pictures of about so many pixels,
-_PLAIN = 4.0  # where steps from one pixel to the next by fewer grey levels count less
+PLAIN = 4.0
+"""Grey levels; steps from one pixel to the next by fewer count less."""
 _BOTH_PX = 320 * 240  # frames with fewer show too little when they are reduced
 _WIDE = 1.5  # mean width factor, in units of the least one, above which the background moves
 _SQUARE_PX, _REFERENCE_PX, _GROWTH = 8, 320 * 240, 0.35  # side of squares for this area, and the power of its growth
@@ -295,12 +298,12 @@ def see_view(planes: Sequence[NDArray[Any]] | NDArray[Any], white: float) -> NDA
         To the right and downwards, up to 127, in the grey picture of h times w, some 60x45 pixels, that is reduced by a
         power of two.
     """
-    side = _view_side((planes[0].shape[0], planes[0].shape[1]))
+    side = view_side((planes[0].shape[0], planes[0].shape[1]))
     small = np.array([reduce_frame(plane, side) for plane in planes])
     grey, room = np.empty(small.shape[1:], np.float32), np.empty((6, small.shape[2]), np.float32)
     add_channels(small, np.float32(1), room[0], grey)
     view = np.empty((2, small.shape[1] - 1, small.shape[2] - 1), np.int8)
-    find_directions(grey, np.float32(255.0 / white), np.float32(_PLAIN), room, view)
+    find_directions(grey, np.float32(255.0 / white), np.float32(PLAIN), room, view)
     return view
 
 
@@ -317,9 +320,10 @@ def find_likeness(view: NDArray[np.int8], other: NDArray[np.int8]) -> float:
 
 def make_view(size: tuple[int, int]) -> NDArray[np.int8]:
     """Return the view of plain frames of (height, width)."""
-    height, width = reduced_shape(size, _view_side(size))
+    height, width = reduced_shape(size, view_side(size))
     return np.zeros((2, height - 1, width - 1), np.int8)
 
 
-def _view_side(size: tuple[int, int]) -> int:
+def view_side(size: tuple[int, int]) -> int:
+    """Return by how much `see_view` reduces frames of (height, width), a power of two."""
     return int(2 ** max(0, round(math.log2(size[0] * size[1] / _VIEW_PX) / 2)))

@@ -590,5 +590,8 @@ def test_state_takes_the_documented_bytes():
     model = create("adaptive")
     model.apply(np.zeros((64, 100, 3), np.uint8))
     pixels = 64 * 100
-    squares, view = 55 * pixels // 16, 2 * (32 - 1) * (50 - 1)
-    assert model.memory_bytes == pixels * (3 * (3 + 4) + 10) + 17 * pixels // 16 + pixels // BLOCK + squares + view
+    squares, view, places = 55 * pixels // 16, 2 * (32 - 1) * (50 - 1), 2 * 2 * 8
+    assert (
+        model.memory_bytes
+        == pixels * (3 * (3 + 4) + 10) + 17 * pixels // 16 + pixels // BLOCK + squares + view + places
+    )

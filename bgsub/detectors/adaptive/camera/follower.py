@@ -1,15 +1,10 @@
-"""The camera: its noise, the light that it sees, and knocks, after which all of the background lies elsewhere."""
-
-import math
-from functools import cache
-from typing import Any, NamedTuple
+"""The model that follows its camera: its noise, the light that it sees, knocks, and other views."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.blocks import BLOCK, as_blocks, as_image, count_blocks
-from bgsub.detectors.adaptive._jit.exposure import add_channels, compare_shifted
+from bgsub.detectors.adaptive._jit.blocks import as_blocks, as_image
+from bgsub.detectors.adaptive.camera.shifts import Shift, find_shift, is_sudden, move
 from bgsub.detectors.adaptive.exposure import (
     Light,
     change_light,
@@ -26,15 +21,8 @@ from bgsub.detectors.adaptive.model import AdaptiveModel
 from bgsub.detectors.adaptive.reduced import find_likeness, see_view
 from bgsub.frames import Frame, Mask
 
-__all__ = ["CameraFollower", "Shift", "find_shift", "is_sudden", "move"]
+__all__ = ["CameraFollower"]
 
-_GRID_PX = 320 * 240  # larger frames are compared on a grid of about so many pixels
-_SUDDEN, _USUAL = 0.05, 2.0  # foreground above this share of the frame and so many times its mean may be a knock
-_LARGEST = 0.2  # of the frame's smaller side
-_EXPLAINS = 0.5  # a shift is real if at most this share of the pixels that did not match is left,
-_LEAST = 0.05  # and so many did not;
-_PARTS, _SPREAD = (4, 4), 0.5  # of the parts of the frame so many have some that it explains: else something moves
-_IN_PART = 0.005  # before a plain background
 _SHARE_RATE = 0.02  # of the running mean of the share of foreground
 _VIEW_INTERVAL = 16  # frames between two comparisons with the background, fewer when something may have happened
 _VIEW_RATE, _USUAL_RATE = 1 / 3, 0.1  # of the means of the likenesses found: of the last ones, and the usual one
@@ -47,120 +35,14 @@ _KNOWN = 0.8  # share of the usual edges that shows a view to be one that is rem
 _NEW_BASE = 0.02  # relative change of the least width factor that is worth going through all pixels for
 
 
-class Shift(NamedTuple):
-    """Where the background has gone, in pixels."""
-
-    down: int
-    right: int
-
-
-def is_sudden(share: float, mean: float) -> bool:
-    """Return whether a share of foreground is so far above its running mean that the camera may have moved."""
-    return share > _SUDDEN + _USUAL * mean
-
-
-def find_shift(frame: NDArray[Any], background: NDArray[Any], white: float, box: float) -> Shift | None:
-    """Find a shift of the whole background.
-
-    It is the maximum of the phase correlation of the grey pictures, if under it at most half as many pixels differ
-    from the background as without it, and those that it explains lie in half of the frame: what moves before a plain
-    background looks like a shift as well.
-
-    Parameters
-    ----------
-    frame : (H, W) or (H, W, 3) array
-    background : (D, at least H * W) array
-        Planes of the learned background.
-    white : float
-        Value of white.
-    box : float
-        Largest difference of a channel of a pixel that matches the background, in grey levels.
-
-    Returns
-    -------
-    Shift or None
-        None if there is none of at least a pixel.
-    """
-    height, width = frame.shape[:2]
-    step = max(1, round(math.sqrt(height * width / _GRID_PX)))
-    unit = np.float32(255.0 / white)
-    size = (-(-height // step), -(-width // step))
-    if min(size) < 2:
-        return None
-    planes = np.empty((2, len(background), *size), frame.dtype)
-    cv2.split(np.ascontiguousarray(frame[::step, ::step]), list(planes[0]))
-    planes[1] = background[:, : height * width].reshape(-1, height, width)[:, ::step, ::step]
-    grey, room = np.empty((2, *size), np.float32), np.empty((3, size[1]), np.float32)
-    for image in range(2):
-        add_channels(planes[image], unit, room[0], grey[image])
-    (right, down), _ = cv2.phaseCorrelate(grey[1], grey[0], _window(size))
-    x, y = round(right), round(down)  # on the grid
-    if (x == 0 and y == 0) or max(abs(x), abs(y)) > _LARGEST * min(size):
-        return None
-    explained = np.empty((size[0] - abs(y), size[1] - abs(x)), np.uint8)
-    room = room[:, : explained.shape[1]]
-    different, still = compare_shifted(planes, unit, y, x, np.float32(box), room, explained)
-    if different / explained.size < _LEAST or still / explained.size > _EXPLAINS * (different / explained.size):
-        return None
-    shares = cv2.resize(explained.astype(np.float32), _PARTS, interpolation=cv2.INTER_AREA)
-    if np.mean(shares > _IN_PART) < _SPREAD:
-        return None
-    return Shift(round(down * step), round(right * step))
-
-
-@cache
-def _window(size: tuple[int, int]) -> NDArray[np.float32]:
-    """Return the weights that pictures of (height, width) fade with towards their borders."""
-    return np.asarray(cv2.createHanningWindow(size[::-1], cv2.CV_32F), np.float32)
-
-
-def _overlap(shift: int, length: int) -> tuple[slice, slice]:
-    """Return what lies in both of two ranges of which one is shifted: its place in the second, and in the first."""
-    return slice(max(shift, 0), length + min(shift, 0)), slice(max(-shift, 0), length + min(-shift, 0))
-
-
-def move(arrays: dict[str, NDArray[Any]], size: tuple[int, int], shift: Shift) -> Mask:
-    """Move everything that is kept for each pixel, in blocks; what comes into view gets what was at the border.
-
-    Parameters
-    ----------
-    arrays : dict
-        The model's, from `make_arrays`; those in blocks are written.
-    size : (height, width)
-    shift : Shift
-
-    Returns
-    -------
-    (H, W) uint8 array
-        255 where the camera had not looked.
-    """
-    (height, width), (down, right) = size, shift
-    rows = np.clip(np.arange(height) - down, 0, height - 1)
-    columns = np.clip(np.arange(width) - right, 0, width - 1)
-    blocks = (count_blocks(size), BLOCK)
-    for array in arrays.values():
-        if array.shape[-2:] == blocks:
-            for plane in array.reshape(-1, *blocks):
-                image = as_image(plane, size)
-                image[:] = image[rows][:, columns]
-    new = np.full(size, 255, np.uint8)
-    new[_overlap(down, height)[0], _overlap(right, width)[0]] = 0
-    return new
-
-
 class CameraFollower(AdaptiveModel):
     """The model that follows its camera: where it looks, the light that it sees, and its noise."""
 
     def _follow_camera(self, frame: Frame, where: Mask | None) -> None:
         """Move the model where the camera was turned: foreground that suddenly covers much may be old background."""
-        arrays, scalars = self._arrays, self._scalars
-        share = cv2.countNonZero(as_image(arrays["previous_mask"], self._size)) / self._votes.size
-        scalars["sudden"] = scalars["sudden"] + 1 if is_sudden(share, scalars["share"]) else 0
-        scalars["share"] += _SHARE_RATE * (share - scalars["share"])
-        # At first, then ever more seldom: the camera may shake for a while, but most often something large came in. One
-        # that has just moved may go on.
-        sought = int(scalars["sudden"]).bit_count() == 1 or self._lately("moved")
-        if sought and self._move(frame, where):
+        scalars = self._scalars
+        # One that has just moved may go on.
+        if (self._may_be_elsewhere() or self._lately("moved")) and self._move(frame, where):
             return
         turning = self._lately("turned")
         doubtful = turning or scalars["sudden"] > 0 or scalars["likeness"] < _TURNING * scalars["usual_likeness"]
@@ -168,6 +50,20 @@ class CameraFollower(AdaptiveModel):
             is_another = self._follow_view(frame, _TURNING if turning else _ANOTHER)
             if is_another and not self._move(frame, where) and not self._recall(frame, where):
                 scalars["turned"], self._unseen = scalars["frames"], np.full(self._size, 255, np.uint8)
+
+    def _notice_floods(self) -> None:
+        """Notice foreground that suddenly covers much, in the frame before."""
+        scalars = self._scalars
+        share = cv2.countNonZero(as_image(self._arrays["previous_mask"], self._size)) / self._votes.size
+        scalars["sudden"] = scalars["sudden"] + 1 if is_sudden(share, scalars["share"]) else 0
+        scalars["share"] += _SHARE_RATE * (share - scalars["share"])
+
+    def _may_be_elsewhere(self) -> bool:
+        """Return whether to look if the camera was knocked: it may shake, but most often something large came in.
+
+        At first, and then ever more seldom.
+        """
+        return int(self._scalars["sudden"]).bit_count() == 1
 
     def _recall(self, frame: Frame, where: Mask | None) -> bool:
         """Bring to the front what is remembered of a view to which the camera has returned; return whether it has.
@@ -203,15 +99,20 @@ class CameraFollower(AdaptiveModel):
         """Move the model to where its background lies in the frame; return whether it was found elsewhere."""
         if where is not None or self._roi is not None:
             return False
-        arrays = self._arrays
         shift = find_shift(frame, self._planes()[1], self._scene_white(frame.dtype), self._half_box() * 255)
         if shift is None:
             return False
-        self._unseen = move(arrays, self._size, shift)
+        self._unseen = self._move_by(shift)
         self._note_move(shift)
-        arrays["previous_mask"][:], arrays["dominant"][:], self._calm[:] = 0, 0, 0
-        arrays["square_ages"][:] = 0
         return True
+
+    def _move_by(self, shift: Shift) -> Mask:
+        """Move the model, and begin anew with what is known of the whole frame; return where it had not looked."""
+        arrays = self._arrays
+        unseen = move(arrays, self._size, shift)
+        arrays["previous_mask"][:], arrays["dominant"][:], self._calm[:] = 0, 0, 0
+        arrays["square_ages"][:], arrays["places"][:], self._scalars["placed"] = 0, 0, 0
+        return unseen
 
     def _note_move(self, shift: Shift) -> None:
         """Remember when and whereto the camera moved: one that turns goes on, one that goes back only shakes."""
@@ -258,7 +159,9 @@ class CameraFollower(AdaptiveModel):
         sample = make_sample(frame.reshape(-1), planes[1], excluded, self._size, white)
         exposure = measure(sample, self._half_box() * 255 * scalars["base"] * scalars["brightness"])
         scalars["black"] = follow_black(scalars["black"], sample)
-        scalars["steps"] = follow_codec(scalars["steps"], sample, (scalars["frames"] - 1) // 2)
+        # The blocks of a codec lie where the frame was before it was steadied.
+        filmed = sample._replace(frame=self._filmed.reshape(-1))
+        scalars["steps"] = follow_codec(scalars["steps"], filmed, (scalars["frames"] - 1) // 2)
         if exposure.gains is not None:
             allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
             change_light(self._arrays["colours"], exposure.gains, white, self._dither, allowed)
