@@ -19,10 +19,12 @@ _FEW = 1 / 4  # parts of the frame that another place must make more like the ba
 _AGAINST = 4  # and how many times as many as those that it makes less like it
 _LASTING, _LASTING_YOUNG = 1 / 3, 0.5  # least likeness of what is no water, which moves as a whole, too: of late, and
 _YOUNG = 10  # in each of the first frames
-_LIKENESS_RATE = 0.1  # of its mean
+_LIKENESS_RATE = 0.1  # of its mean,
+_ANOTHER = 1 / 3  # and share of it below which this is another view
 _REST = 32  # most frames between two searches while the camera stands still;
 _SHAKES_S = 1.0  # it shakes until it has been where it was for so long
 _PLACE_RATE = 1 / 100  # of the mean of its places
+_FAR = 0.1  # share of the frame's height or width by which it is moved away at once
 
 
 class ShakeFollower(CameraFollower):
@@ -115,7 +117,8 @@ class ShakeFollower(CameraFollower):
         """
         scalars = self._scalars
         young = scalars["frames"] < _YOUNG
-        lasts = found.likeness >= _LASTING_YOUNG if young else scalars["edges"] >= _LASTING
+        usual = scalars["edges"]
+        lasts = found.likeness >= (_LASTING_YOUNG if young else _ANOTHER * usual) and usual >= _LASTING
         spread = found.better > (0 if self._shakes() else _FEW) and found.better > _AGAINST * found.worse
         return found.offset if lasts and spread else STILL
 
@@ -131,12 +134,17 @@ class ShakeFollower(CameraFollower):
         place = np.array(offset, np.float64)
         places += rate * (np.array([place, place**2]) - places)
         mean, square = places
-        if not moves or scalars["placed"] < _SHAKES_S * self._parameters["rate_hz"]:
+        if not moves:
             return offset
-        to = np.where(2 * mean**2 > square, np.rint(mean), 0).astype(int)
+        far = _FAR * np.array(self._size)
+        to = np.where(np.abs(place) > far, np.rint(place - np.sign(place) * far / 2), 0)
+        if to.any():
+            self._note_move(Shift(*to.astype(int).tolist()))
+        elif scalars["placed"] >= _SHAKES_S * self._parameters["rate_hz"]:
+            to = np.where(2 * mean**2 > square, np.rint(mean), 0)
         if not to.any():
             return offset
-        down, right = to.tolist()
+        down, right = to.astype(int).tolist()
         new = self._move_by(Shift(down, right)) != 0
         for coefficients in self._arrays["coefficients"]:
             as_image(coefficients, self._size)[new] = 0
