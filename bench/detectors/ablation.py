@@ -31,10 +31,13 @@ from bgsub.detectors.adaptive import (
     reduced,
     shadows,
 )
-from bgsub.detectors.adaptive.camera import follower
+from bgsub.detectors.adaptive.camera import follower, shaking
+from bgsub.detectors.adaptive.camera.offsets import Found
+from bgsub.detectors.adaptive.camera.shifts import STILL
 from bgsub.evaluation import evaluate, find_sequences
 
 _NEVER = 1e9
+_NOWHERE = Found(STILL, 0.0, 0.0, 0.0)
 
 
 class LearnsEverywhere(adaptive.Adaptive):
@@ -128,6 +131,7 @@ VARIANTS: list[Variant] = [
     ("lone shadows may be dark", {(shadows, "_DARK"): 0.0}, {}, _PLAIN),
     ("lone shadows may be sharp", {(shadows, "_SHARP"): _NEVER}, {}, _PLAIN),
     ("shadows may lie between", {(shadows, "_BETWEEN"): 1.0}, {}, _PLAIN),
+    ("a shaking camera is not steadied", {(shaking, "find_offset"): lambda *_: _NOWHERE}, {}, _PLAIN),
     ("a knocked camera is not followed", {(follower, "is_sudden"): lambda *_: False}, {}, _PLAIN),
     ("another view is not noticed", {(follower, "_LASTING"): 2.0}, {}, _PLAIN),
     ("views are not recalled", {(follower, "_KNOWN"): _NEVER}, {}, _PLAIN),

@@ -12,7 +12,7 @@ from typing import Any
 from bench.detectors.ablation import changed
 from bgsub.detectors.adaptive import detector as adaptive
 from bgsub.detectors.adaptive import exposure, final_mask, forgetting, ghosts, lighting, reduced, shadows
-from bgsub.detectors.adaptive.camera import follower
+from bgsub.detectors.adaptive.camera import follower, offsets, shaking
 from bgsub.evaluation import evaluate, find_sequences
 
 FACTORS = (0.7, 1.4)
@@ -32,6 +32,18 @@ CONSTANTS: list[tuple[Any, str]] = [
     (forgetting, "_OLD"),
     (forgetting, "_KEPT_S"),
     (follower, "_KNOWN"),
+    (offsets, "_RANGE"),
+    (offsets, "_LIKER"),
+    (shaking, "_FEW"),
+    (shaking, "_AGAINST"),
+    (shaking, "_LASTING"),
+    (shaking, "_ANOTHER"),
+    (shaking, "_LASTING_YOUNG"),
+    (shaking, "_YOUNG"),
+    (shaking, "_LIKENESS_RATE"),
+    (shaking, "_SHAKES_S"),
+    (shaking, "_PLACE_RATE"),
+    (shaking, "_FAR"),
     (forgetting, "_SHADE_S"),
     (final_mask, "_ONSETS"),
     (final_mask, "_AGAIN"),

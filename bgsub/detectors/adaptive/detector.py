@@ -97,8 +97,10 @@ class Adaptive(Forgetter):
        multiplied by it. Regions of more than 2 % of the frame whose texture is that of the background under another
        light, for a second if it is less, for half a second if it is more and did not come at once, are learned again
        from scratch; after half a second with more than 60 % foreground everything is.
-    7. *Camera*: when the background as a whole lies elsewhere at once, the model moves there. When its edges are gone,
-       the camera looks elsewhere; what is there is learned at once, or recalled if it was seen before.
+    7. *Camera*: one that shakes shows the background elsewhere in each frame; frames are judged where they would lie if
+       it stood still, found by the directions of edges. The model stays where the camera looks on average, and goes
+       with one that pans. When the edges of the background are gone, the camera looks elsewhere; what is there is
+       learned at once, or recalled if it was seen before.
     8. *Shadows*: foreground with the colour and texture of the background under less light is reported as background,
        with penumbras at its outline; the colour suffices where what is brighter than the background, and no shadow,
        seldom has it. Where the camera shows no colours, textures have to be more alike.

@@ -138,9 +138,7 @@ class ShakeFollower(CameraFollower):
             return offset
         far = _FAR * np.array(self._size)
         to = np.where(np.abs(place) > far, np.rint(place - np.sign(place) * far / 2), 0)
-        if to.any():
-            self._note_move(Shift(*to.astype(int).tolist()))
-        elif scalars["placed"] >= _SHAKES_S * self._parameters["rate_hz"]:
+        if not to.any() and scalars["placed"] >= _SHAKES_S * self._parameters["rate_hz"]:
             to = np.where(2 * mean**2 > square, np.rint(mean), 0)
         if not to.any():
             return offset
