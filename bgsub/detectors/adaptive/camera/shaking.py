@@ -17,8 +17,10 @@ __all__ = ["ShakeFollower"]
 
 _FEW = 1 / 4  # parts of the frame that another place must make more like the background, if the camera was still,
 _AGAINST = 4  # and how many times as many as those that it makes less like it
-_LASTING, _LASTING_YOUNG = 1 / 3, 0.5  # least likeness of what is no water, which moves as a whole, too: of late, and
-_YOUNG = 10  # in each of the first frames
+_LASTING = 1 / 3  # least mean likeness of what is no water, which moves as a whole, too;
+_YOUNG = 10  # in the first frames, when little is known of that, that of each,
+_LASTING_YOUNG = 0.5
+_NEARLY_ALL = 3 / 4  # and more than these parts must be more like the background
 _LIKENESS_RATE = 0.1  # of its mean,
 _ANOTHER = 1 / 3  # and share of it below which this is another view
 _REST = 32  # most frames between two searches while the camera stands still;
@@ -118,8 +120,9 @@ class ShakeFollower(CameraFollower):
         scalars = self._scalars
         young = scalars["frames"] < _YOUNG
         usual = scalars["edges"]
-        lasts = found.likeness >= (_LASTING_YOUNG if young else _ANOTHER * usual) and usual >= _LASTING
-        spread = found.better > (0 if self._shakes() else _FEW) and found.better > _AGAINST * found.worse
+        lasts = usual >= _LASTING and found.likeness >= (_LASTING_YOUNG if young else _ANOTHER * usual)
+        most = _NEARLY_ALL if young else 0 if self._shakes() else _FEW
+        spread = found.better > most and found.better > _AGAINST * found.worse
         return found.offset if lasts and spread else STILL
 
     def _follow_place(self, offset: Shift, *, moves: bool) -> Shift:
