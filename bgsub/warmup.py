@@ -10,6 +10,7 @@ from bgsub._jit.majority import median
 from bgsub._numba import JIT_ENABLED, report_compiling
 from bgsub.detectors import create
 from bgsub.detectors.adaptive import Adaptive
+from bgsub.detectors.adaptive.camera import offsets
 from bgsub.detectors.adaptive.reduced import compile_seldom_needed
 from bgsub.errors import UnsupportedError
 from bgsub.frames import Frame, Packet
@@ -58,6 +59,7 @@ def warm_up(name: str = "adaptive", dtype: DTypeLike = np.uint8, **parameters: A
             detector.score(frame)
         if isinstance(detector, Adaptive):
             compile_seldom_needed(np.dtype(dtype))
+            offsets.compile_seldom_needed()
         find_objects(np.full(_SIZE, 255, np.uint8), score=np.zeros(_SIZE, np.float32))
         detector.background_image()
     return compiled

@@ -46,7 +46,7 @@ from bgsub.detectors.pixel_state import PixelState
 from bgsub.frames import Frame, Mask, Score
 from bgsub.stages import StageTrace
 
-__all__ = ["FULL", "TAU", "AdaptiveModel", "make_arrays"]
+__all__ = ["FULL", "NO_FRAME", "TAU", "AdaptiveModel", "make_arrays"]
 
 TAU = np.float32(0.5)
 """Least kernel value for a projection."""
@@ -55,6 +55,9 @@ _MOVING_INTERVAL = 8  # frames between two searches for where the background mov
 FULL = int(FACTOR_ONE)
 """The width factor 1, in units of 1 / FACTOR_ONE."""
 _FARTHEST = 1.01 * 255e4  # grey levels: float frames are cut to 10,000 times white
+NO_FRAME = np.empty((0, 0), np.uint8)
+"""Stands for a frame where there is none."""
+
 _SPANS = {
     "frames": Span(0, 2**53, 1),
     "flooded": Span(0, 2**53, 1),
@@ -306,7 +309,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         # Discounted sums of the pixels of masks and of those that were none before; the frame of the last search.
         self._scalars |= {"foreground": 0.0, "appeared": 0.0, "searched": 0}
         self._unseen: Mask | None = None  # what came into view when the camera was turned
-        self._filmed = frame  # the present frame as it came, before it was steadied
+        self._filmed: Frame = NO_FRAME  # during a step its frame as it came, before it was steadied
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
         self._seen = _make_observation(size, channels, frame.dtype)

@@ -12,7 +12,7 @@ from bgsub.detectors.adaptive.camera.shifts import STILL, Shift, overlap
 from bgsub.detectors.adaptive.reduced import PLAIN, view_side
 from bgsub.frames import Frame
 
-__all__ = ["Found", "find_offset", "find_strips", "shift_back", "steady"]
+__all__ = ["Found", "compile_seldom_needed", "find_offset", "find_strips", "shift_back", "steady"]
 
 _RANGE = 0.15  # largest offset, as a share of the frame's height and width
 _LEAST_CELLS = 16  # that the reduced picture must have in both directions
@@ -75,6 +75,13 @@ def find_offset(frame: NDArray[Any], background: NDArray[Any], white: float) -> 
     compare_parts(seen, learned, *offset, _row_step(learned), sums)
     gain, room = sums[1] - sums[0], _LIKER * sums[2]
     return Found(offset, likeness, float(np.mean(gain > room)), float(np.mean(gain < -room)))
+
+
+def compile_seldom_needed() -> None:
+    """Call the compiled functions that only larger frames need, or a camera that was elsewhere."""
+    view = _directions(np.zeros((9, 9), np.float32))
+    _refine(view, view, STILL)
+    compare_parts(view, view, *STILL, 1, np.empty((3, *_PARTS), np.int64))
 
 
 def _grey(planes: NDArray[Any], unit: np.float32) -> NDArray[np.float32]:

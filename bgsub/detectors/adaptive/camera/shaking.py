@@ -9,6 +9,7 @@ from bgsub.detectors.adaptive._jit.blocks import as_image
 from bgsub.detectors.adaptive.camera.follower import CameraFollower
 from bgsub.detectors.adaptive.camera.offsets import Found, find_offset, find_strips, shift_back, steady
 from bgsub.detectors.adaptive.camera.shifts import STILL, Shift
+from bgsub.detectors.adaptive.model import NO_FRAME
 from bgsub.detectors.base import LOWEST_SCORE
 from bgsub.detectors.learning import Learning
 from bgsub.frames import Frame, Mask, Score
@@ -33,10 +34,20 @@ class ShakeFollower(CameraFollower):
     """The model whose camera shakes."""
 
     def _step_pixels(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
-        offset, self._filmed = self._follow_shaking(frame, learning), frame
-        if offset == STILL:
-            self._step_steady(frame, mask, score, learning)
-            return
+        self._filmed = frame
+        try:
+            offset = self._follow_shaking(frame, learning)
+            if offset == STILL:
+                self._step_steady(frame, mask, score, learning)
+            else:
+                self._step_elsewhere(offset, frame, mask, score, learning)
+        finally:
+            self._filmed = NO_FRAME  # it is the caller's, who may want its memory back
+
+    def _step_elsewhere(
+        self, offset: Shift, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None
+    ) -> None:
+        """Do a step with a frame in which the background lies elsewhere."""
         there = Shift(-offset.down, -offset.right)
         if learning is not None and learning.where is not None:
             learning = Learning(learning.rate, shift_back(learning.where, there, 0))
