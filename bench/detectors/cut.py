@@ -9,11 +9,10 @@ labelled one by one. All labelled frames count, from the first on.
 """
 
 import argparse
-import statistics
 from collections import defaultdict
 from collections.abc import Callable
 
-from bench.detectors.spoiled import DETECTORS, WAYS, measure
+from bench.detectors.spoiled import DETECTORS, WAYS, measure, print_means
 from bgsub.evaluation import Sequence, find_sequences
 from bgsub.evaluation.metrics import scored_pixels
 
@@ -72,9 +71,7 @@ def main() -> None:
                 found = measure(sequence, unspoiled, clip)
                 rows["busy starts" if kind == "busy" else label].append(found)
                 print(f"{sequence.name + ', ' + label:34}" + "".join(f"{value:10.3f}" for value in found), flush=True)
-    for kind, found_rows in rows.items():
-        means = [statistics.mean(column) for column in zip(*found_rows, strict=True)]
-        print(f"{'mean, ' + kind:34}" + "".join(f"{mean:10.3f}" for mean in means))
+    print_means(rows)
 
 
 if __name__ == "__main__":

@@ -15,14 +15,13 @@ sequences below the folders whose frames are labelled one by one.
 """
 
 import argparse
-import statistics
 from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.detectors.spoiled import DETECTORS, WAYS, Contest, Spoil
+from bench.detectors.spoiled import DETECTORS, WAYS, Contest, Spoil, print_means
 from bgsub._opencv import cv2
 from bgsub.evaluation import Sequence, find_sequences
 from bgsub.evaluation.metrics import scored_pixels
@@ -222,9 +221,7 @@ def main() -> None:
                 rows[background.name].append(found)
                 label = f"{background.name}, {source.name} {share}"
                 print(f"{label:34}" + "".join(f"{value:10.3f}" for value in found), flush=True)
-    for name, found_rows in rows.items():
-        means = [statistics.mean(column) for column in zip(*found_rows, strict=True)]
-        print(f"{'mean, ' + name:34}" + "".join(f"{mean:10.3f}" for mean in means))
+    print_means(rows)
 
 
 if __name__ == "__main__":

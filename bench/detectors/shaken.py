@@ -10,7 +10,6 @@ with a median filter of 5, for each sequence below the folders whose frames are 
 
 import argparse
 import math
-import statistics
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.detectors.cut import FRAMES
-from bench.detectors.spoiled import DETECTORS, Contest
+from bench.detectors.spoiled import DETECTORS, Contest, print_means
 from bgsub._opencv import cv2
 from bgsub.evaluation import Sequence, find_sequences
 from bgsub.evaluation.metrics import scored_pixels
@@ -97,9 +96,7 @@ def main() -> None:
             found = measure(sequence, partial(way, amplitude), math.ceil(amplitude) + 2)
             rows[name].append(found)
             print(f"{sequence.name + ', ' + name:34}" + "".join(f"{value:10.3f}" for value in found), flush=True)
-    for name, found_rows in rows.items():
-        means = [statistics.mean(column) for column in zip(*found_rows, strict=True)]
-        print(f"{'mean, ' + name:34}" + "".join(f"{mean:10.3f}" for mean in means))
+    print_means(rows)
 
 
 if __name__ == "__main__":

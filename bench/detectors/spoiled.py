@@ -8,7 +8,7 @@ quality=fast, and of MOG2 and KNN with a median filter of 5.
 
 import argparse
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,6 +157,13 @@ def measure(
         if number in scored:
             contest.count_labelled(masks, sequence, number, size, seen)
     return contest.f_measures()
+
+
+def print_means(rows: Mapping[str, list[list[float]]]) -> None:
+    """Print the mean F of each detector, for each way in which frames were changed."""
+    for name, found in rows.items():
+        means = [statistics.mean(column) for column in zip(*found, strict=True)]
+        print(f"{'mean, ' + name:34}" + "".join(f"{mean:10.3f}" for mean in means))
 
 
 def main() -> None:

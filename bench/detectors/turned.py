@@ -6,12 +6,11 @@ Each window covers 5/8 of the frame's width and height. Prints F of `adaptive`, 
 MOG2 and KNN with a median filter of 5, for each sequence below the folders whose frames are labelled one by one.
 """
 
-import statistics
 import sys
 from collections.abc import Callable
 
 from bench.detectors.cut import FRAMES
-from bench.detectors.spoiled import DETECTORS, WAYS, measure
+from bench.detectors.spoiled import DETECTORS, WAYS, measure, print_means
 from bgsub.evaluation import find_sequences
 
 SHARE = 5 / 8
@@ -62,9 +61,7 @@ def main() -> None:
             found = measure(sequence, unspoiled, look=lambda size, index, move=move: window(move, size, index))
             rows[name].append(found)
             print(f"{sequence.name + ', ' + name:34}" + "".join(f"{value:10.3f}" for value in found), flush=True)
-    for name, found_rows in rows.items():
-        means = [statistics.mean(column) for column in zip(*found_rows, strict=True)]
-        print(f"{'mean, ' + name:34}" + "".join(f"{mean:10.3f}" for mean in means))
+    print_means(rows)
 
 
 if __name__ == "__main__":

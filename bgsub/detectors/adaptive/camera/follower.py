@@ -107,7 +107,7 @@ class CameraFollower(AdaptiveModel):
         return True
 
     def _move_by(self, shift: Shift) -> Mask:
-        """Move the model, and begin anew with what is known of the whole frame; return where it had not looked."""
+        """Move the model, and forget what the last frames were like; return what the camera had not seen."""
         arrays = self._arrays
         unseen = move(arrays, self._size, shift)
         arrays["previous_mask"][:], arrays["dominant"][:], self._calm[:] = 0, 0, 0

@@ -37,7 +37,7 @@ class Found(NamedTuple):
 def find_offset(frame: NDArray[Any], background: NDArray[Any], white: float) -> Found:
     """Find where the background lies in a frame, by the directions of edges.
 
-    In pictures reduced by a power of two to some 60x45 pixels all offsets up to a tenth of the frame are tried, then in
+    In pictures reduced by a power of two to some 60x45 pixels all offsets up to .15 of the frame are tried, then in
     pictures twice as large those next to the best one, down to single pixels. It is the orientation correlation of
     Fitch, Kadyrov, Christmas and Kittler (2002): how strong edges are and what light there is matters little, and
     whatever covers a part of the frame takes only that part away.
@@ -55,15 +55,15 @@ def find_offset(frame: NDArray[Any], background: NDArray[Any], white: float) -> 
     Found
     """
     size = frame.shape[0], frame.shape[1]
+    side = view_side(size)
+    if min(size) <= _LEAST_CELLS * side:
+        return Found(STILL, 0.0, 0.0, 0.0)
     pixels, unit = size[0] * size[1], np.float32(255.0 / white)
     planes = np.empty((len(background), *size), frame.dtype)
     cv2.split(np.ascontiguousarray(frame), list(planes))
-    side = view_side(size)
     pictures = [(_grey(planes, unit), _grey(background[:, :pixels].reshape(-1, *size), unit))]
     while 2 ** (len(pictures) - 1) < side:
         pictures.append((_halve(pictures[-1][0]), _halve(pictures[-1][1])))
-    if min(size) <= _LEAST_CELLS * side:
-        return Found(STILL, 0.0, 0.0, 0.0)
     seen, learned = (_directions(picture) for picture in pictures[-1])
     offset, likeness = _find_roughly(seen, learned)
     for pair in reversed(pictures[:-1]):
