@@ -524,6 +524,7 @@ def test_a_learning_rate_is_the_share_of_the_memory():
     np.testing.assert_allclose(masses, [1 / 0.02, 1 / 0.2], rtol=0.15)
 
 
+@needs_compiler
 def test_a_mask_whose_pixels_lie_apart_is_filled():
     models, apart = [create("adaptive") for _ in range(2)], np.full((*SIZE, 2), 7, np.uint8)
     for t in range(12):

@@ -165,6 +165,7 @@ def plain_before(scene):
     return np.where(mask != 0, np.uint8(180), scene), mask
 
 
+@needs_compiler
 def test_edges_that_the_background_has_everywhere_make_no_ghost_and_hide_few():
     """What is plain has fewer edges than the leaves that it hides, and an outline no sharper than theirs."""
     made, hidden = 0, 0

@@ -72,6 +72,7 @@ def test_offset_is_found_in_spite_of_noise_light_and_an_object(offset, channels)
         assert found.worse < 0.1
 
 
+@needs_jit
 def test_offset_of_a_large_frame_is_found():
     whole = cv2.resize(scenery((160, 210)), (840, 640), interpolation=cv2.INTER_CUBIC)
     learned, now = filmed(whole[80:560, 100:740], 0), filmed(whole[59:539, 108:748], 1)
