@@ -50,7 +50,7 @@ compile() {
             warmup "$detector" --quiet || return
     done
 }
-# All learners see one sample at a time there. What fails here, fails again among the tests.
+# These tests call every learner. What fails here fails again, and is shown, when the tests run.
 compile_learners() { "$python" -m pytest -q tests/learners/test_single_samples.py >/dev/null || true; }
 step "ruff" "$python" -m ruff check .
 step "ruff format" "$python" -m ruff format --check .

@@ -39,6 +39,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (shaking, "_LASTING"),
     (shaking, "_ANOTHER"),
     (shaking, "_LASTING_YOUNG"),
+    (shaking, "_NEARLY_ALL"),
     (shaking, "_YOUNG"),
     (shaking, "_LIKENESS_RATE"),
     (shaking, "_SHAKES_S"),
