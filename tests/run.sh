@@ -2,6 +2,7 @@
 # Install what the tests need and run them, without a screen. Run from anywhere.
 #   sh tests/run.sh                what to run before a commit: static checks and the quick tests
 #   sh tests/run.sh --all          everything, as continuous integration does
+#   sh tests/run.sh --bounds       the quick tests of compiled code with every index checked
 #   sh tests/run.sh --lowest       the quick tests with the lowest versions that pyproject.toml allows
 #   sh tests/run.sh --newest       the quick tests with the newest versions of everything, previews included
 #   sh tests/run.sh --coverage     which lines of the detectors plain Python runs in the tests
@@ -27,6 +28,12 @@ case ${1:-} in
         export NUMBA_DISABLE_JIT=1
         exec "$python" -m pytest -q -n auto tests/detectors tests/objects -m "compiled and not slow" \
             --cov=bgsub.detectors --cov-report=term-missing:skip-covered --cov-fail-under=90 ;;
+    --bounds)
+        # An index past the end reads rubbish silently in compiled code. Plain Python, which `--all` runs, raises as
+        # well, but sees small frames alone.
+        export NUMBA_BOUNDSCHECK=1
+        exec "$python" -m pytest -q -W error -n auto tests/detectors tests/learners tests/objects \
+            -m "compiled and not slow" ;;
     "") tests="not slow" ;;
     --all) tests="" ;;
     *) exec "$python" -m pytest -W error "$@" ;;
@@ -42,7 +49,7 @@ step() { say "== $1"; shift; "$@"; }
 processors=$("$python" -c "import os; print(os.cpu_count() or 1)")
 workers=$((processors + 2)) # many tests wait for processes that they started
 pytest() { "$python" -m pytest -q -W error -n "$workers" --dist worksteal "$@"; }
-# Ahead, since workers that begin at the same time would each compile the same, and beside mypy, which takes as long.
+# Ahead, since workers that begin at the same time would each compile the same, and beside mypy.
 # `tests.conftest` says where the tests keep compiled code.
 compile() {
     for detector in adaptive norma olk; do
@@ -54,23 +61,14 @@ compile() {
 compile_learners() { "$python" -m pytest -q tests/learners/test_single_samples.py >/dev/null || true; }
 step "ruff" "$python" -m ruff check .
 step "ruff format" "$python" -m ruff format --check .
-(compile && compile_learners) & compiled=$!
-checked=
-# An index past the end reads rubbish silently in compiled code.
-if [ "${1:-}" = --all ]; then (export NUMBA_BOUNDSCHECK=1; compile) & checked=$!; fi
+compile & compiled=$!
+compile_learners & compiled_learners=$!
 step "mypy" "$python" -m mypy
 step "import-linter" "$root/.venv/bin/lint-imports" --no-logo
-step "compile" wait "$compiled"
-[ -z "$checked" ] || step "compile with bounds checked" wait "$checked"
+step "compile" wait "$compiled" "$compiled_learners"
 step "tests" pytest -m "$tests"
 [ "${1:-}" = --all ] || exit 0
 workers=$processors # from here on none does
-# What is slow starts processes, or compiles what it looks at, which is the same either way; so are indices of other
-# types of values, which the contract of detectors goes through. Detectors are checked twice, since plain Python sees
-# small frames alone; it sees all that learners do.
-export NUMBA_BOUNDSCHECK=1
-step "compiled code with bounds checked" pytest tests/detectors tests/objects -m "compiled and not slow" \
-    -k "not uint16 and not float and not contract and not white_sets and not occasions"
-unset NUMBA_BOUNDSCHECK
+# What is slow starts processes, or compiles what it looks at, which is the same either way.
 export NUMBA_DISABLE_JIT=1
 step "compiled code as plain Python" pytest tests/detectors tests/learners tests/objects -m "compiled and not slow"

@@ -1,4 +1,4 @@
-"""Every test of the detectors runs compiled functions, and so also with bounds checked and as plain Python."""
+"""Every test of the detectors runs compiled functions, and so also as plain Python and with bounds checked."""
 
 from pathlib import Path
 

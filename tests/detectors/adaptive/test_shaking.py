@@ -57,6 +57,7 @@ def test_parts_are_compared_as_numpy_does():
             assert found[:, row, column].tolist() == expected
 
 
+@needs_jit
 @pytest.mark.parametrize("offset", [STILL, Shift(3, -4), Shift(-9, 11), Shift(1, 0)])
 @pytest.mark.parametrize("channels", [1, 3])
 def test_offset_is_found_in_spite_of_noise_light_and_an_object(offset, channels):
