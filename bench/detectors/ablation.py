@@ -128,6 +128,7 @@ VARIANTS: list[Variant] = [
     ("foreground is learned", {}, {}, LearnsEverywhere),
     ("no gain of the whole scene", {(exposure, "_MATCHING"): 0.0}, {}, _PLAIN),
     ("colours never help", {(shadows, "_MOSTLY"): 0.0, (shadows, "_SELDOM"): 0.0}, {}, _PLAIN),
+    ("half is a majority whatever the colours", {(shadows, "_CAUTION"): 0.0}, {}, _PLAIN),
     ("lone shadows may be dark", {(shadows, "_DARK"): 0.0}, {}, _PLAIN),
     ("lone shadows may be sharp", {(shadows, "_SHARP"): _NEVER}, {}, _PLAIN),
     ("shadows may lie between", {(shadows, "_BETWEEN"): 1.0}, {}, _PLAIN),

@@ -83,6 +83,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (shadows, "_SHARP"),
     (shadows, "_MOSTLY"),
     (shadows, "_SELDOM"),
+    (shadows, "_CAUTION"),
     (shadows, "_BETWEEN"),
     (exposure, "_ORDINARY"),
     (exposure, "_BELOW"),

@@ -28,12 +28,14 @@ _RULE = Darkening(
     texture=_TEXTURE,
     penumbra=np.float32(0.0),
     least=np.float32(6.25),  # a quarter of the square
+    majority=np.float32(0.5),
 )
 # Shares of what is brighter that have the background's chromaticity,
 _MOSTLY = 0.5  # below which colours help, as no majority of an object is like shadow,
 _SELDOM = 0.1  # and below which they tell objects,
 _PRIOR = 25.0 / 16  # after as many of the sixteenth of all pixels that is looked at as make this share small beside
 _FADING = 0.996  # of counts, each time
+_CAUTION = 0.2  # by which the majority exceeds a half, times that share, where the camera shows colours
 _BETWEEN = 0.25  # share of a shadow that may lie between parts of the object, as no shadow on the ground does
 _ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
 _DARK = 0.7  # and share of the background's brightness below which it is then an object, if it is larger than others,
@@ -65,6 +67,10 @@ class Colours(NamedTuple):
     def share_alike(self) -> float:
         """Return the share of objects that may have the background's chromaticity."""
         return (self.alike + _PRIOR) / (self.brighter + _PRIOR)
+
+    def share_known_alike(self) -> float:
+        """Return the same where it is known; 0 before, and without colours, where texture decides and is stricter."""
+        return self.alike / (self.brighter + _PRIOR) if self.seen else 0.0
 
 
 def count_colours(
@@ -134,15 +140,16 @@ def mark_shadows(
     brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 9 % of it, or
     3 % where the camera shows no colours and nothing but texture tells shadows from objects, or more where colours do
     for most of the objects. The outline of the foreground is left out there, unless it is faint: it is penumbra.
-    Grey cars on grey roads look like that in places, so the majority decides: shadow is where most of the foreground in
-    a square of 15 pixels may be in shadow, except what the rest of the foreground encloses, and regions of which more
-    than a quarter has foreground that is no shadow above and below: trousers between coat and shoes. Holes that were
-    filled do not vote, and become background where only shadows close them. A region that is shadow as a whole is an
-    object, unless colours tell objects, since no cloud casts it: if inside it has less than 70 % of the brightness and
-    is larger than anything else that is no shadow, or has more brightness, but three quarters of its depth as a step at
-    its outline, and does not touch the border of the frame. Of frames larger than 320x240 every second, third, ... row
-    and column is looked at, and stands for its neighbours; so does background there that touches shadow alone, since
-    what foreground it stands for is the border of the shadow.
+    Grey cars on grey roads look like that in places, so the majority decides: shadow is where more than half of the
+    foreground in a square of 15 pixels may be in shadow, and a fifth more if all objects have the background's colour,
+    except what the rest of the foreground encloses, and regions of which more than a quarter has foreground that is no
+    shadow above and below: trousers between coat and shoes. Holes that were filled do not vote, and become background
+    where only shadows close them. A region that is shadow as a whole is an object, unless colours tell objects, since
+    no cloud casts it: if inside it has less than 70 % of the brightness and is larger than anything else that is no
+    shadow, or has more brightness, but three quarters of its depth as a step at its outline, and does not touch the
+    border of the frame. Of frames larger than 320x240 every second, third, ... row and column is looked at, and stands
+    for its neighbours; so does background there that touches shadow alone, since what foreground it stands for is the
+    border of the shadow.
 
     Parameters
     ----------
@@ -168,6 +175,7 @@ def mark_shadows(
     rule = _RULE._replace(
         texture=_TEXTURE if colours.seen else _GREY_TEXTURE,
         penumbra=_PENUMBRA if share_alike < _MOSTLY else np.float32(0.0),
+        majority=np.float32(0.5 + _CAUTION * colours.share_known_alike()),
     )
     clouds = share_alike >= _SELDOM
     images = _make_images(mask, kinds, frame, background, levels)

@@ -205,8 +205,9 @@ def test_chosen_regions_are_cleared():
     assert (cleared != mask).any()
 
 
+@pytest.mark.parametrize("majority", [0.5, 0.625])
 @pytest.mark.parametrize(("size", "side"), [((24, 75), 15), ((20, 64), 3), ((5, 4), 9), ((12, 130), 7)])
-def test_votes_are_counted_as_by_plain_numpy(size, side):
+def test_votes_are_counted_as_by_plain_numpy(size, side, majority):
     random = np.random.default_rng(side)
     mask = blobs(size, 0.7, side)
     mask[size[0] // 2 : size[0] // 2 + 2] = 0
@@ -215,7 +216,7 @@ def test_votes_are_counted_as_by_plain_numpy(size, side):
     darkened = np.where(random.random(size) < 0.5, mask, np.uint8(0))
     rows = mask.any(1).astype(np.uint8)
     voters, voted, solid = (np.full(size, 7, np.uint8) for _ in range(3))
-    vote(mask, kinds, darkened, rows, side, voters, voted, solid)
+    vote(mask, kinds, darkened, rows, side, np.float32(majority), voters, voted, solid)
 
     def means(votes):
         padded = np.pad((votes != 0).astype(int), side // 2)
@@ -223,7 +224,7 @@ def test_votes_are_counted_as_by_plain_numpy(size, side):
         return np.rint(255 * counts / side**2)
 
     votes = (mask != 0) & ((kinds == SOLID) | (darkened != 0))
-    most = 2 * means(darkened) > means(votes)
+    most = means(darkened) > majority * means(votes)
     for written, expected in ((voters, votes), (voted, (mask != 0) & most), (solid, votes & ~most)):
         assert (written[rows != 0] == np.where(expected, 255, 0)[rows != 0]).all()
         assert (written[rows == 0] == 7).all()

@@ -37,7 +37,7 @@ def test_darkened_background_equals_plain_numpy(channels, black):
     mask[: height // 2, : width // 3] = 255
     mask[:, 64:66] = 0
     mask[height // 2 + 1] = 0
-    rule = Darkening(*(np.float32(value) for value in (0.25, 0.97, 0.09, 0.002, 30.0, 6.25)))
+    rule = Darkening(*(np.float32(value) for value in (0.25, 0.97, 0.09, 0.002, 30.0, 6.25, 0.5)))
     planes = frame.reshape(channels, -1), background.reshape(channels, -1)
     kinds = np.random.default_rng(7).choice([FAINT, FILLED, DETAIL, SOLID], mask.shape).astype(np.uint8)
     images = Images(mask, kinds, *planes, np.float32(1), np.float32(black))
@@ -178,10 +178,10 @@ def test_a_penumbra_is_shadow_where_most_objects_have_another_colour_than_the_ba
     few, many = (find_shadows(mask, now, learned, Colours(5000.0, alike)) for alike in (20.0, 2000.0))
     most = find_shadows(mask, now, learned, Colours(5000.0, 3000.0))
     penumbra = (light > 0.36) & (light < 1) & (mask != 0)
-    assert (most == strict).all()
-    assert (few == many).all()
-    assert (few[penumbra] != 0).mean() > (strict[penumbra] != 0).mean() + 0.2
-    assert (few[:, 10:28] == 0).all()
+    assert ((most != 0) <= (strict != 0)).all()
+    for found in few, many:
+        assert (found[penumbra] != 0).mean() > (strict[penumbra] != 0).mean() + 0.2
+        assert (found[:, 10:28] == 0).all()
 
 
 def test_a_dark_region_that_looks_like_shadow_as_a_whole_is_one_only_where_colours_tell_objects():
@@ -194,6 +194,21 @@ def test_a_dark_region_that_looks_like_shadow_as_a_whole_is_one_only_where_colou
     assert not find_shadows(mask, now, learned).any()
     assert not find_shadows(mask, now, learned, Colours(5000.0, 2000.0)).any()
     assert find_shadows(mask, now, learned, Colours(5000.0, 20.0))[22:38, 22:48].all()
+
+
+def test_a_larger_majority_is_asked_for_where_objects_have_the_colours_of_the_background():
+    random = np.random.default_rng(0)
+    learned = np.array([60.0, 140.0, 90.0]) + random.normal(0, 3, (60, 80, 1))
+    now, mask = 0.5 * learned, np.zeros((60, 80), np.uint8)
+    now[:, np.arange(80) % 7 >= 4] = (40, 60, 200)  # squares of 7 vote in so small a frame
+    mask[10:50, 10:70] = 255
+    dark = (mask != 0) & (now[..., 2] < 150)
+    few, many = (find_shadows(mask, now, learned, Colours(5000.0, alike))[dark] != 0 for alike in (1000.0, 4000.0))
+    assert few.mean() > 0.9
+    assert many.mean() < 0.1
+    grey_now, grey = now.mean(2, keepdims=True), learned.mean(2, keepdims=True)
+    unseen = [find_shadows(mask, grey_now, grey, Colours(0.0, alike, seen=False)) for alike in (0.0, 4000.0)]
+    assert (unseen[0] == unseen[1]).all()
 
 
 def street_with_walker():

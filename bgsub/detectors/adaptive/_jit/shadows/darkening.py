@@ -53,6 +53,8 @@ class Darkening(NamedTuple):
     """and, beyond that, in squared grey levels per pixel."""
     least: Any
     """Least number of candidates in the square."""
+    majority: Any
+    """Share of the foreground in the square of a vote that has to be darkened background."""
 
 
 class _Scratch(NamedTuple):

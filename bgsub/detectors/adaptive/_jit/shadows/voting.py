@@ -48,7 +48,7 @@ def find_shadows(images: Any, occupied_rows: Any, rule: Any, side: Any, between:
     if not find_darkened(images, rule, occupied_rows, darkened):
         return False
     voters, voted, solid = np.empty_like(darkened), np.empty_like(darkened), np.empty_like(darkened)
-    vote(images.mask, images.kinds, darkened, occupied_rows, side, voters, voted, solid)
+    vote(images.mask, images.kinds, darkened, occupied_rows, side, rule.majority, voters, voted, solid)
     runs = np.empty((height * ((width + 1) // 2) + 2, 4), np.int32)
     fill_gaps(solid, occupied_rows, runs)
     add_between(images.mask, voted, darkened, occupied_rows, between, solid, shadows, runs)
@@ -87,7 +87,7 @@ def _round(count, scale):
 
 
 @part
-def _vote_row(mask, voters, side, counts, squares, voted, solid):
+def _vote_row(mask, voters, side, majority, counts, squares, voted, solid):
     """Vote for the pixels of a row.
 
     counts : (2, whole segments of W + side) u1, darkened pixels and voters in the columns in reach
@@ -105,8 +105,8 @@ def _vote_row(mask, voters, side, counts, squares, voted, solid):
         _add_up(counts[0, begin:], side, shares)
         _add_up(counts[1, begin:], side, wholes)
         for x in range(SEGMENT):
-            share = _round(shares[x], scale)
-            most[x] = _FULL if share > np.uint8(_round(wholes[x], scale) - share) else np.uint8(0)
+            share, whole = np.float32(_round(shares[x], scale)), np.float32(_round(wholes[x], scale))
+            most[x] = _FULL if share > majority * whole else np.uint8(0)
         for x in range(end - begin):
             yes[x] = m[x] & most[x]
             no[x] = v[x] & ~most[x]
@@ -119,11 +119,12 @@ def vote(
     darkened: Any,
     occupied_rows: Any,
     side: Any,
+    majority: Any,
     voters: Any,
     voted: Any,
     solid: Any,
 ) -> Any:
-    """Find the foreground around which most votes are for shadow, and the voters elsewhere.
+    """Find the foreground around which a majority of votes is for shadow, and the voters elsewhere.
 
     Parameters
     ----------
@@ -137,17 +138,19 @@ def vote(
         0 for rows of the mask that are empty; only the others are read and written.
     side : i8
         Of the square in which votes are counted, odd, at most `LARGEST`.
+    majority : f4
+        Share of the votes in it that has to be exceeded.
     voters, voted, solid : (H, W) u1
         Written: 255 there, else 0.
     """
     # Nothing is foreground beyond the border: to repeat the mask there would let it vote twice.
     counts = np.zeros((2, -(-mask.shape[1] // SEGMENT) * SEGMENT + side), np.uint8)
     squares = np.empty((3, SEGMENT), np.uint8)
-    _vote_rows(mask, kinds, darkened, occupied_rows, side, counts, squares, voters, voted, solid)
+    _vote_rows(mask, kinds, darkened, occupied_rows, side, majority, counts, squares, voters, voted, solid)
 
 
 @part
-def _vote_rows(mask, kinds, darkened, occupied_rows, side, counts, squares, voters, voted, solid):
+def _vote_rows(mask, kinds, darkened, occupied_rows, side, majority, counts, squares, voters, voted, solid):
     height, width = mask.shape
     reach = side // 2
     shares, wholes = counts[0, reach : reach + width], counts[1, reach : reach + width]
@@ -163,7 +166,7 @@ def _vote_rows(mask, kinds, darkened, occupied_rows, side, counts, squares, vote
             _remove_row(darkened[above], shares)
             _remove_row(voters[above], wholes)
         if y >= 0 and occupied_rows[y] != 0:
-            _vote_row(mask[y], voters[y], side, counts, squares, voted[y], solid[y])
+            _vote_row(mask[y], voters[y], side, majority, counts, squares, voted[y], solid[y])
 
 
 @part
