@@ -47,6 +47,7 @@ _FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, a
 _STATIC_INTERVAL = 8  # between two searches for static and for moving background
 _MOVING_SQUARES = 3  # side of the square of squares in which the background moves on average
 COLOUR_INTERVAL = 4  # frames between two counts of the colours that tell shadows from objects
+_GAP_PX = 3  # side of the smallest gap in foreground, whatever the size of the frame: texture needs some pixels
 _SHADOW = 127
 _FAR = np.float32(1e4)  # float frames may hold anything finite: beyond it nothing is like white, and squares overflow
 
@@ -82,7 +83,7 @@ class Adaptive(Forgetter):
        Masks also show, without learning from it, what is most of a 3x3 square beside all that, and most of a small
        square that is faint: g < 1/2, and no s_j alone makes it background. Such squares count far from clear
        foreground, by the same rule, and where no more than two began of late in a cell or beside it. They do not show
-       small squares of which no pixel is raw or faint, and in which the learned background explains more than half of
+       3x3 squares of which no pixel is raw or faint, and in which the learned background explains more than half of
        the variance: gaps between legs or below cars.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
@@ -266,7 +267,7 @@ class Adaptive(Forgetter):
         """Make foreground background that squares and filled holes took in, but that is to be seen."""
         size, threads = self._size, self._parameters["threads"]
         pictures = Pictures(raw, as_image(self._seen.faint, size), *self._planes())
-        run_bands(open_gaps, size, threads, pictures, mask, occupied_rows, self._sides.small)
+        run_bands(open_gaps, size, threads, pictures, mask, occupied_rows, _GAP_PX)
         self._keep_stage(GAPS, mask)
 
     def _find_faint(self, final: Mask) -> None:

@@ -59,9 +59,9 @@ def test_gaps_are_where_the_background_explains_half_of_the_variance(size, side,
         assert (opened == right).all()
 
 
-def scene(generator: np.random.Generator) -> np.ndarray:
+def scene(generator: np.random.Generator, size: tuple[int, int] = (120, 160)) -> np.ndarray:
     """Return a lawn of blades that differ by some ten grey levels."""
-    blades = generator.normal(0, 12, (120, 160, 1)) * np.ones(3)
+    blades = generator.normal(0, 12, (*size, 1)) * np.ones(3)
     return np.clip(np.array((60, 110, 70)) + blades, 20, 235)
 
 
@@ -80,11 +80,12 @@ def shown(object_at, lawn, steps=3):
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
-def test_the_lawn_between_two_poles_is_background():
+@pytest.mark.parametrize("size", [(120, 160), (240, 320)])  # squares grow with the frame, but what is a gap does not
+def test_the_lawn_between_two_poles_is_background(size):
     def poles(frame):
         frame[20:100, 60:66] = frame[20:100, 70:76] = 230
 
-    mask, stages = shown(poles, scene(np.random.default_rng(0)))
+    mask, stages = shown(poles, scene(np.random.default_rng(0), size))
     between = np.s_[24:96, 66:70]
     assert stages["majority"][between].mean() > 0.9  # large squares fill it
     assert mask[between].mean() < 0.1
