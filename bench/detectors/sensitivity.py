@@ -93,7 +93,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (shadows, "_TEXTURE"),
     (shadows, "_GREY_TEXTURE"),
     (shadows, "_PENUMBRA"),
-    (shadows, "_SIDE_PX"),  # times 1.4 it exceeds what bytes count: only the smaller one means something
+    (shadows, "_SIDE_PX"),
 ]
 PARAMETERS = ("width", "threshold", "memory_s", "absorb_s", "smoothing")
 _LARGEST_MOVE = 0.01

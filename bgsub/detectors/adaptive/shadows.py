@@ -12,7 +12,7 @@ from bgsub.detectors.adaptive._jit.regions import clear_regions, sum_borders, su
 from bgsub.detectors.adaptive._jit.shadows.darkening import Darkening, Images, count_brighter
 from bgsub.detectors.adaptive._jit.shadows.grid import add_border, take_grid
 from bgsub.detectors.adaptive._jit.shadows.kinds import tell_kinds
-from bgsub.detectors.adaptive._jit.shadows.voting import LARGEST, find_shadows, write_enlarged
+from bgsub.detectors.adaptive._jit.shadows.voting import find_shadows, write_enlarged
 from bgsub.detectors.adaptive.final_mask import scaled_side
 from bgsub.frames import Mask
 
@@ -40,9 +40,9 @@ _BETWEEN = 0.25  # share of a shadow that may lie between parts of the object, a
 _ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
 _DARK = 0.7  # and share of the background's brightness below which it is then an object, if it is larger than others,
 _SHARP = 0.75  # or share of its depth above which a step at its outline makes it one
-_SIDE_PX = (
-    LARGEST  # side of the square in which the majority decides, on the grid; less for frames smaller than 320x240
-)
+# Side of the square in which the majority decides, on the grid; less for frames smaller than 320x240. With a larger one
+# shadows outvote the feet that they begin at, with a smaller one what noise and penumbra leave of them is an object.
+_SIDE_PX = 11
 _GRID_PX = 320 * 240  # larger frames are looked at on a grid of about so many pixels
 
 
@@ -141,7 +141,7 @@ def mark_shadows(
     3 % where the camera shows no colours and nothing but texture tells shadows from objects, or more where colours do
     for most of the objects. The outline of the foreground is left out there, unless it is faint: it is penumbra.
     Grey cars on grey roads look like that in places, so the majority decides: shadow is where more than half of the
-    foreground in a square of 15 pixels may be in shadow, and a fifth more if all objects have the background's colour,
+    foreground in a square of 11 pixels may be in shadow, and a fifth more if all objects have the background's colour,
     except what the rest of the foreground encloses, and regions of which more than a quarter has foreground that is no
     shadow above and below: trousers between coat and shoes. Holes that were filled do not vote, and become background
     where only shadows close them. A region that is shadow as a whole is an object, unless colours tell objects, since
