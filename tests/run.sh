@@ -65,7 +65,7 @@ compile & compiled=$!
 compile_learners & compiled_learners=$!
 step "mypy" "$python" -m mypy
 step "import-linter" "$root/.venv/bin/lint-imports" --no-logo
-step "compile" wait "$compiled" # which tells whether it failed
+step "compile" wait "$compiled"
 wait "$compiled_learners"
 step "tests" pytest -m "$tests"
 [ "${1:-}" = --all ] || exit 0

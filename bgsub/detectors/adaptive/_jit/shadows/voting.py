@@ -9,12 +9,10 @@ from bgsub._numba import banded, compiled, compiled_views, inlined, part
 from bgsub.detectors.adaptive._jit.shadows.darkening import SEGMENT, find_darkened
 from bgsub.detectors.adaptive._jit.shadows.kinds import DETAIL, SOLID
 
-__all__ = ["LARGEST", "OPENED", "add_between", "find_shadows", "vote", "write_enlarged", "write_voted"]
+__all__ = ["OPENED", "add_between", "find_shadows", "vote", "write_enlarged", "write_voted"]
 
 OPENED = np.uint8(1)
 """Marks a filled hole that shadows alone close, and what is faint in a frame with shadows."""
-LARGEST = 15
-"""Largest side of the square of a vote, which a byte can count."""
 _FULL = np.uint8(255)
 
 
@@ -31,7 +29,7 @@ def find_shadows(images: Any, occupied_rows: Any, rule: Any, side: Any, between:
         0 for rows of the mask that are empty for certain.
     rule : Darkening
     side : i8
-        Of the square, odd, at most `LARGEST`.
+        Of the square, odd, at most 15, whose pixels a byte can count.
     between : f8
         Share of a shadow that may lie between parts of the object.
     shadows : (H, W) u1
@@ -137,7 +135,7 @@ def vote(
     occupied_rows : (H,) u1
         0 for rows of the mask that are empty; only the others are read and written.
     side : i8
-        Of the square in which votes are counted, odd, at most `LARGEST`.
+        Of the square in which votes are counted, odd, at most 15: a byte counts them.
     majority : f4
         Share of the votes in it that has to be exceeded.
     voters, voted, solid : (H, W) u1
