@@ -1,6 +1,7 @@
 """A camera that shakes: each frame is judged where it would lie if the camera stood still."""
 
 import abc
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,18 +146,21 @@ class ShakeFollower(CameraFollower):
         scalars, places = self._scalars, self._arrays["places"]
         scalars["placed"] += 1
         rate = max(_PLACE_RATE, 1 / scalars["placed"])
-        place = np.array(offset, np.float64)
-        places += rate * (np.array([place, place**2]) - places)
-        mean, square = places
-        if not moves:
+        settled = scalars["placed"] >= _SHAKES_S * self._parameters["rate_hz"]
+        means, squares = places.tolist()  # numbers of Python's: four are too few for numpy to save time
+        to, strays = [0, 0], [0, 0]
+        for axis, (place, length) in enumerate(zip(offset, self._size, strict=True)):
+            means[axis] += rate * (place - means[axis])
+            squares[axis] += rate * (place**2 - squares[axis])
+            far = _FAR * length
+            if abs(place) > far:
+                to[axis] = round(place - math.copysign(far / 2, place))
+            if settled and 2 * means[axis] ** 2 > squares[axis]:
+                strays[axis] = round(means[axis])
+        places[:] = means, squares
+        down, right = to if any(to) else strays
+        if not moves or (down, right) == (0, 0):
             return offset
-        far = _FAR * np.array(self._size)
-        to = np.where(np.abs(place) > far, np.rint(place - np.sign(place) * far / 2), 0)
-        if not to.any() and scalars["placed"] >= _SHAKES_S * self._parameters["rate_hz"]:
-            to = np.where(2 * mean**2 > square, np.rint(mean), 0)
-        if not to.any():
-            return offset
-        down, right = to.astype(int).tolist()
         new = self._move_by(Shift(down, right)) != 0
         for coefficients in self._arrays["coefficients"]:
             as_image(coefficients, self._size)[new] = 0
