@@ -164,8 +164,8 @@ class Adaptive(Forgetter):
     quality: Literal["fast", "balanced", "best"] = param(
         "balanced",
         "whether frames are reduced before they are judged",
-        note="`best` judges each pixel. `balanced` reduces large frames by the power of two that leaves at least "
-        "640x480 pixels: 1920x1080 by 2, 3840x2160 by 4. `fast` reduces twice as far. Masks keep their size.",
+        note="`best` judges each pixel. `balanced` reduces frames of 640x360 or more by 2, of 2560x1440 or more by 4. "
+        "`fast` reduces twice as far, small frames too. Masks keep their size, with outlines along edges of the frame.",
         shapes_state=True,
     )
     raw: bool = param(

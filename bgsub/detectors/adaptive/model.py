@@ -30,6 +30,7 @@ from bgsub.detectors.adaptive.reduced import (
     enlarge_mask,
     find_moving,
     find_scales,
+    make_pictures,
     make_squares,
     make_view,
     reduce_frame,
@@ -182,7 +183,12 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         check_shape(model)
         scales = find_scales(self._parameters["quality"], (model.shape[0], model.shape[1]))
         kept = "colours" in model.arrays, _INNER + "colours" in model.arrays
-        if kept != (scales.whole, scales.side > 1):  # before anything is allocated
+        side = 1 if scales.whole else scales.side
+        channels, reduced = math.prod(model.shape[2:]), reduced_shape(model.shape[:2], side)
+        fitting = self._parameters["slots"], channels, count_blocks((reduced[0], reduced[1])), BLOCK
+        colours = model.arrays.get("colours" if scales.whole else _INNER + "colours")
+        # Before anything is allocated: what is held may be much less than the header says.
+        if kept != (scales.whole, scales.side > 1) or colours is None or colours.shape != fitting:
             raise ValueError("its arrays do not fit its header")
         check_size(model, self._bytes_per_row(model))
         if self._shape is None:
@@ -244,15 +250,17 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         inner._step_pixels(small, small_mask, small_score, learning)
         inner._scalars["frames"] += 0 if learning is None else 1
         self._keep_inner(inner)
+        if score is not None and small_score is not None:
+            enlarge(small_score, score, side, smooth=False)
+        threads = self._parameters["threads"]
+        pictures = make_pictures(frame, small, inner._least_width_gain(frame.dtype))
         if inner.trace is not None:
             for stage, found in inner.trace.steps:
                 large = np.empty(frame.shape[:2], np.uint8)
-                enlarge_mask(found, large, side, inner._parameters["threads"])
+                enlarge_mask(found, large, side, threads, pictures)
                 self._keep_stage(stage, large)
-        if score is not None and small_score is not None:
-            enlarge(small_score, score, side, smooth=False)
         if mask is not None and small_mask is not None:
-            enlarge_mask(small_mask, mask, side, inner._parameters["threads"])
+            enlarge_mask(small_mask, mask, side, threads, pictures)
 
     @abc.abstractmethod
     def _step_pixels(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
@@ -377,6 +385,11 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
     def _scene_gain(self, dtype: np.dtype[Any]) -> np.float32:
         """Return `_gain` in the light of the scene."""
         return np.float32(self._gain(dtype) / self._scalars["brightness"] ** 2)
+
+    def _least_width_gain(self, dtype: np.dtype[Any]) -> float:
+        """Return the factor from the squared distance of all channels to the exponent of two, at the least width."""
+        channels = len(self._seen.planes)
+        return float(self._scene_gain(dtype)) * (1 if channels == 3 else 3) / float(self._scalars["base"]) ** 2
 
     def _levels(self, dtype: np.dtype[Any]) -> Levels:
         return Levels(self._scene_white(dtype), self._white(dtype) * float(self._scalars["black"]) / 255)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.enlarging import enlarge_rows
+from bgsub.detectors.adaptive._jit.enlarging import Pictures, enlarge_rows
 from bgsub.detectors.adaptive._jit.exposure import add_channels, find_directions
 from bgsub.detectors.adaptive._jit.squares import (
     SquareRule,
@@ -24,6 +24,7 @@ from bgsub.frames import Frame, Mask
 
 __all__ = [
     "PLAIN",
+    "Pictures",
     "Scales",
     "Squares",
     "add_unlike",
@@ -35,6 +36,7 @@ __all__ = [
     "find_moving",
     "find_scales",
     "follow_squares",
+    "make_pictures",
     "make_squares",
     "make_view",
     "reduce_frame",
@@ -45,7 +47,7 @@ __all__ = [
     "view_side",
 ]
 
-_BALANCED_PX = 640 * 480  # pixels that frames keep at least
+_SQUARED_SIDES = 120  # pixels of the geometric mean of height and width for each of a square that becomes one
 _VIEW_PX = 60 * 45  # edges are compared in pictures of about so many pixels,
 PLAIN = 4.0
 """Grey levels; steps from one pixel to the next by fewer count less."""
@@ -88,20 +90,19 @@ def find_scales(quality: str, size: tuple[int, int]) -> Scales:
 
     Examples
     --------
-    >>> [find_scales("balanced", size).side for size in [(480, 640), (720, 1280), (1080, 1920), (2160, 3840)]]
-    [1, 1, 2, 4]
-    >>> find_scales("fast", (480, 640))
-    Scales(whole=False, side=2)
+    >>> [find_scales("balanced", size).side for size in [(240, 320), (360, 640), (1080, 1920), (2160, 3840)]]
+    [1, 2, 2, 4]
+    >>> [find_scales("fast", size).side for size in [(240, 320), (360, 640), (1080, 1920), (2160, 3840)]]
+    [2, 2, 4, 4]
     >>> find_scales("best", (480, 640))
     Scales(whole=True, side=2)
     """
-    pixels = size[0] * size[1]
+    length = math.sqrt(size[0] * size[1])
     if quality == "best":
-        return Scales(True, 2 if pixels >= _BOTH_PX else 1)
-    side = 1
-    while pixels >= 4 * side**2 * _BALANCED_PX:
+        return Scales(True, 2 if length**2 >= _BOTH_PX else 1)
+    side, least = (2, _SQUARED_SIDES / 2) if quality == "fast" else (1, _SQUARED_SIDES)
+    while length >= (2 * side) ** 2 * least:
         side *= 2
-    side *= 2 if quality == "fast" else 1
     return Scales(side == 1, side)
 
 
@@ -153,15 +154,30 @@ def enlarge(image: NDArray[Any], out: NDArray[Any], side: int, *, smooth: bool) 
         out[:] = large[: out.shape[0], : out.shape[1]]
 
 
-def enlarge_mask(mask: Mask, out: Mask, side: int, threads: int) -> None:
-    """Write a mask to a larger array, with outlines between the pixels; 127 remains where nothing is 255."""
-    if side == 2 and out.shape == (2 * mask.shape[0], 2 * mask.shape[1]) and out.flags.c_contiguous:
-        # Each pixel weighs more than the three others together. Copies of rows are a quarter of the time.
-        doubled = np.asarray(cv2.merge([mask, mask])).reshape(mask.shape[0], 1, out.shape[1])
-        out.reshape(mask.shape[0], 2, out.shape[1])[:] = doubled
-        return
-    size = (mask.shape[0], out.shape[1] * side)
-    run_bands(enlarge_rows, size, threads, mask, side, out)
+def enlarge_mask(mask: Mask, out: Mask, side: int, threads: int, pictures: Pictures) -> None:
+    """Write the mask of a reduced frame to a larger array, with outlines that follow the edges of the frame.
+
+    Parameters
+    ----------
+    mask : (ceil(H / side), ceil(W / side)) uint8 array
+        0, 127 and 255.
+    out : (H, W) uint8 array
+        Written.
+    side : int
+    threads : int
+    pictures : Pictures
+        From `make_pictures`.
+    """
+    large = np.ascontiguousarray(out)
+    run_bands(enlarge_rows, (mask.shape[0], out.shape[1] * side), threads, mask, side, pictures, large)
+    if large is not out:
+        out[:] = large
+
+
+def make_pictures(frame: Frame, reduced: Frame, gain: float) -> Pictures:
+    """Return a frame and what `reduce_frame` made of it; `gain` is the factor from squared distances to exponents."""
+    shape = *frame.shape[:2], 1 if frame.ndim == 2 else frame.shape[2]
+    return Pictures(frame.reshape(shape), reduced.reshape(*reduced.shape[:2], shape[2]), np.float32(gain))
 
 
 def find_moving(factors: NDArray[np.uint16], least: float, side: int, reach: int, moving: Mask) -> None:
@@ -277,10 +293,11 @@ def add_unlike(
 
 
 def compile_seldom_needed(dtype: np.dtype[Any]) -> None:
-    """Call the compiled functions that only waves and very large frames need, for frames of a type."""
+    """Call the compiled functions that only waves and larger frames need, for frames of a type."""
     mask, planes = np.zeros((8, 8), np.uint8), np.zeros((1, 64), dtype)
     add_unlike(mask, np.zeros((4, 4), np.uint8), planes, planes, 0.0, 1)
-    enlarge_mask(mask, np.empty((32, 32), np.uint8), 4, 1)
+    pictures = make_pictures(np.zeros((16, 16), dtype), np.zeros((8, 8), dtype), -1.0)
+    enlarge_mask(mask, np.empty((16, 16), np.uint8), 2, 1, pictures)
 
 
 def see_view(planes: Sequence[NDArray[Any]] | NDArray[Any], white: float) -> NDArray[np.int8]:

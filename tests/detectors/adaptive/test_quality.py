@@ -5,7 +5,15 @@ import pytest
 
 from bgsub._numba import JIT_ENABLED
 from bgsub.detectors.adaptive import Adaptive, reduced
-from bgsub.detectors.adaptive.reduced import enlarge, enlarge_mask, find_moving, reduce_frame, reduce_mask
+from bgsub.detectors.adaptive.reduced import (
+    enlarge,
+    enlarge_mask,
+    find_moving,
+    find_scales,
+    make_pictures,
+    reduce_frame,
+    reduce_mask,
+)
 from bgsub.stages import StageTrace
 from bgsub.testing import check_detector
 
@@ -49,6 +57,13 @@ def test_masks_have_the_frames_size_and_things_their_place(quality, size, dtype,
     assert not mask.any()
     assert model.background_image().shape == frame.shape
     assert model.background_image().dtype == dtype
+
+
+def test_large_frames_are_reduced_and_small_ones_by_fast_alone():
+    sizes = [(90, 160), (240, 320), (480, 360), (360, 640), (480, 640), (720, 1280), (1080, 1920), (1440, 2560)]
+    assert [find_scales("balanced", size).side for size in sizes] == [1, 1, 1, 2, 2, 2, 2, 4]
+    assert [find_scales("fast", size).side for size in sizes] == [2, 2, 2, 2, 2, 4, 4, 4]
+    assert [find_scales("best", size) for size in sizes[:2]] == [(True, 1), (True, 2)]
 
 
 @needs_compiler
@@ -144,12 +159,20 @@ def test_a_square_may_learn_if_all_of_it_may():
     np.testing.assert_array_equal(reduce_mask(mask, 2), [[0, 255, 255], [255, 255, 0]])
 
 
+def enlarged(small, size, side, frame=None, reduced=None, gain=-1.0):
+    """The mask of a reduced frame at the size of the frame, which is plain unless it is given."""
+    frame = np.zeros(size, np.uint8) if frame is None else frame
+    reduced = np.zeros(small.shape, np.uint8) if reduced is None else reduced
+    large = np.empty(size, np.uint8)
+    enlarge_mask(small, large, side, 2, make_pictures(frame, reduced, gain))
+    return large
+
+
 def test_outlines_run_between_pixels_and_shadows_stay():
     small = np.zeros((4, 4), np.uint8)
     small[1:3, 1:3] = 255
     small[3] = 127
-    large = np.empty((8, 8), np.uint8)
-    enlarge_mask(small, large, 2, 1)
+    large = enlarged(small, (8, 8), 2)
     assert set(np.unique(large)) == {0, 127, 255}
     assert (large[2:6, 3:5] == 255).all()
     assert (large[7] == 127).all()
@@ -160,20 +183,49 @@ def test_outlines_run_between_pixels_and_shadows_stay():
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(("size", "side"), [((5, 9), 2), ((4, 3), 2), ((33, 70), 4), ((1, 1), 4), ((7, 5), 8)])
-@pytest.mark.parametrize("missing", [0, 1])
-def test_an_enlarged_mask_is_foreground_where_the_mean_of_pixels_around_is_a_half(size, side, missing):
-    small = np.random.default_rng(0).choice(np.array([0, 127, 255], np.uint8), size, p=[0.3, 0.2, 0.5])
-    height, width = (max(length * side - missing, 1) for length in size)
+@pytest.mark.parametrize("side", [2, 4])
+def test_outlines_follow_the_edges_of_the_frame(side):
+    frame = np.full((10 * side, 12 * side, 3), 90, np.uint8)
+    thing = (slice(2 * side + 1, 7 * side - 1), slice(3 * side - 1, 8 * side + 1))  # not where the squares end
+    frame[thing] = 200
+    reduced = reduce_frame(frame, side)
+    large = enlarged(np.where(reduced[..., 0] > 145, np.uint8(255), 0), frame.shape[:2], side, frame, reduced, -1e-3)
+    expected = np.zeros_like(large)
+    expected[thing] = 255
+    wrong = {2: 4, 4: 20}[side]  # pixels, at the corners; an outline along the squares would have many times as many
+    assert np.count_nonzero(large != expected) <= wrong
 
-    def weights(length, count):
-        # Middles of large pixels among those of small ones; between two, the nearer one weighs more.
-        places = np.clip((np.arange(length) + 0.5) / side - 0.5, 0, count - 1)
-        return np.maximum(0, 1 - np.abs(places[:, None] - np.arange(count)))
 
-    mean = weights(height, size[0]) @ (small == 255) @ weights(width, size[1]).T
-    covered = small.repeat(side, 0).repeat(side, 1)[:height, :width]
-    expected = np.where(mean >= 0.5, 255, np.where(covered == 127, 127, 0))
-    large = np.empty((height, width), np.uint8)
-    enlarge_mask(small, large, side, 2)
-    np.testing.assert_array_equal(large, expected)
+@pytest.mark.compiled
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize(("size", "side"), [((5, 9), 2), ((4, 3), 2), ((9, 21), 4), ((1, 1), 4), ((3, 5), 8)])
+def test_pixels_between_four_of_the_mask_take_the_value_of_the_most_similar(size, side, channels, dtype):
+    random = np.random.default_rng(1)
+    small = random.choice(np.array([0, 127, 255], np.uint8), size, p=[0.4, 0.2, 0.4])
+    height, width = (length * side - 1 for length in size)
+    white, shape = WHITE[dtype], (channels,) if channels == 3 else ()
+    frame = (random.random((height, width, *shape)) * white).astype(dtype)
+    reduced = (random.random((*size, *shape)) * white).astype(dtype)
+    gain = -3.0 / white**2
+
+    def places(length, count):
+        """Weights (length, count) of small pixels in large ones: linear between two middles."""
+        middles = np.clip((np.arange(length) + 0.5) / side - 0.5, 0, count - 1)
+        return np.maximum(0, 1 - np.abs(middles[:, None] - np.arange(count)))
+
+    near = places(height, size[0])[:, None, :, None] * places(width, size[1])[None, :, None, :]
+    distances = frame.astype(float)[:, :, None, None] - reduced.astype(float)[None, None]
+    squares = (distances.reshape(*near.shape, -1) ** 2).sum(-1)
+    weights = near * np.exp2(squares * gain)
+    inside, shaded, outside = ((weights * (small == value)).sum((2, 3)) for value in (255, 127, 0))
+    expected = np.where(inside >= shaded + outside, 255, np.where(shaded > outside, 127, 0))
+    clear = np.abs(inside - shaded - outside) > 1e-4 * weights.sum((2, 3))  # no tie but for rounding
+    clear &= (expected == 255) | (np.abs(shaded - outside) > 1e-4 * weights.sum((2, 3)))
+    assert clear.mean() > 0.95
+    large = enlarged(small, (height, width), side, frame, reduced, gain)
+    np.testing.assert_array_equal(large[clear], expected[clear])
+    every = np.zeros((2 * height, 2 * width), np.uint8)  # a mask whose pixels lie apart
+    enlarge_mask(small, every[::2, ::2], side, 1, make_pictures(frame, reduced, gain))
+    np.testing.assert_array_equal(every[::2, ::2], large)
+    assert not every[1::2].any()
