@@ -28,7 +28,7 @@ from bgsub.detectors.adaptive._jit.dynamics import (
     show_faint,
     vote_on_faint,
 )
-from bgsub.detectors.adaptive._jit.outlines.details import add_details
+from bgsub.detectors.adaptive._jit.outlines.details import add_details, mark_beside
 from bgsub.detectors.adaptive._jit.outlines.trimming import Trust, vote_and_trim
 from bgsub.detectors.adaptive._jit.regions import finish
 from bgsub.frames import Mask
@@ -89,6 +89,7 @@ class Sides(NamedTuple):
     small: int
 
 
+@functools.cache
 def scaled_sides(pixels: int, size: tuple[int, int]) -> Sides:
     """Return the sides for frames of (height, width), the largest of which is given for 320x240.
 
@@ -141,13 +142,6 @@ def _make_squares(sides: Sides) -> Squares:
     return Squares(*(make_square(side) for side in sides))
 
 
-@functools.cache
-def _make_reach(large: int) -> NDArray[np.uint8]:
-    """Return the cells within half of a large square."""
-    side = 2 * -(-(large // 2) // CELL) + 1
-    return np.ones((side, side), np.uint8)
-
-
 def find_details(
     final: Mask,
     occupied_rows: NDArray[np.uint8],
@@ -171,8 +165,8 @@ def find_details(
     and `detailed_rows` becomes so for the other, `cells` are those of `clean`, `static` is the grid that `find_static`
     writes.
     """
-    beside_large = cv2.dilate(cells & IN_LARGE, _make_reach(sides.large))
-    where = np.minimum(static, beside_large)  # which is 0, or more than any value of the other
+    where = np.empty_like(static)
+    mark_beside(cells, -(-(sides.large // 2) // CELL), static, where)
     size = (static.shape[0], final.shape[1] * CELL)
     written = detailed, detailed_rows
     run_bands(add_details, size, threads, raw, final, occupied_rows, where, sides.small // 2, *written, pieces=1)

@@ -173,6 +173,9 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
             inner._scalars["frames"] = 0
             inner._start_pixels(small)
             inner._shape, inner._dtype = small.shape, small.dtype
+            # Names in the inner detector, and in this one.
+            self._inner_arrays = [(name, _INNER + name) for name in inner._arrays]
+            self._inner_scalars = [(name, _INNER + name) for name in inner._scalars]
             self._keep_inner(inner)
             if scales.whole:
                 self._arrays["moving"] = np.zeros(small.shape[:2], np.uint8)
@@ -204,8 +207,10 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
 
     def _keep_inner(self, inner: "AdaptiveModel") -> None:
         """Make the state of the inner detector a part of this one's; steps exchange its arrays."""
-        self._arrays |= {_INNER + name: array for name, array in inner._arrays.items()}
-        self._scalars |= {_INNER + name: value for name, value in inner._scalars.items()}
+        for name, kept in self._inner_arrays:
+            self._arrays[kept] = inner._arrays[name]
+        for name, kept in self._inner_scalars:
+            self._scalars[kept] = inner._scalars[name]
 
     def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         scales = find_scales(self._parameters["quality"], (frame.shape[0], frame.shape[1]))
@@ -241,8 +246,8 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         small_score = None if score is None else np.empty(small.shape[:2], np.float32)
         if learning is not None and learning.where is not None:
             learning = Learning(learning.rate, reduce_mask(learning.where, side))
-        for name in inner._scalars:  # a model that was loaded has others
-            inner._scalars[name] = self._scalars[_INNER + name]
+        for name, kept in self._inner_scalars:  # a model that was loaded has others
+            inner._scalars[name] = self._scalars[kept]
         inner._parameters = self._inner_parameters(side)
         inner._roi = None if self._roi is None else reduce_mask(self._roi, side)
         whole = "colours" in self._arrays

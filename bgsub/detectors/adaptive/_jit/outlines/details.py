@@ -1,14 +1,51 @@
 """Thin details of the final mask, such as limbs and masts."""
 
+from typing import Any
+
 import numpy as np
 
-from bgsub._jit.majority import CELL
-from bgsub._numba import banded, inlined, part
+from bgsub._jit.majority import CELL, IN_LARGE
+from bgsub._numba import banded, compiled, inlined, part
 
-__all__ = ["add_details"]
+__all__ = ["add_details", "mark_beside"]
 
 _FULL = np.uint32(0xFFFFFFFF)
 _MOST = np.uint8(5)  # of the nine pixels in a square of three
+
+
+@compiled
+def mark_beside(cells: Any, reach: Any, static: Any, where: Any) -> None:
+    """Write a grid where cells near those of large squares keep what they have, and others have 0.
+
+    Parameters
+    ----------
+    cells : (h, w) u1
+        Bits of the votes: IN_LARGE where a large square has a majority.
+    reach : int
+        How many rows and columns they may be away.
+    static : (h, w) u1
+    where : (h, w) u1
+        Written: `static` in a square of 2 * reach + 1 cells around such a one, else 0.
+    """
+    height, width = cells.shape
+    line = np.zeros(width + 2 * reach, np.uint8)
+    middle = line[reach : reach + width]
+    for y in range(height):
+        middle[:] = np.uint8(0)
+        for row in range(max(y - reach, 0), min(y + reach + 1, height)):
+            _add_bits(cells[row], middle)
+        out, kept = where[y], static[y]
+        out[:] = np.uint8(0)
+        for shift in range(2 * reach + 1):
+            _add_bits(line[shift:], out)
+        for x in range(width):
+            out[x] = kept[x] if out[x] & IN_LARGE != 0 else np.uint8(0)
+
+
+@inlined
+def _add_bits(row, bits):
+    for x in range(bits.shape[0]):
+        bits[x] |= row[x]
 
 
 @inlined
