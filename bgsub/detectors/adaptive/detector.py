@@ -24,10 +24,11 @@ from bgsub.detectors.adaptive.final_mask import (
     scaled_sides,
 )
 from bgsub.detectors.adaptive.forgetting import Forgetter
-from bgsub.detectors.adaptive.model import FULL, TAU
+from bgsub.detectors.adaptive.model import TAU
 from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
 from bgsub.detectors.adaptive.shadows import count_colours, find_kinds, mark_shadows
 from bgsub.detectors.adaptive.stages import DETAILS, FAINT, GAPS, MAJORITY, SQUARES, STAGES
+from bgsub.detectors.adaptive.state import FULL
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH
 from bgsub.detectors.learning import Learning
 from bgsub.detectors.parameters import param
@@ -192,7 +193,7 @@ class Adaptive(Forgetter):
             self._do_step(frame, mask, score, learning)
 
     def _do_step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
-        self._sides = scaled_sides(self._parameters["smoothing"], self._size)
+        self._sides = scaled_sides(self._parameters["smoothing"], self._size, self._reduced)
         frames, where = self._scalars["frames"], None if learning is None else learning.where
         measures, due = learning is not None and frames > 0, frames % _EXPOSURE_INTERVAL == 0
         if measures and due:

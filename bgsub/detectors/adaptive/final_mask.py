@@ -57,6 +57,7 @@ Outlines = Sequence[NDArray[Any]]
 # enlarged, because larger frames also show smaller things.
 _REFERENCE_PX, _GROWTH = 320 * 240, 0.35
 _SMALL_PX = 5  # side of the majority where the background is static, for 320x240,
+_REDUCED_SMALL_PX = 3  # which in frames that were reduced, whose noise is less, covers what 6 pixels did,
 _MIDDLE_PX = 7  # and where it is too restless for that, but not for this one
 _ONSETS = 0.002  # least mean cost per frame and cell of small squares that vote alone, which makes them false alarms:
 _AGAIN = 2.5  # onsets that such squares may have had in a cell or beside it, of those that are remembered
@@ -87,19 +88,26 @@ class Sides(NamedTuple):
     large: int
     middle: int
     small: int
+    onsets: float = _ONSETS
+    """Least mean cost per frame and cell of small squares that makes them false alarms."""
 
 
-@functools.cache
-def scaled_sides(pixels: int, size: tuple[int, int]) -> Sides:
+def scaled_sides(pixels: int, size: tuple[int, int], reduced: bool = False) -> Sides:
     """Return the sides for frames of (height, width), the largest of which is given for 320x240.
+
+    In `reduced` frames, of means of squares of pixels, small squares are smaller. There are more of them, so they may
+    raise fewer false alarms, in proportion to the side.
 
     Examples
     --------
     >>> scaled_sides(15, (240, 320))
-    Sides(large=15, middle=7, small=5)
+    Sides(large=15, middle=7, small=5, onsets=0.002)
+    >>> scaled_sides(15, (240, 320), reduced=True)
+    Sides(large=15, middle=7, small=3, onsets=0.0012)
     """
-    large = scaled_side(pixels, size)
-    return Sides(large, min(scaled_side(_MIDDLE_PX, size), large), min(scaled_side(_SMALL_PX, size), large))
+    large, small = scaled_side(pixels, size), _REDUCED_SMALL_PX if reduced else _SMALL_PX
+    middle, onsets = min(scaled_side(_MIDDLE_PX, size), large), _ONSETS * (small / _SMALL_PX)
+    return Sides(large, middle, min(scaled_side(small, size), large), onsets)
 
 
 def reduced_side(pixels: int, factor: int) -> int:
@@ -139,7 +147,7 @@ def clean(
 
 @functools.cache
 def _make_squares(sides: Sides) -> Squares:
-    return Squares(*(make_square(side) for side in sides))
+    return Squares(make_square(sides.large), make_square(sides.middle), make_square(sides.small))
 
 
 def find_details(
@@ -278,4 +286,4 @@ def find_static(
         most = np.float32((1 + _STATIC) * max(one, float(np.partition(levels, calm, None)[calm])))
         few = np.where(levels >= most, np.float32(_ONSETS * age / _YOUNG), few)
     static[:] = np.where(mean(middle) < few * np.float32((sides.small / sides.middle) ** 2), IN_MIDDLE, np.uint8(0))
-    static[mean(small) < few] = IN_SMALL
+    static[mean(small) < few * np.float32(sides.onsets / _ONSETS)] = IN_SMALL

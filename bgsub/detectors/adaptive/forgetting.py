@@ -14,9 +14,9 @@ from bgsub.detectors.adaptive.camera.shaking import ShakeFollower
 from bgsub.detectors.adaptive.final_mask import find_outlines, scaled_side
 from bgsub.detectors.adaptive.ghosts import Learned, Turnover, average_around, count_turnover, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
-from bgsub.detectors.adaptive.model import FULL
 from bgsub.detectors.adaptive.reduced import reduce_frame, square_side
 from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT
+from bgsub.detectors.adaptive.state import FULL
 from bgsub.frames import Mask
 from bgsub.stages import Stage
 
