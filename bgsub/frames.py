@@ -143,7 +143,12 @@ def as_array(image: object, name: str) -> NDArray[Any]:
             raise ValueError(f"{name} must be a numpy array, or have __dlpack__ or __array__, got {kind.__name__}")
     except (BufferError, RuntimeError, TypeError) as error:
         raise ValueError(f"{name} cannot be read as an array: {error}") from error
-    return array if array.flags.writeable else array.copy()  # code is compiled for arrays that can be written to
+    return _as_compiled(array)
+
+
+def _as_compiled(array: NDArray[Any]) -> NDArray[Any]:
+    """Copy a read-only array, as `np.frombuffer` makes: code for such ones would be compiled first, for seconds."""
+    return array if array.flags.writeable else array.copy()
 
 
 def check_frame(frame: object, name: str = "frame") -> Frame:
@@ -177,7 +182,7 @@ def check_frame(frame: object, name: str = "frame") -> Frame:
         raise ValueError(f"{name} must have shape (H, W) or (H, W, 3 or 4) with at least one pixel, got {frame.shape}")
     if frame.dtype == np.float32 and not np.isfinite(frame).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity in {np.sum(~np.isfinite(frame))} values")
-    return np.ascontiguousarray(frame)
+    return _as_compiled(np.ascontiguousarray(frame))
 
 
 def check_mask(mask: object, shape: tuple[int, int], name: str) -> Mask:

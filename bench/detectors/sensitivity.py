@@ -47,7 +47,6 @@ CONSTANTS: list[tuple[Any, str]] = [
     (shaking, "_FAR"),
     (forgetting, "_SHADE_S"),
     (final_mask, "_ONSETS"),
-    (final_mask, "_REDUCED_SMALL_PX"),
     (final_mask, "_AGAIN"),
     (final_mask, "_STAYS"),
     (final_mask, "_RECENT"),

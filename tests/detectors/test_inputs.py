@@ -81,6 +81,13 @@ def test_nothing_is_copied_where_it_need_not_be():
     assert check_frame(Wrapped(frame)).flags.writeable  # else everything would be compiled once more
 
 
+def test_a_read_only_array_is_copied_since_code_for_it_would_be_compiled_once_more():
+    received = np.frombuffer(bytes(range(48)), np.uint8).reshape(4, 4, 3)
+    frame = check_frame(received, "frame")
+    assert frame.flags.writeable
+    np.testing.assert_array_equal(frame, received)
+
+
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
