@@ -166,7 +166,7 @@ class Adaptive(Forgetter):
         "balanced",
         "whether frames are reduced before they are judged",
         note="`best` judges each pixel. `balanced` reduces frames of 640x360 or more by 2, of 2560x1440 or more by 4. "
-        "`fast` reduces twice as far, small frames too. Masks keep their size, with outlines along edges of the frame.",
+        "`fast` reduces all by 2, from 1280x720 on by 4. Masks keep their size; outlines follow edges of the frame.",
         shapes_state=True,
     )
     raw: bool = param(
