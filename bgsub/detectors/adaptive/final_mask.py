@@ -88,26 +88,25 @@ class Sides(NamedTuple):
     large: int
     middle: int
     small: int
-    onsets: float = _ONSETS
-    """Least mean cost per frame and cell of small squares that makes them false alarms."""
+    ordinary: int
+    """Side of small ones in frames of this size that were not reduced."""
 
 
 def scaled_sides(pixels: int, size: tuple[int, int], reduced: bool = False) -> Sides:
     """Return the sides for frames of (height, width), the largest of which is given for 320x240.
 
-    In `reduced` frames, of means of squares of pixels, small squares are smaller. There are more of them, so they may
-    raise fewer false alarms, in proportion to the side.
+    In `reduced` frames, of means of squares of pixels, small squares are smaller.
 
     Examples
     --------
     >>> scaled_sides(15, (240, 320))
-    Sides(large=15, middle=7, small=5, onsets=0.002)
+    Sides(large=15, middle=7, small=5, ordinary=5)
     >>> scaled_sides(15, (240, 320), reduced=True)
-    Sides(large=15, middle=7, small=3, onsets=0.0012)
+    Sides(large=15, middle=7, small=3, ordinary=5)
     """
-    large, small = scaled_side(pixels, size), _REDUCED_SMALL_PX if reduced else _SMALL_PX
-    middle, onsets = min(scaled_side(_MIDDLE_PX, size), large), _ONSETS * (small / _SMALL_PX)
-    return Sides(large, middle, min(scaled_side(small, size), large), onsets)
+    large = scaled_side(pixels, size)
+    most = (_MIDDLE_PX, _REDUCED_SMALL_PX if reduced else _SMALL_PX, _SMALL_PX)
+    return Sides(large, *(min(scaled_side(side, size), large) for side in most))
 
 
 def reduced_side(pixels: int, factor: int) -> int:
@@ -264,8 +263,9 @@ def find_static(
     An onset is a cell where a smaller square begins to have a majority while no large one has one nearby and no such
     one had one a moment ago. Leaves and waves make many in the same place; people who pass begin once. Waves that
     travel make few, too, but are always there. A false alarm in a middle square costs as many times more than one in a
-    small square as its area is larger. A young model has not seen enough of them: where widths and blink rates are not
-    about as low as in the calmest third of the frame, it wants the fewer, the younger it is.
+    small square as its area is larger. Of the small ones in reduced frames there are more: they may raise fewer, in
+    proportion to the side. A young model has not seen enough of them: where widths and blink rates are not about as low
+    as in the calmest third of the frame, it wants the fewer, the younger it is.
     """
     reach = (_REACH * sides.large // CELL) | 1
 
@@ -285,5 +285,5 @@ def find_static(
         calm = int(_CALM * (levels.size - 1))  # a third of all are less; a quantile between two takes longer
         most = np.float32((1 + _STATIC) * max(one, float(np.partition(levels, calm, None)[calm])))
         few = np.where(levels >= most, np.float32(_ONSETS * age / _YOUNG), few)
-    static[:] = np.where(mean(middle) < few * np.float32((sides.small / sides.middle) ** 2), IN_MIDDLE, np.uint8(0))
-    static[mean(small) < few * np.float32(sides.onsets / _ONSETS)] = IN_SMALL
+    static[:] = np.where(mean(middle) < few * np.float32((sides.ordinary / sides.middle) ** 2), IN_MIDDLE, np.uint8(0))
+    static[mean(small) < few * np.float32(sides.small / sides.ordinary)] = IN_SMALL

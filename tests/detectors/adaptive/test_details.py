@@ -40,7 +40,7 @@ def test_details_are_most_of_a_square_of_three_beside_what_was_found(size, fine)
     static = np.where(generator.random(make_static(size).shape) < 0.7, np.uint8(255), np.uint8(0))
     cells = np.where(generator.random(static.shape) < 0.1, IN_LARGE, IN_SMALL)
     cells[:, static.shape[1] // 2 :] = IN_SMALL
-    cells[0, 0], sides = IN_LARGE, Sides(15, 7, fine)
+    cells[0, 0], sides = IN_LARGE, Sides(15, 7, fine, fine)
     before = final.copy()
     for threads in (1, 2):
         detailed, rows = np.full(size, 7, np.uint8), np.full(size[0], 7, np.uint8)
@@ -57,7 +57,7 @@ def test_nothing_has_no_details():
     detailed, rows = np.full_like(empty, 7), np.zeros(24, np.uint8)
     static, raw = make_static((24, 32)), np.full_like(empty, 255)
     cells = np.full_like(static, IN_LARGE)
-    find_details(empty, rows, raw, cells, static, Sides(15, 7, 5), 1, detailed, np.empty(24, np.uint8))
+    find_details(empty, rows, raw, cells, static, Sides(15, 7, 5, 5), 1, detailed, np.empty(24, np.uint8))
     assert not detailed.any()
 
 

@@ -22,7 +22,7 @@ def cleaned(raw, static=None):
     static = make_static(size) if static is None else static
     final, rows = np.empty_like(raw), np.empty(size[0], np.uint8)
     smaller = np.empty((2, *size), np.uint8)
-    clean(raw, static, Sides(15, 7, 5), False, 1, final, rows, np.empty_like(static), smaller, np.empty_like(raw))
+    clean(raw, static, Sides(15, 7, 5, 5), False, 1, final, rows, np.empty_like(static), smaller, np.empty_like(raw))
     return final
 
 
@@ -88,7 +88,7 @@ def static_at(age, wild_rows, rate):
     rates = np.full((3, *static.shape), rate, np.float32)
     rates[1] = 1.0
     dynamics = Dynamics(factors, np.full(SIZE, LOWEST_BLINK_RATE, np.uint16), rates)
-    find_static(dynamics, age, Sides(3, 3, 3), 1, static, np.empty_like(static))
+    find_static(dynamics, age, Sides(3, 3, 3, 3), 1, static, np.empty_like(static))
     return static
 
 
@@ -103,7 +103,7 @@ def static_after(pictures, votes=IN_SMALL):
             cells[y // CELL : y // CELL + 2, x // CELL : x // CELL + 2] = votes
         follow_onsets(cells, recent, rates, age)
     dynamics = Dynamics(calm + int(FACTOR_ONE), calm + int(LOWEST_BLINK_RATE), rates)
-    find_static(dynamics, 400, Sides(15, 7, 5), 1, static, np.empty_like(static))
+    find_static(dynamics, 400, Sides(15, 7, 5, 5), 1, static, np.empty_like(static))
     return static[20]
 
 
@@ -138,7 +138,7 @@ def test_a_false_alarm_costs_more_in_a_middle_square_as_its_area_is_larger(small
     static, calm = make_static(SIZE), np.zeros(SIZE, np.uint16)
     faint_static = np.full_like(static, 7)
     rates = np.stack([np.full(static.shape, rate, np.float32) for rate in (small, middle, faint)])
-    find_static(Dynamics(calm, calm, rates), 400, Sides(15, 7, 5), 1, static, faint_static)
+    find_static(Dynamics(calm, calm, rates), 400, Sides(15, 7, 5, 5), 1, static, faint_static)
     assert (static == counting).all()
     assert (faint_static == (faint < 0.002)).all()
 
