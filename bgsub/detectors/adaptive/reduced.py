@@ -97,11 +97,11 @@ def find_scales(quality: str, size: tuple[int, int]) -> Scales:
     >>> find_scales("best", (480, 640))
     Scales(whole=True, side=2)
     """
-    length = math.sqrt(size[0] * size[1])
+    pixels = size[0] * size[1]
     if quality == "best":
-        return Scales(True, 2 if length**2 >= _BOTH_PX else 1)
+        return Scales(True, 2 if pixels >= _BOTH_PX else 1)
     side, least = (2, _SQUARED_SIDES / 2) if quality == "fast" else (1, _SQUARED_SIDES)
-    while length >= (2 * side) ** 2 * least:
+    while math.sqrt(pixels) >= (2 * side) ** 2 * least:
         side *= 2
     return Scales(side == 1, side)
 

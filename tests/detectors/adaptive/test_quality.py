@@ -78,6 +78,23 @@ def test_frames_of_moderate_size_are_reduced_by_fast_alone():
 
 
 @needs_compiler
+def test_things_of_five_pixels_are_found_in_frames_that_are_reduced():
+    model, wall = Adaptive(), np.random.default_rng(0).integers(60, 140, (360, 640, 3))
+    random = np.random.default_rng(1)
+    for t in range(150):
+        frame = np.clip(wall + random.normal(0, 2, wall.shape), 0, 255).astype(np.uint8)
+        thing = (slice(170, 175), slice(3 * t + 60, 3 * t + 65))
+        if t >= 100:
+            frame[thing] = 250
+        mask = model.apply(frame)
+        if t >= 110:
+            assert (mask[thing] == 255).mean() > 0.5
+            mask[thing] = 0
+            assert np.count_nonzero(mask) <= 25
+    assert model.memory_bytes < 640 * 360 * 20
+
+
+@needs_compiler
 def test_parameters_change_on_the_way_but_not_the_quality():
     model, changed = Adaptive(quality="fast"), Adaptive(quality="fast")
     for t, frame in enumerate(film(30, (120, 160))):

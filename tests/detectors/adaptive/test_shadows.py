@@ -392,6 +392,18 @@ def test_cast_shadows_are_background_unless_asked_for(parameters, value):
     assert (mask[shadow] == value).mean() > 0.85
 
 
+@needs_compiler
+@pytest.mark.parametrize(("factor", "value"), [(0.42, 127), (0.28, 255)])
+def test_what_is_darker_than_a_third_of_the_background_is_no_shadow(factor, value):
+    model = create("adaptive", detect_shadows=True)
+    for t in range(40):
+        model.apply(filmed(smooth_street(), t))
+    frame, thing, shadow = shaded_street(factor)
+    mask = model.apply(frame)
+    assert (mask[thing] == 255).mean() > 0.95
+    assert (mask[shadow] == value).mean() > 0.85
+
+
 @pytest.mark.parametrize("place", [np.s_[20:40, :20], np.s_[20:40, 60:], np.s_[:20, 30:50], np.s_[40:, 30:50]])
 def test_a_mild_shade_alone_is_cast_from_outside_the_frame_and_a_dark_one_is_an_object(place):
     learned = np.full((60, 80, 3), 200.0)

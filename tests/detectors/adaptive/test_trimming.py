@@ -8,7 +8,15 @@ from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.outlines.trimming import COUNTS, Trust, count_inside, trim
-from bgsub.detectors.adaptive.final_mask import Dynamics, Sides, clean, find_static, follow_onsets, make_static
+from bgsub.detectors.adaptive.final_mask import (
+    Dynamics,
+    Sides,
+    clean,
+    find_static,
+    follow_onsets,
+    make_static,
+    scaled_sides,
+)
 from bgsub.postprocess import median
 
 pytestmark = pytest.mark.compiled
@@ -141,6 +149,17 @@ def test_a_false_alarm_costs_more_in_a_middle_square_as_its_area_is_larger(small
     find_static(Dynamics(calm, calm, rates), 400, Sides(15, 7, 5, 5), 1, static, faint_static)
     assert (static == counting).all()
     assert (faint_static == (faint < 0.002)).all()
+
+
+@pytest.mark.parametrize(("small", "middle", "counting"), [(0.0011, 0, IN_SMALL), (0.0013, 0.001, IN_MIDDLE)])
+def test_smaller_squares_in_reduced_frames_may_raise_fewer_false_alarms_and_middle_ones_as_many(
+    small, middle, counting
+):
+    static, calm = make_static(SIZE), np.zeros(SIZE, np.uint16)
+    rates = np.stack([np.full(static.shape, rate, np.float32) for rate in (small, middle, 0)])
+    sides = scaled_sides(15, (240, 320), reduced=True)
+    find_static(Dynamics(calm, calm, rates), 400, sides, 1, static, np.empty_like(static))
+    assert (static == counting).all()
 
 
 @pytest.mark.parametrize("size", [(1, 1), (7, 5), (18, 27)])
