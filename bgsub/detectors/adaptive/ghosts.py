@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.regions import compare_edges, count_changes
+from bgsub.detectors.adaptive._jit.outlines.edges import compare_edges
+from bgsub.detectors.adaptive._jit.regions import count_changes
 from bgsub.detectors.adaptive._jit.watershed import BINS, Region, compare_part, split
 from bgsub.detectors.adaptive.final_mask import Outlines, find_outlines
 from bgsub.frames import Mask

@@ -91,6 +91,16 @@ def test_ghosts_are_known_by_their_outline():
     assert find_ghosts(np.zeros_like(mask), [], flat, young(bright, mask), 255.0, 20) is None
 
 
+def test_a_ghost_as_bright_as_what_is_there_now_is_known_by_its_colour():
+    grey = np.full((3, 50, 60), 100, np.uint8)
+    green = grey.copy()
+    green[:, 15:35, 20:40] = np.array([90, 120, 90])[:, None, None]
+    mask = np.where(green[1] == 120, np.uint8(255), np.uint8(0))
+    now, learned = grey.reshape(3, -1), green.reshape(3, -1)
+    assert (find_ghosts(mask, find_outlines(mask), now, young(learned, mask), 255.0, 20) == mask).all()
+    assert find_ghosts(mask, find_outlines(mask), learned, young(now, mask), 255.0, 20) is None
+
+
 def test_a_region_that_has_just_come_is_a_ghost_only_if_its_outline_leaves_no_doubt():
     """Edges of the background outweigh those of the frame by two to one: somebody before a bright door, or a ghost."""
     learned, now = np.full((50, 60), 100, np.uint8), np.full((50, 60), 100, np.uint8)

@@ -7,7 +7,6 @@ from bgsub._jit.runs import find_runs
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.regions import (
     clear_regions,
-    compare_edges,
     count_changes,
     fill_holes,
     finish,
@@ -99,70 +98,6 @@ def test_changes_are_counted_in_occupied_rows():
     expected = (mask != 0).sum(), ((mask != 0) & (previous == 0)).sum()
     assert count_changes(mask, previous, mask.any(1).astype(np.uint8)) == expected
     assert count_changes(mask, previous, np.zeros(12, np.uint8)) == (0, 0)
-
-
-def plain_edges(planes, size, white):
-    """Return the mean of the edges at and around each pixel, in grey levels."""
-    image = planes[:, : size[0] * size[1]].astype(np.float64).mean(0).reshape(size) * 255 / white
-    found = np.hypot(*(cv2.Sobel(image, cv2.CV_64F, i, 1 - i, ksize=5) for i in range(2))) / 16
-    found[:2] = found[-2:] = found[:, :2] = found[:, -2:] = 0
-    wide = np.pad(found, 2)
-    return (found + wide[2:-2, :-4] + wide[2:-2, 4:] + wide[:-4, 2:-2] + wide[4:, 2:-2]) / 5
-
-
-def noise_planes(size, dtype, channels, white):
-    """Return a frame and a background, with planes a little longer than the frame."""
-    random = np.random.default_rng(0)
-    return [(white * random.random((channels, size[0] * size[1] + 5))).astype(dtype) for _ in range(2)]
-
-
-@pytest.mark.parametrize(
-    ("dtype", "channels", "white"), [(np.uint8, 3, 255), (np.uint8, 1, 255), (np.uint16, 3, 65535), (np.float32, 3, 1)]
-)
-def test_edges_along_an_outline_are_those_of_opencv(dtype, channels, white):
-    size = (17, 26)
-    places = np.argwhere(np.ones(size, bool))
-    points = places[np.random.default_rng(0).permutation(len(places))[: len(places) // 2], ::-1].astype(np.int32)
-    planes, unit = noise_planes(size, dtype, channels, white), np.float32(255 / white / channels)
-    expected = [plain_edges(image, size, white) for image in planes]
-    for some in (points, points[:1], points[points[:, 0] < 3]):
-        along, texture = np.full((2, len(some)), np.nan, np.float32), np.ones(2, np.float32)
-        compare_edges(some, np.zeros(size, np.uint8), *planes, unit, 6.0, along, texture)
-        for found, image in zip(along, expected, strict=True):
-            np.testing.assert_allclose(found, image[some[:, 1], some[:, 0]], rtol=1e-3, atol=1e-3)
-        assert not texture.any()  # nothing is inside
-
-
-@pytest.mark.parametrize("way", [1, -1])
-@pytest.mark.parametrize("count", [30, 90])
-@pytest.mark.parametrize("alike", [0.0, 0.5, -0.5, 1.0])
-def test_texture_is_what_both_sides_of_an_outline_have_as_by_plain_numpy(way, count, alike):
-    size, middle, radius, distance = (70, 90), np.array([12, 30]), 20, 8.0
-    columns, rows = np.meshgrid(np.arange(size[1]), np.arange(size[0]))
-    mask = np.where(np.hypot(columns - middle[0], rows - middle[1]) <= radius, np.uint8(255), np.uint8(0))
-    mask[:, 37:] = 255  # something else, where nothing is outside
-    turn = np.linspace(0, 2 * np.pi, count, endpoint=False)[::way]
-    points = np.rint(middle + radius * np.stack([np.cos(turn), np.sin(turn)], 1)).astype(np.int32)
-    frame, background = noise_planes(size, np.float32, 1, 1)
-    background = np.float32(abs(alike)) * (frame if alike > 0 else 1 - frame) + np.float32(1 - abs(alike)) * background
-    along = np.roll(points, -1, 0) - np.roll(points, 1, 0)
-    normals = way * np.stack([along[:, 1], -along[:, 0]], 1) / np.hypot(along[:, 0], along[:, 1])[:, None]
-    chosen = slice(None, None, 1 if count == 30 else 3)
-    sides = [np.rint(points + sign * distance * normals).astype(int)[chosen] for sign in (-1, 1)]
-    edges = np.array([plain_edges(image, size, 1) for image in (frame, background)])
-    measured = []
-    for side, value in zip(sides, (255, 0), strict=True):
-        x, y = side[((side >= 2) & (side < np.array(size)[::-1] - 2)).all(1)].T
-        there = mask[y, x] == value
-        assert 3 <= there.sum() < len(side)
-        measured.append(edges[:, y[there], x[there]])
-    inside, outside = measured
-    same = max(np.corrcoef(inside)[0, 1], 0)
-    expected = (1 - same**2) * 2 / (1 / inside.mean(1) + 1 / outside.mean(1))
-    found, texture = np.empty((2, len(points)), np.float32), np.empty(2, np.float32)
-    compare_edges(points, mask, frame, background, np.float32(255), distance, found, texture)
-    np.testing.assert_allclose(texture, expected, rtol=1e-3, atol=0.05)
-    assert (texture < 0.1).all() == (alike == 1)
 
 
 def test_what_lies_between_is_added_as_by_plain_numpy():
