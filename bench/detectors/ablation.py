@@ -60,15 +60,15 @@ class SearchesEvenly(adaptive.Adaptive):
         return bool(self._scalars["frames"] % longest == 0)
 
 
-def never_static(dynamics: Any, age: int, sides: Any, threads: int, static: Any, faint_static: Any) -> None:
+def never_static(dynamics: Any, age: int, sides: Any, threads: int, grids: Any) -> None:
     """Use the large square everywhere."""
-    static[:], faint_static[:] = 0, 0
+    grids.static[:], grids.faint_static[:] = 0, 0
 
 
-def small_or_large(dynamics: Any, age: int, sides: Any, threads: int, static: Any, faint_static: Any) -> None:
+def small_or_large(dynamics: Any, age: int, sides: Any, threads: int, grids: Any) -> None:
     """Use large squares where small ones do not count."""
-    final_mask.find_static(dynamics, age, sides, threads, static, faint_static)
-    static[static == IN_MIDDLE] = 0
+    final_mask.find_static(dynamics, age, sides, threads, grids)
+    grids.static[grids.static == IN_MIDDLE] = 0
 
 
 def no_details(final: Any, occupied_rows: Any, *others: Any) -> None:

@@ -35,7 +35,7 @@ __all__ = [
     "write",
 ]
 
-FORMAT = 4
+FORMAT = 5
 """Version of the file layout; a reader refuses every other."""
 
 _STATE = "state_"  # in front of the names of arrays that belong to the state

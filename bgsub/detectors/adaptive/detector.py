@@ -15,6 +15,7 @@ from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.final_mask import (
     Dynamics,
     Found,
+    Grids,
     add_faint,
     clean,
     find_details,
@@ -382,14 +383,12 @@ class Adaptive(Forgetter):
         arrays["previous_mask"], self._final = self._final, arrays["previous_mask"]
         self._occupied_rows, self._occupied_rows_before = self._occupied_rows_before, self._occupied_rows
         self._fade(1.0)
-        follow_onsets(self._cells, arrays["vote_cells"], arrays["onset_rates"], int(frames))
+        follow_onsets(self._cells, arrays["vote_cells"], arrays["onset_rates"], arrays["restless"], int(frames))
         if frames % _STATIC_INTERVAL == 0:
             factors, rates = (as_image(arrays[name], self._size) for name in ("width_factors", "blink_rates"))
-            dynamics = Dynamics(factors, rates, arrays["onset_rates"])
-            find_static(
-                dynamics, int(frames), self._sides, parameters["threads"], arrays["static"], arrays["faint_static"]
-            )
-            find_moving(
-                factors, scalars["base"] * FULL, square_side(self._size), _MOVING_SQUARES, arrays["moving_squares"]
-            )
+            least = scalars["base"] * FULL
+            grids = Grids(arrays["static"], arrays["faint_static"], arrays["restless"])
+            dynamics = Dynamics(factors, rates, arrays["onset_rates"], least)
+            find_static(dynamics, int(frames), self._sides, parameters["threads"], grids)
+            find_moving(factors, least, square_side(self._size), _MOVING_SQUARES, arrays["moving_squares"])
             arrays["square_ages"][arrays["moving_squares"] == 0] = 0

@@ -36,6 +36,7 @@ from bgsub.frames import Mask
 __all__ = [
     "Dynamics",
     "Found",
+    "Grids",
     "Outlines",
     "Sides",
     "add_faint",
@@ -63,12 +64,13 @@ _ONSETS = 0.002  # least mean cost per frame and cell of small squares that vote
 _AGAIN = 2.5  # onsets that such squares may have had in a cell or beside it, of those that are remembered
 
 _CLEAR = 0.9  # distance of raw foreground, as a share of the farthest, from which it is no part of what is faint
-_STAYS = 0.02  # of each frame, in units of the first,
+_STAYS = 0.02  # of each frame where the background is restless, in units of the first,
 _RECENT = 4  # with none in the cells around in so many frames before
 _ONSET_RATE = 1 / 250  # of the running mean in the long run,
 _ONSET_PRIOR = 25  # after as many frames without any
 _CALM = 1 / 3  # share of the frame that is taken to be calm while the model is young, where noise alone widens kernels
-_STATIC = 0.2  # by which the mean factor of the width may exceed the calm part's where small squares count then,
+_STATIC = 0.2  # by which the mean factor may exceed the calm part's where small squares count then, and from which it
+# is restless if it exceeds the least one by as much,
 _BLINK_WEIGHT = 0.3  # plus so much of the mean of v - 0.1, which shows at once what factors follow slowly
 _YOUNG = 300  # frames that a model is young: widths still grow, and few onsets were counted
 _REACH = 6  # side of the neighbourhood of these means, in sides of the majority
@@ -234,56 +236,72 @@ def make_static(size: tuple[int, int]) -> Mask:
 
 
 class Dynamics(NamedTuple):
-    """What shows where the background moves: images (H, W) of the state in its units, and two grids of cells."""
+    """What shows where the background moves: images (H, W) of the state in its units, and grids of cells."""
 
     factors: NDArray[np.uint16]
     blink_rates: NDArray[np.uint16]
     onset_rates: NDArray[np.float32]
     """(3, h, w): of small squares, of middle ones, and of small ones of faint pixels."""
+    least: float
+    """Least factor, in the unit of the others."""
+
+
+class Grids(NamedTuple):
+    """What `find_static` writes: (h, w) grids of cells."""
+
+    static: Mask
+    """The bit of the smallest squares that count, because they seldom raise false alarms, or 0 if large ones do."""
+    faint_static: NDArray[np.uint8]
+    """1 where small squares of faint pixels do so more seldom still, else 0."""
+    restless: NDArray[np.uint8]
+    """How restless the background is, 255 for entirely: how far widths and blink rates around exceed the least ones."""
 
 
 def follow_onsets(
-    cells: NDArray[np.uint8], recent: NDArray[np.uint8], onset_rates: NDArray[np.float32], age: int
+    cells: NDArray[np.uint8],
+    recent: NDArray[np.uint8],
+    onset_rates: NDArray[np.float32],
+    restless: NDArray[np.uint8],
+    age: int,
 ) -> None:
     """Learn from the votes of a frame what false alarms smaller squares raise; `age` counts the frames before.
 
     `recent` and `onset_rates`, (3, h, w), are of small squares, of middle ones, and of small ones of faint pixels.
+    `restless` is of `Grids`.
     """
     rate = np.float32(max(_ONSET_RATE, 1 / (age + _ONSET_PRIOR)))
-    count_onsets(cells, recent, onset_rates, OnsetRule(rate, np.float32(_STAYS), np.uint8(_RECENT)))
+    count_onsets(cells, recent, onset_rates, restless, OnsetRule(rate, np.float32(_STAYS), np.uint8(_RECENT)))
 
 
-def find_static(
-    dynamics: Dynamics, age: int, sides: Sides, threads: int, static: Mask, faint_static: NDArray[np.uint8]
-) -> None:
-    """Write the bit of the smallest squares that count, because they seldom raise false alarms, or 0 if large ones do.
-
-    `faint_static` becomes 1 where small squares of faint pixels do so more seldom still, else 0.
+def find_static(dynamics: Dynamics, age: int, sides: Sides, threads: int, grids: Grids) -> None:
+    """Find where smaller squares seldom raise false alarms, so that they count.
 
     An onset is a cell where a smaller square begins to have a majority while no large one has one nearby and no such
     one had one a moment ago. Leaves and waves make many in the same place; people who pass begin once. Waves that
-    travel make few, too, but are always there. A false alarm in a middle square costs as many times more than one in a
-    small square as its area is larger. Of the small ones in reduced frames there are more: they may raise fewer, in
-    proportion to the side. A young model has not seen enough of them: where widths and blink rates are not about as low
-    as in the calmest third of the frame, it wants the fewer, the younger it is.
+    travel make few, too, but are always there. They widen kernels as well, as far things on a busy road do not, so that
+    being there costs as much as the background is restless. A false alarm in a middle square costs as many times more
+    than one in a small square as its area is larger. Of the small ones in reduced frames there are more: they may raise
+    fewer, in proportion to the side. A young model has not seen enough of them: where widths and blink rates are not
+    about as low as in the calmest third of the frame, it wants the fewer, the younger it is.
     """
-    reach = (_REACH * sides.large // CELL) | 1
+    reach, size = (_REACH * sides.large // CELL) | 1, grids.static.shape
 
     def mean(grid: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.asarray(cv2.boxFilter(grid, -1, (reach, reach)), np.float32).reshape(static.shape)
+        return np.asarray(cv2.boxFilter(grid, -1, (reach, reach)), np.float32).reshape(size)
 
     small, middle, faint = dynamics.onset_rates
-    faint_static[:] = mean(faint) < _ONSETS
+    weight, widths = round(_BLINK_WEIGHT * float(BLINK_RATE_UNIT) * float(FACTOR_ONE)), np.empty(size, np.float32)
+    bands = (size[0], size[1] * CELL**2)
+    run_bands(average, bands, threads, dynamics.factors, dynamics.blink_rates, weight, widths)
+    levels = mean(widths) - np.float32(weight * int(LOWEST_BLINK_RATE))
+    beyond = (levels / np.float32(dynamics.least) - 1) * np.float32(255 / _STATIC)
+    grids.restless[:] = np.clip(np.rint(beyond), 0, 255)
     few: Any = np.float32(_ONSETS)  # a limit for all cells, or one for each
     if age < _YOUNG:
-        one = float(FACTOR_ONE)
-        weight = round(_BLINK_WEIGHT * float(BLINK_RATE_UNIT) * one)
-        widths = np.empty(static.shape, np.float32)
-        size = (static.shape[0], static.shape[1] * CELL**2)
-        run_bands(average, size, threads, dynamics.factors, dynamics.blink_rates, weight, widths)
-        levels = mean(widths) - np.float32(weight * int(LOWEST_BLINK_RATE))
         calm = int(_CALM * (levels.size - 1))  # a third of all are less; a quantile between two takes longer
-        most = np.float32((1 + _STATIC) * max(one, float(np.partition(levels, calm, None)[calm])))
-        few = np.where(levels >= most, np.float32(_ONSETS * age / _YOUNG), few)
-    static[:] = np.where(mean(middle) < few * np.float32((sides.ordinary / sides.middle) ** 2), IN_MIDDLE, np.uint8(0))
-    static[mean(small) < few * np.float32(sides.small / sides.ordinary)] = IN_SMALL
+        usual = max(float(FACTOR_ONE), float(np.partition(levels, calm, None)[calm]))
+        few = np.where(levels >= np.float32((1 + _STATIC) * usual), np.float32(_ONSETS * age / _YOUNG), few)
+    in_middle = mean(middle) < few * np.float32((sides.ordinary / sides.middle) ** 2)
+    grids.static[:] = np.where(in_middle, IN_MIDDLE, np.uint8(0))
+    grids.static[mean(small) < few * np.float32(sides.small / sides.ordinary)] = IN_SMALL
+    grids.faint_static[:] = mean(faint) < _ONSETS

@@ -66,6 +66,7 @@ SPANS = {
     "previous_mask": MASK,
     "static": Span(0, int(IN_MIDDLE), 1),
     "faint_static": BIT,
+    "restless": Span(0, 255, 1),
     "moving": MASK,
 }
 """Values that each array and number of a saved model may have; kernels rely on them."""
@@ -88,6 +89,7 @@ def make_arrays(size: tuple[int, int], channels: int, slots: int, dtype: np.dtyp
         "previous_mask": aligned_zeros(blocks, np.uint8),
         "static": static,
         "faint_static": np.zeros_like(static),
+        "restless": np.full_like(static, 255),
         "onset_rates": np.zeros((3, *static.shape), np.float32),
         "vote_cells": np.zeros((3, *static.shape), np.uint8),
     }

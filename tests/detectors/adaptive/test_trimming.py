@@ -6,10 +6,12 @@ import pytest
 from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
+from bgsub.detectors import create
 from bgsub.detectors.adaptive._jit.blocks import FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.outlines.trimming import COUNTS, Trust, count_inside, trim
 from bgsub.detectors.adaptive.final_mask import (
     Dynamics,
+    Grids,
     Sides,
     clean,
     find_static,
@@ -95,12 +97,17 @@ def static_at(age, wild_rows, rate):
     static = make_static(SIZE)
     rates = np.full((3, *static.shape), rate, np.float32)
     rates[1] = 1.0
-    dynamics = Dynamics(factors, np.full(SIZE, LOWEST_BLINK_RATE, np.uint16), rates)
-    find_static(dynamics, age, Sides(3, 3, 3, 3), 1, static, np.empty_like(static))
+    dynamics = Dynamics(factors, np.full(SIZE, LOWEST_BLINK_RATE, np.uint16), rates, float(FACTOR_ONE))
+    find_static(dynamics, age, Sides(3, 3, 3, 3), 1, grids_of(static))
     return static
 
 
-def static_after(pictures, votes=IN_SMALL):
+def grids_of(static):
+    """Return grids of which one is given."""
+    return Grids(static, np.full_like(static, 7), np.full_like(static, 7))
+
+
+def static_after(pictures, votes=IN_SMALL, restless=255):
     """Return which squares count in the middle row of cells, after masks that they found, of 8 pixels, at (x, y)."""
     cells, static = np.zeros((40, 60), np.uint8), np.full((40, 60), 7, np.uint8)
     recent, rates = np.zeros((3, *cells.shape), np.uint8), np.zeros((3, *cells.shape), np.float32)
@@ -109,9 +116,9 @@ def static_after(pictures, votes=IN_SMALL):
         cells[:] = 0
         for x, y in places:
             cells[y // CELL : y // CELL + 2, x // CELL : x // CELL + 2] = votes
-        follow_onsets(cells, recent, rates, age)
-    dynamics = Dynamics(calm + int(FACTOR_ONE), calm + int(LOWEST_BLINK_RATE), rates)
-    find_static(dynamics, 400, Sides(15, 7, 5, 5), 1, static, np.empty_like(static))
+        follow_onsets(cells, recent, rates, np.full(cells.shape, restless, np.uint8), age)
+    dynamics = Dynamics(calm + int(FACTOR_ONE), calm + int(LOWEST_BLINK_RATE), rates, float(FACTOR_ONE))
+    find_static(dynamics, 400, Sides(15, 7, 5, 5), 1, grids_of(static))
     return static[20]
 
 
@@ -138,17 +145,52 @@ def test_small_squares_do_not_count_where_waves_are_always_there():
     assert (static_after(waves, IN_SMALL | IN_MIDDLE) == 0).all()
 
 
+@needs_compiler
+def test_small_squares_count_where_things_are_always_there_before_a_calm_background():
+    traffic = [[((2 * age + 16 * n) % 240, y) for n in range(15) for y in (60, 80, 100)] for age in range(400)]
+    assert (static_after(traffic, restless=0) == IN_SMALL).all()
+
+
+@needs_compiler
+def test_far_traffic_that_never_ends_stays_in_the_mask():
+    """Cars of six pixels, one for every thirty pixels of two lanes; squares of five pixels round their corners off."""
+    model, seen = create("adaptive"), []
+    scene = np.random.default_rng(0).integers(80, 120, (120, 240, 3)).astype(np.uint8)
+    for t in range(600):
+        frame, truth = scene.copy(), np.zeros(scene.shape[:2], bool)
+        for lane, way in ((40, 1), (56, -1)) if t >= 40 else ():
+            for car in range(7):
+                x = (30 * car + way * 2 * t) % 234
+                frame[lane : lane + 6, x : x + 6], truth[lane : lane + 6, x : x + 6] = 230, True
+        mask = model.apply(frame) != 0
+        if t >= 300:
+            seen.append(mask[truth].mean())
+    assert np.mean(seen) > 0.65
+
+
+@pytest.mark.parametrize("age", [10, 1000])
+@pytest.mark.parametrize(("factor", "blinks", "expected"), [(1, 0, 0), (1.05, 0, 0.25), (1, 4, 0.15), (2, 0, 1)])
+def test_the_background_is_restless_as_far_as_widths_and_blinks_exceed_the_least_ones(age, factor, blinks, expected):
+    """Blink rates are in units of 1/40 and count .3; a fifth more than the least factor is restless."""
+    factors = np.full(SIZE, round(0.7 * factor * FACTOR_ONE), np.uint16)
+    rates = np.full(SIZE, int(LOWEST_BLINK_RATE) + blinks, np.uint16)
+    grids = grids_of(make_static(SIZE))
+    dynamics = Dynamics(factors, rates, np.zeros((3, *grids.static.shape), np.float32), 0.7 * float(FACTOR_ONE))
+    find_static(dynamics, age, Sides(15, 7, 5, 5), 1, grids)
+    np.testing.assert_allclose(grids.restless / 255, expected / (0.7 if blinks else 1), atol=5e-3)
+
+
 @pytest.mark.parametrize(
     ("small", "middle", "faint", "counting"),
     [(0.0015, 0.0015, 0.0015, IN_SMALL), (0.003, 0.0008, 0.003, IN_MIDDLE), (0.003, 0.0015, 0, 0)],
 )
 def test_a_false_alarm_costs_more_in_a_middle_square_as_its_area_is_larger(small, middle, faint, counting):
     static, calm = make_static(SIZE), np.zeros(SIZE, np.uint16)
-    faint_static = np.full_like(static, 7)
     rates = np.stack([np.full(static.shape, rate, np.float32) for rate in (small, middle, faint)])
-    find_static(Dynamics(calm, calm, rates), 400, Sides(15, 7, 5, 5), 1, static, faint_static)
+    grids = grids_of(static)
+    find_static(Dynamics(calm, calm, rates, 1.0), 400, Sides(15, 7, 5, 5), 1, grids)
     assert (static == counting).all()
-    assert (faint_static == (faint < 0.002)).all()
+    assert (grids.faint_static == (faint < 0.002)).all()
 
 
 @pytest.mark.parametrize(("small", "middle", "counting"), [(0.0011, 0, IN_SMALL), (0.0013, 0.001, IN_MIDDLE)])
@@ -158,7 +200,7 @@ def test_smaller_squares_in_reduced_frames_may_raise_fewer_false_alarms_and_midd
     static, calm = make_static(SIZE), np.zeros(SIZE, np.uint16)
     rates = np.stack([np.full(static.shape, rate, np.float32) for rate in (small, middle, 0)])
     sides = scaled_sides(15, (240, 320), reduced=True)
-    find_static(Dynamics(calm, calm, rates), 400, sides, 1, static, np.empty_like(static))
+    find_static(Dynamics(calm, calm, rates, 1.0), 400, sides, 1, grids_of(static))
     assert (static == counting).all()
 
 

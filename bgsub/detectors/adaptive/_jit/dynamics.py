@@ -7,6 +7,7 @@ import numpy as np
 from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL, median
 from bgsub._jit.runs import has_any
 from bgsub._numba import banded, compiled, in_bands, part
+from bgsub.detectors.adaptive._jit.blocks import BYTE
 
 __all__ = [
     "IN_FAINT",
@@ -31,17 +32,17 @@ class OnsetRule(NamedTuple):
     rate: Any
     """f4: of the running mean"""
     stays: Any
-    """f4: cost of a vote that is no onset"""
+    """f4: cost of a vote that is no onset, where the background is restless"""
     lasts: Any
     """u1: frames for which a vote is remembered"""
 
 
 @compiled
-def count_onsets(cells: Any, recent: Any, rates: Any, rule: Any) -> Any:
+def count_onsets(cells: Any, recent: Any, rates: Any, restless: Any, rule: Any) -> Any:
     """Update what smaller squares cost that vote where large ones do not: false alarms, or small things that pass.
 
     Where such squares begin to vote, with none that did lately in the cells around, this costs 1: things that move
-    into a cell come from another one. Each other frame costs `rule.stays`.
+    into a cell come from another one. Each other frame costs `rule.stays`, if the background is restless there.
 
     Parameters
     ----------
@@ -52,6 +53,8 @@ def count_onsets(cells: Any, recent: Any, rates: Any, rule: Any) -> Any:
         for each frame since then; updated.
     rates : (3, h, w) f4
         Running means of the cost of each per frame, written.
+    restless : (h, w) u1
+        How restless the background is, 255 for entirely.
     rule : OnsetRule
     """
     height, width = cells.shape
@@ -68,11 +71,11 @@ def count_onsets(cells: Any, recent: Any, rates: Any, rule: Any) -> Any:
             above_before, before, below_before = recent[kind, top], recent[kind, y], recent[kind, bottom]
             for x in range(width):
                 lately[x + 1] = above_before[x] | before[x] | below_before[x]
-            means, votes = rates[kind, y], _KINDS[kind]
+            means, votes, unrest = rates[kind, y], _KINDS[kind], restless[y]
             for x in range(width):
                 alone = ((here[x] & votes) != 0) & (beside[x] == 0)
                 begins = (lately[x] | lately[x + 1] | lately[x + 2]) == 0
-                cost = np.float32(1.0) if begins else rule.stays
+                cost = np.float32(1.0) if begins else rule.stays * (np.float32(unrest[x]) * BYTE)
                 means[x] += rule.rate * ((cost if alone else np.float32(0.0)) - means[x])
     for kind in range(recent.shape[0]):
         votes = _KINDS[kind]
