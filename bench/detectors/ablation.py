@@ -31,6 +31,7 @@ from bgsub.detectors.adaptive import (
     reduced,
     shadows,
 )
+from bgsub.detectors.adaptive._jit.outlines.edges import compare_edges
 from bgsub.detectors.adaptive.camera import follower, shaking
 from bgsub.detectors.adaptive.camera.offsets import Found
 from bgsub.detectors.adaptive.camera.shifts import STILL
@@ -69,6 +70,17 @@ def small_or_large(dynamics: Any, age: int, sides: Any, threads: int, grids: Any
     """Use large squares where small ones do not count."""
     final_mask.find_static(dynamics, age, sides, threads, grids)
     grids.static[grids.static == IN_MIDDLE] = 0
+
+
+def all_restless(cells: Any, recent: Any, onset_rates: Any, restless: Any, age: int) -> None:
+    """Let what is always there count as a false alarm everywhere."""
+    final_mask.follow_onsets(cells, recent, onset_rates, np.full_like(restless, 255), age)
+
+
+def compare_bright_edges(points: Any, mask: Any, frame: Any, background: Any, unit: Any, *others: Any) -> None:
+    """Compare edges of the mean of all channels."""
+    grey = (planes.astype(np.float32).sum(0, keepdims=True) for planes in (frame, background))
+    compare_edges(points, mask, *grey, unit, *others)
 
 
 def no_details(final: Any, occupied_rows: Any, *others: Any) -> None:
@@ -110,6 +122,7 @@ VARIANTS: list[Variant] = [
     ("no middle square", {(adaptive, "find_static"): small_or_large}, {}, _PLAIN),
     ("nothing faint", {(final_mask, "_AGAIN"): -1.0}, {}, _PLAIN),
     ("small square everywhere", {(final_mask, "_ONSETS"): _NEVER, (final_mask, "_YOUNG"): 0}, {}, _PLAIN),
+    ("the background is restless everywhere", {(adaptive, "follow_onsets"): all_restless}, {}, _PLAIN),
     ("small squares of 5 in reduced frames", {(final_mask, "_REDUCED_SMALL_PX"): 5}, {}, _PLAIN),
     ("large frames are not reduced", {(reduced, "_SQUARED_SIDES"): _NEVER}, {}, _PLAIN),
     ("small square where widths are low", {(final_mask, "_YOUNG"): _NEVER}, {}, _PLAIN),
@@ -125,6 +138,7 @@ VARIANTS: list[Variant] = [
     ("only whole regions can be ghosts", {(ghosts, "_ARC"): 2.0}, {}, _PLAIN),
     ("what has just come is a ghost as easily", {(ghosts, "_YOUNG"): 1.0}, {}, _PLAIN),
     ("edges count whatever texture is around", {(ghosts, "_APART_PX"): _NEVER}, {}, _PLAIN),
+    ("edges of brightness, not of colour", {(ghosts, "compare_edges"): compare_bright_edges}, {}, _PLAIN),
     ("old backgrounds are given up, too", {(forgetting, "_OLD"): _NEVER}, {}, _PLAIN),
     ("what is given up is forgotten", {(forgetting, "_KEPT_S"): 0.0}, {}, _PLAIN),
     ("widths begin narrow in ghosts", {(forgetting, "average_around"): lambda *given: given[-1]}, {}, _PLAIN),

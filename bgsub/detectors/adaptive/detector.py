@@ -79,7 +79,8 @@ class Adaptive(Forgetter):
        pixels whose mean, in a channel or in the difference of two, is more than rho standard deviations from the
        learned one; rho follows the share of such frames, 0.005, as NORMA's threshold does. Then the majority in a
        large square, and in a small one where small squares seldom have a majority away from large ones (mean per cell
-       of 4x4 pixels and frame below 0.002, where 1 counts that begins out of nothing, and 0.02 what goes on), else in
+       of 4x4 pixels and frame below 0.002, where 1 counts that begins out of nothing, and up to 0.02 what goes on, the
+       more the wider kernels are than they have to be), else in
        a middle one where this holds for middle squares, by as much less as they are larger; in these alone where the
        raw mask fills what is found; enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
        Masks also show, without learning from it, what is most of a 3x3 square beside all that, and most of a small
