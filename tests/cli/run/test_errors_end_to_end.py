@@ -182,7 +182,7 @@ def test_source_that_breaks_off_leaves_the_masks_before(
         (1, ["--load-model", "garbage.npz"], "garbage.npz is not a bgsub model"),
         (1, ["--load-model", "torn.npz"], "torn.npz is not a bgsub model"),
         (1, ["--load-model", "other.npz"], "other.npz is not a bgsub model"),
-        (1, ["--load-model", "version.npz"], "version.npz has model format 99, this bgsub reads 4"),
+        (1, ["--load-model", "version.npz"], "version.npz has model format 99, this bgsub reads 5"),
         (1, ["--load-model", "model.npz"], "learned on 40x40 colour uint8 frames, these are 64x48 colour"),
         (1, ["--load-model", "grey.npz"], "learned on 64x48 grey uint8 frames, these are 64x48 colour"),
         (1, ["--save-model", "none/model.npz"], "there is no folder none; create it first"),
