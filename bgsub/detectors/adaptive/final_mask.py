@@ -69,9 +69,10 @@ _RECENT = 4  # with none in the cells around in so many frames before
 _ONSET_RATE = 1 / 250  # of the running mean in the long run,
 _ONSET_PRIOR = 25  # after as many frames without any
 _CALM = 1 / 3  # share of the frame that is taken to be calm while the model is young, where noise alone widens kernels
-_STATIC = 0.2  # by which the mean factor may exceed the calm part's where small squares count then, and from which it
-# is restless if it exceeds the least one by as much,
-_BLINK_WEIGHT = 0.3  # plus so much of the mean of v - 0.1, which shows at once what factors follow slowly
+# By which the mean factor may exceed the calm part's where small squares count then; where it exceeds the least one by
+# as much, the background is restless.
+_STATIC = 0.2
+_BLINK_WEIGHT = 0.3  # of the mean of v - 0.1, added to the factor's: it shows at once what factors follow slowly
 _YOUNG = 300  # frames that a model is young: widths still grow, and few onsets were counted
 _REACH = 6  # side of the neighbourhood of these means, in sides of the majority
 _HOLES = 0.2  # share of pixels inside objects that may be raw background if the raw mask is trusted with outlines,
