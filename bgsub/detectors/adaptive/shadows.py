@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._jit.runs import END, LABEL, ROW, START
-from bgsub._numba import run_bands
+from bgsub._numba import find_team, run_bands
 from bgsub.detectors.adaptive._jit.regions import clear_regions, sum_borders, sum_regions
 from bgsub.detectors.adaptive._jit.shadows.darkening import Darkening, Images, count_brighter
 from bgsub.detectors.adaptive._jit.shadows.grid import add_border, take_grid
@@ -183,13 +183,13 @@ def mark_shadows(
     images = _make_images(mask, kinds, frame, background, levels)
     rows = occupied_rows
     if step == 1:
-        found = _find(images, occupied_rows, rule, side, clouds)
+        found = _find(images, occupied_rows, rule, side, clouds, threads)
     else:
         few, top, left, inside, kinds_inside, now, learned, rows = take_grid(mask, occupied_rows, images, step)
         if inside.size == 0:
             return
         images = images._replace(mask=inside, kinds=kinds_inside, frame=now, background=learned)
-        found = _find(images, rows, rule, side, clouds)
+        found = _find(images, rows, rule, side, clouds, threads)
         if found is not None:
             found, rows = add_border(few, found, rows, top, left), np.ones(len(few), np.uint8)
     if found is not None:
@@ -201,14 +201,17 @@ def _make_images(mask: Mask, kinds: Mask, frame: NDArray[Any], background: NDArr
     return Images(mask, kinds, frame, background, np.float32(unit), np.float32(levels.black * unit))
 
 
-def _find(images: Images, occupied_rows: NDArray[np.uint8], rule: Darkening, side: int, clouds: bool) -> Mask | None:
+def _find(
+    images: Images, occupied_rows: NDArray[np.uint8], rule: Darkening, side: int, clouds: bool, threads: int
+) -> Mask | None:
     """Return 255 for shadows and `OPENED` for holes to be opened in occupied rows, if there are any.
 
     See `mark_shadows`.
     `clouds` tells whether a region that is shadow as a whole has to look like one of a cloud.
     """
     shadows: Mask = np.empty_like(images.mask)
-    if not find_shadows(images, occupied_rows, rule, side, _BETWEEN, shadows):
+    team = find_team((shadows.shape[0], shadows.shape[1]), threads)
+    if not find_shadows(team, images, occupied_rows, rule, side, _BETWEEN, shadows):
         return None
     if clouds:  # else colours tell that it is no object
         _leave_objects(shadows, images, occupied_rows)

@@ -16,7 +16,7 @@ from bgsub.detectors.adaptive._jit.regions import (
 from bgsub.detectors.adaptive._jit.shadows.darkening import Images
 from bgsub.detectors.adaptive._jit.shadows.grid import add_border, take_grid
 from bgsub.detectors.adaptive._jit.shadows.kinds import DETAIL, FAINT, FILLED, SOLID
-from bgsub.detectors.adaptive._jit.shadows.voting import OPENED, add_between, vote, write_voted
+from bgsub.detectors.adaptive._jit.shadows.voting import OPENED, add_between, take_voters, vote, write_voted
 
 pytestmark = pytest.mark.compiled
 
@@ -151,7 +151,11 @@ def test_votes_are_counted_as_by_plain_numpy(size, side, majority):
     darkened = np.where(random.random(size) < 0.5, mask, np.uint8(0))
     rows = mask.any(1).astype(np.uint8)
     voters, voted, solid = (np.full(size, 7, np.uint8) for _ in range(3))
-    vote(mask, kinds, darkened, rows, side, np.float32(majority), voters, voted, solid)
+    bands = (0, 1), (1, size[0] // 2), (size[0] // 2, size[0])
+    for band in bands:
+        take_voters(*band, mask, kinds, darkened, rows, voters)
+    for band in bands:
+        vote(*band, mask, darkened, voters, rows, side, np.float32(majority), voted, solid)
 
     def means(votes):
         padded = np.pad((votes != 0).astype(int), side // 2)

@@ -41,12 +41,16 @@ def test_darkened_background_equals_plain_numpy(channels, black):
     planes = frame.reshape(channels, -1), background.reshape(channels, -1)
     kinds = np.random.default_rng(7).choice([FAINT, FILLED, DETAIL, SOLID], mask.shape).astype(np.uint8)
     images = Images(mask, kinds, *planes, np.float32(1), np.float32(black))
-    found, occupied_rows = np.full_like(mask, 7), mask.any(1)
-    assert find_darkened(images, rule, occupied_rows.astype(np.uint8), found)
+    found, occupied_rows, any_found = np.full_like(mask, 7), mask.any(1), np.zeros(1, np.uint8)
+    for band in ((0, 5), (5, 6), (6, height)):
+        find_darkened(*band, images, rule, occupied_rows.astype(np.uint8), found, any_found)
+    assert any_found[0] == 1
     assert (found[~occupied_rows] == 7).all()
     found[~occupied_rows] = 0
     unlike = images._replace(background=np.zeros_like(planes[1]))
-    assert not find_darkened(unlike, rule, occupied_rows.astype(np.uint8), np.empty_like(mask))
+    any_found[0] = 0
+    find_darkened(0, height, unlike, rule, occupied_rows.astype(np.uint8), np.empty_like(mask), any_found)
+    assert any_found[0] == 0
 
     f, b = (np.maximum(image.astype(np.float64).mean(0) - black, 0) + 1 for image in (frame, background))
     now, learned = (np.maximum(image.astype(np.float64) - black, 0) + 1 for image in (frame, background))

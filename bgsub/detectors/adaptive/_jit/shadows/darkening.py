@@ -6,7 +6,7 @@ import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
 from bgsub._jit.runs import has_any
-from bgsub._numba import compiled, compiled_views, inlined, part
+from bgsub._numba import banded, compiled_views, inlined, part
 from bgsub.detectors.adaptive._jit.shadows.kinds import FAINT
 
 __all__ = ["REACH", "SEGMENT", "Darkening", "Images", "count_brighter", "find_darkened"]
@@ -210,8 +210,10 @@ def _judge(moments, middle, begin, end, rule, scratch, found):
     return any_found
 
 
-@compiled
-def find_darkened(images, rule, occupied_rows, found):
+@banded
+def find_darkened(
+    first_row: Any, last_row: Any, images: Any, rule: Any, occupied_rows: Any, found: Any, any_found: Any
+) -> None:
     """Find the foreground whose colour and texture are those of the background, darkened by one factor.
 
     Least squares in a square around each pixel, over the candidates that are no outline. In the outline of a shadow
@@ -219,17 +221,15 @@ def find_darkened(images, rule, occupied_rows, found):
 
     Parameters
     ----------
+    first_row, last_row : i8
     images : Images
     rule : Darkening
     occupied_rows : (H,) u1
         0 for rows without foreground.
     found : (H, W) u1
         Written in occupied rows: 255 for darkened background, else 0.
-
-    Returns
-    -------
-    bool
-        Whether there is any.
+    any_found : (1,) u1
+        Becomes 1 if there is any.
     """
     segments = -(-images.mask.shape[1] // SEGMENT)
     moments = np.zeros((_ROWS, _MOMENTS, segments * SEGMENT + 2 * _MARGIN), np.float32)
@@ -242,18 +242,19 @@ def find_darkened(images, rule, occupied_rows, found):
         np.empty((_MOMENTS, SEGMENT), np.float32),
     )
     dirty = np.zeros((_ROWS, segments + 1), np.int32)
-    return _find(images, rule, occupied_rows, moments, dirty, scratch, found)
+    if _find(first_row, last_row, images, rule, occupied_rows, moments, dirty, scratch, found):
+        any_found[0] = np.uint8(1)  # all threads write the same
 
 
 @part
-def _find(images, rule, occupied_rows, moments, dirty, scratch, found):
-    """Do the work of `find_darkened`.
+def _find(first_row, last_row, images, rule, occupied_rows, moments, dirty, scratch, found):
+    """Do the work of `find_darkened`; return whether there is any.
 
     moments : (_ROWS, _MOMENTS, columns) f4, those of each row in turn
     dirty : (_ROWS, segments + 1) i4, candidates in each segment and in the row
     """
     (height, width), whole, any_found = images.mask.shape, dirty.shape[1] - 1, np.uint8(0)
-    for row in range(height + REACH):
+    for row in range(max(first_row - REACH, 0), last_row + REACH):
         slot = row % _ROWS
         if dirty[slot, whole] != 0:
             _clear(moments[slot], dirty[slot])
@@ -264,7 +265,7 @@ def _find(images, rule, occupied_rows, moments, dirty, scratch, found):
                     dirty[slot, segment] = _fill_moments(images, rule, row, begin, end, moments[slot], scratch)
                     dirty[slot, whole] += dirty[slot, segment]
         y = row - REACH
-        if y < 0 or occupied_rows[y] == 0:
+        if y < first_row or occupied_rows[y] == 0:
             continue
         found[y] = np.uint8(0)
         middle = y % _ROWS

@@ -5,25 +5,27 @@ from typing import Any
 import numpy as np
 
 from bgsub._jit.runs import END, LABEL, ROW, START, fill_gaps, find_runs, has_any
-from bgsub._numba import banded, compiled, compiled_views, inlined, part
+from bgsub._numba import banded, compiled, compiled_views, in_bands, inlined, part
 from bgsub.detectors.adaptive._jit.shadows.darkening import SEGMENT, find_darkened
 from bgsub.detectors.adaptive._jit.shadows.kinds import DETAIL, SOLID
 
-__all__ = ["OPENED", "add_between", "find_shadows", "vote", "write_enlarged", "write_voted"]
+__all__ = ["OPENED", "add_between", "find_shadows", "take_voters", "vote", "write_enlarged", "write_voted"]
 
+_PIECES = 2  # for each thread: foreground is seldom the same in both halves of a frame
 OPENED = np.uint8(1)
 """Marks a filled hole that shadows alone close, and what is faint in a frame with shadows."""
 _FULL = np.uint8(255)
 
 
 @compiled
-def find_shadows(images: Any, occupied_rows: Any, rule: Any, side: Any, between: Any, shadows: Any) -> Any:
+def find_shadows(team: Any, images: Any, occupied_rows: Any, rule: Any, side: Any, between: Any, shadows: Any) -> Any:
     """Find foreground that is mostly shadow in the square around, and holes that shadows alone close.
 
     In a frame that has shadows the light changes, and what is faint is most often the rim of a cloud, so it is opened.
 
     Parameters
     ----------
+    team : Team
     images : Images
     occupied_rows : (H,) u1
         0 for rows of the mask that are empty for certain.
@@ -43,10 +45,14 @@ def find_shadows(images: Any, occupied_rows: Any, rule: Any, side: Any, between:
     """
     height, width = images.mask.shape
     darkened = np.empty((height, width), np.uint8)
-    if not find_darkened(images, rule, occupied_rows, darkened):
+    any_found = np.zeros(1, np.uint8)
+    in_bands(team, find_darkened, 0, height, _PIECES, (images, rule, occupied_rows, darkened, any_found))
+    if any_found[0] == 0:
         return False
     voters, voted, solid = np.empty_like(darkened), np.empty_like(darkened), np.empty_like(darkened)
-    vote(images.mask, images.kinds, darkened, occupied_rows, side, rule.majority, voters, voted, solid)
+    in_bands(team, take_voters, 0, height, _PIECES, (images.mask, images.kinds, darkened, occupied_rows, voters))
+    votes = (images.mask, darkened, voters, occupied_rows, side, rule.majority, voted, solid)
+    in_bands(team, vote, 0, height, _PIECES, votes)
     runs = np.empty((height * ((width + 1) // 2) + 2, 4), np.int32)
     fill_gaps(solid, occupied_rows, runs)
     add_between(images.mask, voted, darkened, occupied_rows, between, solid, shadows, runs)
@@ -110,60 +116,91 @@ def _vote_row(mask, voters, side, majority, counts, squares, voted, solid):
             no[x] = v[x] & ~most[x]
 
 
-@compiled
-def vote(
-    mask: Any,
-    kinds: Any,
-    darkened: Any,
-    occupied_rows: Any,
-    side: Any,
-    majority: Any,
-    voters: Any,
-    voted: Any,
-    solid: Any,
-) -> Any:
-    """Find the foreground around which a majority of votes is for shadow, and the voters elsewhere.
+@banded
+def take_voters(
+    first_row: Any, last_row: Any, mask: Any, kinds: Any, darkened: Any, occupied_rows: Any, voters: Any
+) -> None:
+    """Write 255 for the foreground that votes on what is shadow: what is solid, and what is darkened.
 
     Parameters
     ----------
+    first_row, last_row : i8
     mask : (H, W) u1
-        Foreground: 255, else 0. Of it votes what is solid, and what is darkened.
+        Foreground: 255, else 0.
     kinds : (H, W) u1
         From `tell_kinds`.
     darkened : (H, W) u1
         255 for votes for shadow, else 0.
     occupied_rows : (H,) u1
         0 for rows of the mask that are empty; only the others are read and written.
+    voters : (H, W) u1
+        Written.
+    """
+    for y in range(first_row, last_row):
+        if occupied_rows[y] == 0:
+            continue
+        m, k, d, out = mask[y], kinds[y], darkened[y], voters[y]
+        for x in range(out.shape[0]):
+            out[x] = m[x] & (np.uint8(_FULL if k[x] == SOLID else 0) | d[x])
+
+
+@banded
+def vote(
+    first_row: Any,
+    last_row: Any,
+    mask: Any,
+    darkened: Any,
+    voters: Any,
+    occupied_rows: Any,
+    side: Any,
+    majority: Any,
+    voted: Any,
+    solid: Any,
+) -> None:
+    """Find the foreground around which a majority of votes is for shadow, and the voters elsewhere.
+
+    Parameters
+    ----------
+    first_row, last_row : i8
+    mask : (H, W) u1
+        Foreground: 255, else 0.
+    darkened : (H, W) u1
+        255 for votes for shadow, else 0.
+    voters : (H, W) u1
+        From `take_voters`.
+    occupied_rows : (H,) u1
+        0 for rows of the mask that are empty; only the others are read and written.
     side : i8
         Of the square in which votes are counted, odd, at most 15: a byte counts them.
     majority : f4
         Share of the votes in it that has to be exceeded.
-    voters, voted, solid : (H, W) u1
+    voted, solid : (H, W) u1
         Written: 255 there, else 0.
     """
     # Nothing is foreground beyond the border: to repeat the mask there would let it vote twice.
     counts = np.zeros((2, -(-mask.shape[1] // SEGMENT) * SEGMENT + side), np.uint8)
     squares = np.empty((3, SEGMENT), np.uint8)
-    _vote_rows(mask, kinds, darkened, occupied_rows, side, majority, counts, squares, voters, voted, solid)
+    _vote_rows(
+        first_row, last_row, mask, darkened, voters, occupied_rows, side, majority, counts, squares, voted, solid
+    )
 
 
 @part
-def _vote_rows(mask, kinds, darkened, occupied_rows, side, majority, counts, squares, voters, voted, solid):
-    height, width = mask.shape
-    reach = side // 2
+def _vote_rows(
+    first_row, last_row, mask, darkened, voters, occupied_rows, side, majority, counts, squares, voted, solid
+):
+    (height, width), reach = mask.shape, side // 2
     shares, wholes = counts[0, reach : reach + width], counts[1, reach : reach + width]
-    for row in range(height + reach):
+    first = max(first_row - reach, 0)
+    for row in range(first, last_row + reach):
         if row < height and occupied_rows[row] != 0:
-            m, k, d, out = mask[row], kinds[row], darkened[row], voters[row]
-            for x in range(width):
-                out[x] = m[x] & (np.uint8(_FULL if k[x] == SOLID else 0) | d[x])
-            _add_row(d, shares)
-            _add_row(out, wholes)
+            _add_row(darkened[row], shares)
+            _add_row(voters[row], wholes)
         y, above = row - reach, row - side
-        if above >= 0 and occupied_rows[above] != 0:
+        if above >= first and occupied_rows[above] != 0:
             _remove_row(darkened[above], shares)
             _remove_row(voters[above], wholes)
-        if y >= 0 and occupied_rows[y] != 0:
+        if y >= first_row and occupied_rows[y] != 0:
             _vote_row(mask[y], voters[y], side, majority, counts, squares, voted[y], solid[y])
 
 
