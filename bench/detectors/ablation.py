@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from bgsub._jit.majority import IN_MIDDLE
+from bgsub._jit.majority import IN_LARGE, IN_MIDDLE
 from bgsub._opencv import cv2
 from bgsub.bench import make_frames
 from bgsub.detectors.adaptive import detector as adaptive
@@ -31,6 +31,7 @@ from bgsub.detectors.adaptive import (
     reduced,
     shadows,
 )
+from bgsub.detectors.adaptive._jit.dynamics import IN_FAINT
 from bgsub.detectors.adaptive._jit.outlines.edges import compare_edges
 from bgsub.detectors.adaptive.camera import follower, shaking
 from bgsub.detectors.adaptive.camera.offsets import Found
@@ -83,6 +84,13 @@ def compare_bright_edges(points: Any, mask: Any, frame: Any, background: Any, un
     compare_edges(points, mask, *grey, unit, *others)
 
 
+def faint_far_away(faint: Any, found: Any, static: Any, sides: Any, threads: int, cells: Any, voted: Any) -> None:
+    """Treat whatever is clear as if it were large."""
+    marked = cells | IN_LARGE
+    final_mask.find_faint(faint, found, static, sides, threads, marked, voted)
+    cells |= marked & IN_FAINT
+
+
 def no_details(final: Any, occupied_rows: Any, *others: Any) -> None:
     """Show the final mask as it is."""
     *_, detailed, detailed_rows = others
@@ -120,7 +128,9 @@ VARIANTS: list[Variant] = [
     ("no smoothing, holes or ghosts", {}, {"smoothing": 1, "fill": False, "ghosts": False}, _PLAIN),
     ("large square only", {(adaptive, "find_static"): never_static}, {}, _PLAIN),
     ("no middle square", {(adaptive, "find_static"): small_or_large}, {}, _PLAIN),
-    ("nothing faint", {(final_mask, "_AGAIN"): -1.0}, {}, _PLAIN),
+    ("nothing faint or tiny", {(final_mask, "_AGAIN"): -1.0}, {}, _PLAIN),
+    ("nothing tiny", {(final_mask, "_TINY_PX"): _NEVER}, {}, _PLAIN),
+    ("nothing faint beside what is clear, but small", {(adaptive, "find_faint"): faint_far_away}, {}, _PLAIN),
     ("small square everywhere", {(final_mask, "_ONSETS"): _NEVER, (final_mask, "_YOUNG"): 0}, {}, _PLAIN),
     ("the background is restless everywhere", {(adaptive, "follow_onsets"): all_restless}, {}, _PLAIN),
     ("small squares of 5 in reduced frames", {(final_mask, "_REDUCED_SMALL_PX"): 5}, {}, _PLAIN),

@@ -84,8 +84,9 @@ class Adaptive(Forgetter):
        a middle one where this holds for middle squares, by as much less as they are larger; in these alone where the
        raw mask fills what is found; enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
        Masks also show, without learning from it, what is most of a 3x3 square beside all that, and most of a small
-       square that is faint: g < 1/2, and no s_j alone makes it background. Such squares count far from clear
-       foreground, by the same rule, and where no more than two began of late in a cell or beside it. They do not show
+       square that is faint: g < 1/2, and no s_j alone makes it background. Such squares, and 3x3 ones of raw pixels
+       where small ones are larger, count far from clear foreground, or touching it if no large square has a majority,
+       by the same rule, and where no more than two began of late in a cell or beside it. Masks do not show
        3x3 squares of which no pixel is raw or faint, and in which the learned background explains more than half of
        the variance: gaps between legs or below cars.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
@@ -234,10 +235,12 @@ class Adaptive(Forgetter):
                 shown_rows = self._add_details(final, occupied_rows, found, shown)
             if judges_shadows:
                 kinds = find_kinds(shown, final, self._votes, self._parameters["threads"])
-                if not raw_wanted:  # without shadows, all that is a little darker would be foreground
-                    self._add_faint(shown, shown_rows)
+                if not raw_wanted:
+                    self._add_faint(shown, shown_rows, kinds)
                 self._mark_shadows(shown, shown_rows, kinds, _SHADOW if marks else 0)
                 self._keep_stage(SHADOWS, shown)
+            elif not raw_wanted:  # nothing merely faint: all that is a little darker would be foreground
+                self._add_faint(shown, shown_rows, None)
             if raw_wanted:
                 np.copyto(shown, raw, where=shown == final)  # all but shadows
                 if self.trace is not None:
@@ -283,13 +286,13 @@ class Adaptive(Forgetter):
             found = Found(final, self._occupied_rows, raw, distance)
             find_faint(faint, found, static, sides, threads, self._cells, self._faint)
 
-    def _add_faint(self, mask: Mask, occupied_rows: NDArray[np.uint8]) -> None:
-        """Show what is faint where such things are seldom.
+    def _add_faint(self, mask: Mask, occupied_rows: NDArray[np.uint8], kinds: Mask | None) -> None:
+        """Show what is faint or tiny where such things are seldom.
 
         It is learned like any background: what stays so near to it is a change of light more often than a thing.
         """
-        arrays = self._arrays
-        if add_faint(self._faint, self._cells, arrays["faint_static"], arrays["onset_rates"], mask, occupied_rows):
+        static, rates = self._arrays["faint_static"], self._arrays["onset_rates"]
+        if add_faint(self._faint, self._cells, static, rates, mask, occupied_rows, kinds):
             self._confine(mask, None)
             self._keep_stage(FAINT, mask)
 

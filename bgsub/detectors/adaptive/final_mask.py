@@ -63,6 +63,7 @@ _MIDDLE_PX = 7  # and where it is too restless for that, but not for this one
 _ONSETS = 0.002  # least mean cost per frame and cell of small squares that vote alone, which makes them false alarms:
 _AGAIN = 2.5  # onsets that such squares may have had in a cell or beside it, of those that are remembered
 
+_TINY_PX = 3  # side of the square that is enough far from what is clear, where small ones are larger
 _CLEAR = 0.9  # distance of raw foreground, as a share of the farthest, from which it is no part of what is faint
 _STAYS = 0.02  # of each frame where the background is restless, in units of the first,
 _RECENT = 4  # with none in the cells around in so many frames before
@@ -185,16 +186,19 @@ def find_details(
 def find_faint(
     faint: Mask, found: Found, static: Mask, sides: Sides, threads: int, cells: NDArray[np.uint8], voted: Mask
 ) -> None:
-    """Write where most of a small square is faint, and mark the cells where it is far from what is clear.
+    """Write where most of a small square is faint, or of one of three pixels raw, and mark the cells where that counts.
 
     Faint is what is nearer to the background than raw foreground, but too far from it to be projected on it. Noise
     makes pixels faint, but not most of a square. What light, blur and codecs leave is faint near what moves, and far
-    from it are people whom an infrared camera sees, or who are clad like the wall.
+    from it are people whom an infrared camera sees, or who are clad like the wall. What is far from it may also be
+    clear, but too small for the small square: it is as seldom a false alarm, or the same count tells that it is one.
 
-    Masks are (H, W) uint8, 0 and 255, `cells` are those of `clean`, `static` is the grid that `find_static` writes.
+    Masks are (H, W) uint8, 0 and 255, but `TINY` in `voted` where the square of three is enough, `cells` are those of
+    `clean`, `static` is the grid that `find_static` writes.
     """
     team, reach = find_team((faint.shape[0], faint.shape[1]), threads), -(-sides.large // CELL)
-    vote_on_faint(team, faint, found, np.uint8(_CLEAR * 255), static, reach, min(sides.small, LARGEST), cells, voted)
+    side, tiny = min(sides.small, LARGEST), sides.small > _TINY_PX
+    vote_on_faint(team, faint, found, np.uint8(_CLEAR * 255), static, reach, side, tiny, cells, voted)
 
 
 def add_faint(
@@ -204,14 +208,18 @@ def add_faint(
     rates: NDArray[Any],
     mask: Mask,
     occupied_rows: NDArray[np.uint8],
+    kinds: NDArray[np.uint8] | None,
 ) -> bool:
     """Add what `find_faint` found to a mask where there were few such false alarms; return whether there was any.
 
-    `occupied_rows`, (H,), becomes 1 for rows of the mask that it adds to.
+    `occupied_rows`, (H,), becomes 1 for rows of the mask that it adds to, and `kinds`, (H, W), of `find_kinds`, that of
+    a detail where it is tiny, but not faint. Without them, nothing that is merely faint is added.
     `rates`, (3, h, w), are those that `follow_onsets` writes. They are few both in the neighbourhood that `find_static`
     looks at and in the cells around: where a codec refreshes the edges of the background, they are faint every time.
     """
-    return bool(show_faint(voted, cells, faint_static, rates[2], np.float32(_AGAIN * _ONSET_RATE), mask, occupied_rows))
+    most = np.float32(_AGAIN * _ONSET_RATE)
+    all_faint, written = kinds is not None, np.empty_like(mask) if kinds is None else kinds
+    return bool(show_faint(voted, cells, faint_static, rates[2], most, all_faint, mask, occupied_rows, written))
 
 
 def find_outlines(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) -> Outlines:

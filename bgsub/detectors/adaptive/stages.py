@@ -14,7 +14,7 @@ GHOSTS = Stage("ghosts", "Ghosts", "it lies in a ghost, whose outline the backgr
 LIGHT = Stage("light", "Light", "its region is the background under another light, or the whole scene has changed")
 DETAILS = Stage("details", "Details", adds="it belongs to a detail of what is beside it, too thin for larger squares")
 GAPS = Stage("gaps", "Gaps", "all of a square around it is like the background, and has its texture")
-FAINT = Stage("faint", "Faint", adds="it belongs to something faint, alone where nothing faint was of late")
+FAINT = Stage("faint", "Faint", adds="it belongs to something faint or tiny, alone where no such thing was of late")
 MOVING = Stage("moving", "Where it moves", adds="the background moves here, and the reduced frame shows it")
 
 STAGES = (RAW, SQUARES, MAJORITY, FILL_HOLES, GHOSTS, LIGHT, DETAILS, GAPS, FAINT, SHADOWS, MOVING)

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from bgsub import create
-from bgsub._jit.majority import CELL, IN_MIDDLE, IN_SMALL
+from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
 from bgsub.detectors.adaptive._jit.dynamics import IN_FAINT, Found, mark_faint, mark_open, show_faint
+from bgsub.detectors.adaptive._jit.outlines.details import TINY, mark_tiny
+from bgsub.detectors.adaptive._jit.shadows.kinds import DETAIL, SOLID
 from bgsub.detectors.adaptive.stages import FAINT
 from bgsub.stages import StageTrace
 
@@ -25,21 +27,27 @@ def spread(cells, size):
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("reach", [0, 1, 4])
-def test_cells_are_open_where_small_squares_count_and_nothing_clear_is_near(size, reach):
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_cells_are_open_where_small_squares_count_and_nothing_clear_is_near_that_is_not_small(size, reach, share):
     random, shape = np.random.default_rng(size[0]), count_cells(size)
-    final, raw = (np.where(random.random(size) < share, np.uint8(255), np.uint8(0)) for share in (0.1, 0.7))
+    final, raw = (np.where(random.random(size) < part, np.uint8(255), np.uint8(0)) for part in (0.03, 0.7))
     final[size[0] // 2 :] = 0
     distance = random.integers(0, 256, size).astype(np.uint8)
     static = random.choice([0, IN_MIDDLE, IN_SMALL, IN_SMALL, IN_SMALL], shape).astype(np.uint8)
+    cells = np.where(random.random(shape) < share, IN_LARGE, IN_SMALL).astype(np.uint8)
     opened = np.full(shape, 7, np.uint8)
     found = Found(final, final.any(1).astype(np.uint8), raw, distance)
-    mark_open(found, np.uint8(230), static, reach, opened)
+    mark_open(found, cells, np.uint8(230), static, reach, opened)
     padded = np.zeros((CELL * shape[0], CELL * shape[1]), bool)
     padded[: size[0], : size[1]] = (final != 0) & (raw != 0) & (distance >= 230)
     clear = padded.reshape(shape[0], CELL, shape[1], CELL).any((1, 3))
     for y, x in np.ndindex(shape):
-        near = clear[max(y - reach, 0) : y + reach + 1, max(x - reach, 0) : x + reach + 1].any()
-        assert opened[y, x] == (static[y, x] == IN_SMALL and not near), (y, x)
+        near, touching = (
+            np.s_[max(y - away, 0) : y + away + 1, max(x - away, 0) : x + away + 1] for away in (reach, 1)
+        )
+        is_large = cells == IN_LARGE
+        rest = (clear & ~is_large)[touching].any() and not (clear & is_large)[near].any()
+        assert opened[y, x] == (static[y, x] == IN_SMALL and (rest or not clear[near].any())), (y, x)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -56,6 +64,21 @@ def test_open_cells_with_a_faint_majority_are_marked(size):
     padded[: size[0], : size[1]] = voted != 0
     marked = padded.reshape(shape[0], CELL, shape[1], CELL).any((1, 3)) & (opened != 0)
     assert (cells == before | np.where(marked, IN_FAINT, 0)).all()
+
+
+@pytest.mark.parametrize("size", [*SIZES, (2, 3), (30, 130)])
+def test_tiny_squares_are_marked_as_by_plain_numpy(size):
+    random = np.random.default_rng(size[0])
+    raw = np.where(random.random(size) < 0.4, np.uint8(255), np.uint8(0))
+    raw[size[0] // 3 : size[0] // 3 + 4] = 0
+    raw[size[0] // 2 :: 2] = 0  # rows between two that count
+    voted = random.choice([0, 255], size).astype(np.uint8)
+    squares = np.lib.stride_tricks.sliding_window_view(np.pad(raw != 0, 1, mode="edge"), (3, 3))
+    expected = np.where(squares.sum((2, 3)) >= 5, TINY, voted)
+    middle = size[0] // 3
+    for band in ((middle, size[0]), (0, middle)) if middle > 0 else ((0, size[0]),):
+        mark_tiny(*band, raw, voted)
+    assert (voted == expected).all()
 
 
 @pytest.mark.parametrize("scored", [False, True])
@@ -85,9 +108,12 @@ def test_pixels_are_faint_that_no_colour_explains_well(scored):
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_faint_squares_are_shown_where_they_were_seldom(size):
+@pytest.mark.parametrize("all_faint", [False, True])
+def test_faint_and_tiny_squares_are_shown_where_they_were_seldom(size, all_faint):
     random, shape = np.random.default_rng(size[1]), count_cells(size)
-    voted, mask = (np.where(random.random(size) < share, np.uint8(255), np.uint8(0)) for share in (0.5, 0.2))
+    voted = random.choice([0, 0, TINY, 255], size).astype(np.uint8)
+    mask = np.where(random.random(size) < 0.2, np.uint8(255), np.uint8(0))
+    kinds = np.where(mask != 0, SOLID, np.uint8(0))
     cells = random.choice([IN_SMALL, IN_FAINT, IN_FAINT | IN_SMALL, 0], shape).astype(np.uint8)
     calm = random.choice([0, 1, 1], shape).astype(np.uint8)
     rates = np.where(random.random(shape) < 0.05, np.float32(0.02), np.float32(0.01))
@@ -96,9 +122,11 @@ def test_faint_squares_are_shown_where_they_were_seldom(size):
     for y, x in np.ndindex(shape):
         highest = rates[max(y - 1, 0) : y + 2, max(x - 1, 0) : x + 2].max()
         shown[y, x] = cells[y, x] & IN_FAINT and calm[y, x] and highest <= np.float32(0.01)
-    assert show_faint(voted, cells, calm, rates, np.float32(0.01), mask, rows) == shown.any()
-    expected = np.where(spread(shown, size), before | voted, before)
+    assert show_faint(voted, cells, calm, rates, np.float32(0.01), all_faint, mask, rows, kinds) == shown.any()
+    added = spread(shown, size) & ((voted == TINY) | (all_faint & (voted != 0))) & (before == 0)
+    expected = np.where(added, np.uint8(255), before)
     assert (mask == expected).all()
+    assert (kinds == np.where(before != 0, SOLID, np.where(added & (voted == TINY), DETAIL, 0))).all()
     assert (rows[(expected != before).any(1)] == 1).all()
     assert (rows[~spread(shown, size).any(1)] == 0).all()
 
@@ -147,6 +175,56 @@ def test_what_is_faint_in_part_is_found_as_a_whole(contrast):
     found, false, _ = walk(create("adaptive", threads=1), contrast, 180)
     assert np.mean(found) > 0.7
     assert max(false) < 30
+
+
+def show_in_grey(show, **parameters):
+    """Return which share of a place the masks of 75 frames show, and how many other pixels each does.
+
+    `show(frame, where, index)` draws on a grey scene of 320x240 pixels, and marks the place.
+    """
+    model, generator, found, false = create("adaptive", threads=1, **parameters), np.random.default_rng(5), [], []
+    scene = np.full((240, 320, 3), 90.0)
+    scene[:, :16] = 10  # something dark, as in most scenes
+    for index in range(180):
+        frame, where = scene.copy(), np.zeros((240, 320), bool)
+        if index >= 100:
+            show(frame, where, index)
+        frame += generator.normal(0, 1, (240, 320, 1))
+        mask = model.apply(np.clip(np.rint(frame), 0, 255).astype(np.uint8))
+        if index >= 105:
+            found.append((mask != 0)[where].mean())
+            false.append(int(((mask != 0) & ~where).sum()))
+    return np.mean(found), max(false)
+
+
+@needs_compiler
+@pytest.mark.parametrize("with_shadow", [False, True])
+@pytest.mark.parametrize("shadows", [False, True])
+def test_what_is_clear_but_too_small_for_small_squares_is_found_whatever_becomes_of_shadows(with_shadow, shadows):
+    def show(frame, where, index):
+        left = 30 + index % 100
+        frame[100:103, left : left + 3] += 80
+        where[100:103, left : left + 3] = True
+        if with_shadow:
+            frame[180:220, left : left + 60] = 20
+            frame[180:220, left + 60 : left + 120] *= 0.7
+
+    found, false = show_in_grey(show, shadows=shadows)
+    assert found > 0.5  # five of nine pixels: the corners have too few around them
+    assert false < (40 * (120 if shadows else 60) + 40 * 10 if with_shadow else 20)
+
+
+@needs_compiler
+def test_the_faint_body_of_a_small_clear_head_is_found():
+    def show(frame, where, index):
+        left = 30 + index % 100
+        frame[60:65, left : left + 5] += 80
+        frame[65:77, left : left + 6] += 8
+        where[65:77, left : left + 6] = True
+
+    found, false = show_in_grey(show)
+    assert found > 0.4
+    assert false < 60  # of which the head is 25
 
 
 @needs_compiler

@@ -8,6 +8,8 @@ from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL, median
 from bgsub._jit.runs import has_any
 from bgsub._numba import banded, compiled, in_bands, part
 from bgsub.detectors.adaptive._jit.blocks import BYTE
+from bgsub.detectors.adaptive._jit.outlines.details import TINY, mark_tiny
+from bgsub.detectors.adaptive._jit.shadows.kinds import DETAIL
 
 __all__ = [
     "IN_FAINT",
@@ -24,6 +26,7 @@ __all__ = [
 IN_FAINT = np.uint8(8)
 """Bit of a cell in which a square of faint pixels has a majority, far from what else was found."""
 _KINDS = np.array([IN_SMALL, IN_MIDDLE, IN_FAINT])  # of votes whose onsets are counted
+_SMALL, _LARGE = np.uint8(1), np.uint8(2)  # bits of what is clear in a cell
 
 
 class OnsetRule(NamedTuple):
@@ -132,15 +135,18 @@ class Found(NamedTuple):
 
 
 @compiled
-def mark_open(found: Any, least: Any, static: Any, reach: Any, opened: Any) -> Any:
-    """Mark the cells where small squares count and nothing clear was found within so many cells.
+def mark_open(found: Any, cells: Any, least: Any, static: Any, reach: Any, opened: Any) -> Any:
+    """Mark the cells where small squares count and nothing clear was found within so many cells, or only its rest is.
 
     Around what moves there is shade, blur and what a codec spoils: faint pixels near it say nothing. Those near what
-    is hardly less faint may be the rest of it.
+    is hardly less faint may be the rest of it. So may those that touch what is clear, but so small that no large square
+    has a majority: the head of somebody far away, whose body is like the ground.
 
     Parameters
     ----------
     found : Found
+    cells : (h, w) u1
+        Bits of the votes, from `vote_thrice`.
     least : u1
         Of the distance in what is clear.
     static : (h, w) u1
@@ -153,7 +159,7 @@ def mark_open(found: Any, least: Any, static: Any, reach: Any, opened: Any) -> A
     height, width = static.shape
     line = np.zeros(CELL * width, np.uint8)
     words, clear = line.view(np.uint32), np.zeros(width + 2 * reach, np.uint8)
-    rows = np.zeros((height + 2 * reach, width), np.uint8)
+    rows, touching = np.zeros((height + 2 * reach, width), np.uint8), np.zeros((height + 2, width + 2), np.uint8)
     for y in range(height):
         top, bottom = CELL * y, min(CELL * (y + 1), found.final.shape[0])
         if not has_any(found.occupied_rows[top:bottom]):
@@ -162,16 +168,20 @@ def mark_open(found: Any, least: Any, static: Any, reach: Any, opened: Any) -> A
         for row in range(top, bottom):
             _mark_clear(found.final[row], found.raw[row], found.distance[row], least, line)
         for x in range(width):
-            clear[x + reach] = np.uint8(1) if words[x] != 0 else np.uint8(0)
+            size = _LARGE if cells[y, x] & IN_LARGE != 0 else _SMALL
+            clear[x + reach] = size if words[x] != 0 else np.uint8(0)
+            if clear[x + reach] == _SMALL:
+                touching[y : y + 3, x : x + 3] = np.uint8(1)
         for i in range(2 * reach + 1):
             _merge(clear[i : i + width], rows[y + reach])
     for y in range(height):
-        row, counts = opened[y], static[y]
+        row, counts, beside = opened[y], static[y], touching[y + 1, 1:]
         row[:] = np.uint8(0)
         for i in range(2 * reach + 1):
             _merge(rows[y + i], row)
         for x in range(width):
-            row[x] = np.uint8(1) if row[x] == 0 and counts[x] == IN_SMALL else np.uint8(0)
+            is_open = row[x] == 0 or (row[x] == _SMALL and beside[x] != 0)
+            row[x] = np.uint8(1) if is_open and counts[x] == IN_SMALL else np.uint8(0)
 
 
 @part
@@ -188,14 +198,14 @@ def _merge(row, merged):
 
 @banded
 def mark_faint(first: Any, last: Any, voted: Any, opened: Any, cells: Any) -> Any:
-    """Add IN_FAINT to the open cells in which squares of faint pixels have a majority.
+    """Add IN_FAINT to the open cells in which squares of faint pixels, or tiny ones of raw pixels, have a majority.
 
     Parameters
     ----------
     first, last : int
         Rows of cells.
     voted : (H, W) u1
-        255 where most of the square is faint, else 0.
+        Not 0 where they have.
     opened : (h, w) u1
         From `mark_open`.
     cells : (h, w) u1
@@ -217,9 +227,9 @@ def mark_faint(first: Any, last: Any, voted: Any, opened: Any, cells: Any) -> An
 
 @compiled
 def vote_on_faint(
-    team: Any, faint: Any, found: Any, least: Any, static: Any, reach: Any, side: Any, cells: Any, voted: Any
+    team: Any, faint: Any, found: Any, least: Any, static: Any, reach: Any, side: Any, tiny: Any, cells: Any, voted: Any
 ) -> Any:
-    """Vote on faint pixels in small squares, and mark the open cells in which they have a majority.
+    """Vote on faint pixels in small squares, and on raw ones in tiny squares, and mark the open cells that have any.
 
     Parameters
     ----------
@@ -230,25 +240,40 @@ def vote_on_faint(
         As for `mark_open`.
     side : i8
         Of the squares; odd, at most LARGEST.
+    tiny : b1
+        Whether tiny squares count.
     cells : (h, w) u1
         Updated by `mark_faint`.
     voted : (H, W) u1
-        Written: 255 where most of the square is faint, else 0.
+        Written: `TINY` where most of the square of three is raw, if that counts, else 255 where most of the square is
+        faint, else 0.
     """
     opened = np.empty_like(cells)
-    mark_open(found, least, static, reach, opened)
+    mark_open(found, cells, least, static, reach, opened)
     in_bands(team, median, 0, faint.shape[0], 1, (faint, side, voted))
+    if tiny:
+        in_bands(team, mark_tiny, 0, faint.shape[0], 1, (found.raw, voted))
     in_bands(team, mark_faint, 0, cells.shape[0], 1, (voted, opened, cells))
 
 
 @compiled
-def show_faint(voted: Any, cells: Any, faint_static: Any, rates: Any, most: Any, mask: Any, occupied_rows: Any) -> Any:
-    """Add faint squares to a mask where such false alarms are seldom; return whether there were any.
+def show_faint(
+    voted: Any,
+    cells: Any,
+    faint_static: Any,
+    rates: Any,
+    most: Any,
+    all_faint: Any,
+    mask: Any,
+    occupied_rows: Any,
+    kinds: Any,
+) -> Any:
+    """Add faint and tiny squares to a mask where such false alarms are seldom; return whether there were any.
 
     Parameters
     ----------
     voted : (H, W) u1
-        255 where most of a square is faint, else 0.
+        From `vote_on_faint`.
     cells : (h, w) u1
         Bits of the votes, after `mark_faint`.
     faint_static : (h, w) u1
@@ -257,10 +282,14 @@ def show_faint(voted: Any, cells: Any, faint_static: Any, rates: Any, most: Any,
         Their mean costs, from `count_onsets`.
     most : f4
         None of them in 3x3 cells may be above it.
+    all_faint : b1
+        Whether to add faint squares, and not only tiny ones.
     mask : (H, W) u1
         Updated.
     occupied_rows : (H,) u1
         Becomes 1 for rows of it to which anything is added.
+    kinds : (H, W) u1
+        Becomes `DETAIL` where what is added is tiny.
     """
     height, width = cells.shape
     shown = False
@@ -280,6 +309,10 @@ def show_faint(voted: Any, cells: Any, faint_static: Any, rates: Any, most: Any,
             for row in range(CELL * y, min(CELL * (y + 1), mask.shape[0])):
                 occupied_rows[row] = np.uint8(1)
                 for column in range(CELL * x, min(CELL * (x + 1), mask.shape[1])):
-                    mask[row, column] |= voted[row, column]
+                    vote = voted[row, column]
+                    if vote == TINY and mask[row, column] == 0:
+                        kinds[row, column] = DETAIL
+                    if vote == TINY or (vote != 0 and all_faint):
+                        mask[row, column] = np.uint8(255)
             shown = True
     return shown

@@ -1,13 +1,17 @@
-"""Thin details of the final mask, such as limbs and masts."""
+"""Thin details of the final mask, such as limbs and masts, and tiny things alone."""
 
 from typing import Any
 
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
+from bgsub._jit.runs import has_any
 from bgsub._numba import banded, compiled, inlined, part
 
-__all__ = ["add_details", "mark_beside"]
+__all__ = ["TINY", "add_details", "mark_beside", "mark_tiny"]
+
+TINY = np.uint8(1)
+"""Marks a pixel around which most of a square of three is raw foreground, among others that are merely faint."""
 
 _FULL = np.uint32(0xFFFFFFFF)
 _MOST = np.uint8(5)  # of the nine pixels in a square of three
@@ -136,3 +140,29 @@ def _add_details(first, last, raw, final, occupied_rows, where, reach, lines, al
             _count_in_threes(raw, y, threes, counts)
             for x in range(width):
                 out[x] = found[x] | (np.uint8(255 if counts[x] >= _MOST else 0) & near[x] & allowed[x])
+
+
+@banded
+def mark_tiny(first: Any, last: Any, raw: Any, voted: Any) -> None:
+    """Write `TINY` where most of a square of three pixels is raw foreground.
+
+    Parameters
+    ----------
+    first, last : int
+        Rows of pixels.
+    raw : (H, W) u1
+        Raw mask, 0 and 255.
+    voted : (H, W) u1
+        Updated.
+    """
+    height, width = raw.shape
+    columns, counts = np.zeros(width + 2, np.uint8), np.empty(width, np.uint8)
+    above, here = has_any(raw[max(first - 1, 0)]), has_any(raw[first])
+    for y in range(first, last):
+        below = has_any(raw[min(y + 1, height - 1)])
+        if here or (above and below):  # a row of three alone is no majority
+            _count_in_threes(raw, y, columns, counts)
+            out = voted[y]
+            for x in range(width):
+                out[x] = TINY if counts[x] >= _MOST else out[x]
+        above, here = here, below
