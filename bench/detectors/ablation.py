@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from bgsub._jit.majority import IN_LARGE, IN_MIDDLE
+from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, LARGEST
 from bgsub._opencv import cv2
 from bgsub.bench import make_frames
 from bgsub.detectors.adaptive import detector as adaptive
@@ -84,6 +84,15 @@ def compare_bright_edges(points: Any, mask: Any, frame: Any, background: Any, un
     compare_edges(points, mask, *grey, unit, *others)
 
 
+def nothing_tiny(faint: Any, found: Any, static: Any, sides: Any, threads: int, cells: Any, voted: Any) -> None:
+    """Leave what is faint only."""
+    final_mask.find_faint(faint, found, static, sides, threads, cells, voted)
+    voted[:] = cv2.medianBlur(faint, min(sides.small, LARGEST))
+    padded = np.zeros((CELL * cells.shape[0], CELL * cells.shape[1]), np.uint8)
+    padded[: faint.shape[0], : faint.shape[1]] = voted
+    cells[~padded.reshape(cells.shape[0], CELL, cells.shape[1], CELL).any((1, 3))] &= ~IN_FAINT
+
+
 def faint_far_away(faint: Any, found: Any, static: Any, sides: Any, threads: int, cells: Any, voted: Any) -> None:
     """Treat whatever is clear as if it were large."""
     marked = cells | IN_LARGE
@@ -129,7 +138,7 @@ VARIANTS: list[Variant] = [
     ("large square only", {(adaptive, "find_static"): never_static}, {}, _PLAIN),
     ("no middle square", {(adaptive, "find_static"): small_or_large}, {}, _PLAIN),
     ("nothing faint or tiny", {(final_mask, "_AGAIN"): -1.0}, {}, _PLAIN),
-    ("nothing tiny", {(final_mask, "_TINY_PX"): _NEVER}, {}, _PLAIN),
+    ("nothing tiny", {(adaptive, "find_faint"): nothing_tiny}, {}, _PLAIN),
     ("nothing faint beside what is clear, but small", {(adaptive, "find_faint"): faint_far_away}, {}, _PLAIN),
     ("small square everywhere", {(final_mask, "_ONSETS"): _NEVER, (final_mask, "_YOUNG"): 0}, {}, _PLAIN),
     ("the background is restless everywhere", {(adaptive, "follow_onsets"): all_restless}, {}, _PLAIN),

@@ -84,8 +84,8 @@ class Adaptive(Forgetter):
        a middle one where this holds for middle squares, by as much less as they are larger; in these alone where the
        raw mask fills what is found; enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
        Masks also show, without learning from it, what is most of a 3x3 square beside all that, and most of a small
-       square that is faint: g < 1/2, and no s_j alone makes it background. Such squares, and 3x3 ones of raw pixels
-       where small ones are larger, count far from clear foreground, or touching it if no large square has a majority,
+       square that is faint: g < 1/2, and no s_j alone makes it background. Such squares, and 2x2 ones of raw pixels,
+       count far from clear foreground, or touching it if no large square has a majority,
        by the same rule, and where no more than two began of late in a cell or beside it. Masks do not show
        3x3 squares of which no pixel is raw or faint, and in which the learned background explains more than half of
        the variance: gaps between legs or below cars.

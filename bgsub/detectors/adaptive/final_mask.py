@@ -63,7 +63,6 @@ _MIDDLE_PX = 7  # and where it is too restless for that, but not for this one
 _ONSETS = 0.002  # least mean cost per frame and cell of small squares that vote alone, which makes them false alarms:
 _AGAIN = 2.5  # onsets that such squares may have had in a cell or beside it, of those that are remembered
 
-_TINY_PX = 3  # side of the square that is enough far from what is clear, where small ones are larger
 _CLEAR = 0.9  # distance of raw foreground, as a share of the farthest, from which it is no part of what is faint
 _STAYS = 0.02  # of each frame where the background is restless, in units of the first,
 _RECENT = 4  # with none in the cells around in so many frames before
@@ -186,19 +185,18 @@ def find_details(
 def find_faint(
     faint: Mask, found: Found, static: Mask, sides: Sides, threads: int, cells: NDArray[np.uint8], voted: Mask
 ) -> None:
-    """Write where most of a small square is faint, or of one of three pixels raw, and mark the cells where that counts.
+    """Write where most of a small square is faint, or one of two pixels is raw, and mark the cells where that counts.
 
     Faint is what is nearer to the background than raw foreground, but too far from it to be projected on it. Noise
     makes pixels faint, but not most of a square. What light, blur and codecs leave is faint near what moves, and far
     from it are people whom an infrared camera sees, or who are clad like the wall. What is far from it may also be
     clear, but too small for the small square: it is as seldom a false alarm, or the same count tells that it is one.
 
-    Masks are (H, W) uint8, 0 and 255, but `TINY` in `voted` where the square of three is enough, `cells` are those of
+    Masks are (H, W) uint8, 0 and 255, but `TINY` in `voted` where the square of two is raw, `cells` are those of
     `clean`, `static` is the grid that `find_static` writes.
     """
     team, reach = find_team((faint.shape[0], faint.shape[1]), threads), -(-sides.large // CELL)
-    side, tiny = min(sides.small, LARGEST), sides.small > _TINY_PX
-    vote_on_faint(team, faint, found, np.uint8(_CLEAR * 255), static, reach, side, tiny, cells, voted)
+    vote_on_faint(team, faint, found, np.uint8(_CLEAR * 255), static, reach, min(sides.small, LARGEST), cells, voted)
 
 
 def add_faint(

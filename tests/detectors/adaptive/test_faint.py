@@ -67,14 +67,15 @@ def test_open_cells_with_a_faint_majority_are_marked(size):
 
 
 @pytest.mark.parametrize("size", [*SIZES, (2, 3), (30, 130)])
-def test_tiny_squares_are_marked_as_by_plain_numpy(size):
+def test_squares_of_two_raw_pixels_are_marked_as_by_plain_numpy(size):
     random = np.random.default_rng(size[0])
-    raw = np.where(random.random(size) < 0.4, np.uint8(255), np.uint8(0))
+    raw = np.where(random.random(size) < 0.6, np.uint8(255), np.uint8(0))
     raw[size[0] // 3 : size[0] // 3 + 4] = 0
-    raw[size[0] // 2 :: 2] = 0  # rows between two that count
     voted = random.choice([0, 255], size).astype(np.uint8)
-    squares = np.lib.stride_tricks.sliding_window_view(np.pad(raw != 0, 1, mode="edge"), (3, 3))
-    expected = np.where(squares.sum((2, 3)) >= 5, TINY, voted)
+    expected = voted.copy()
+    for y, x in np.ndindex(size[0] - 1, size[1] - 1):
+        if raw[y : y + 2, x : x + 2].all():
+            expected[y : y + 2, x : x + 2] = TINY
     middle = size[0] // 3
     for band in ((middle, size[0]), (0, middle)) if middle > 0 else ((0, size[0]),):
         mark_tiny(*band, raw, voted)
@@ -210,7 +211,7 @@ def test_what_is_clear_but_too_small_for_small_squares_is_found_whatever_becomes
             frame[180:220, left + 60 : left + 120] *= 0.7
 
     found, false = show_in_grey(show, shadows=shadows)
-    assert found > 0.5  # five of nine pixels: the corners have too few around them
+    assert found > 0.9
     assert false < (40 * (120 if shadows else 60) + 40 * 10 if with_shadow else 20)
 
 

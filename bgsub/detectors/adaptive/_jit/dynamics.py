@@ -198,14 +198,14 @@ def _merge(row, merged):
 
 @banded
 def mark_faint(first: Any, last: Any, voted: Any, opened: Any, cells: Any) -> Any:
-    """Add IN_FAINT to the open cells in which squares of faint pixels, or tiny ones of raw pixels, have a majority.
+    """Add IN_FAINT to the open cells in which squares of faint pixels have a majority, or anything is tiny.
 
     Parameters
     ----------
     first, last : int
         Rows of cells.
     voted : (H, W) u1
-        Not 0 where they have.
+        Not 0 there.
     opened : (h, w) u1
         From `mark_open`.
     cells : (h, w) u1
@@ -227,9 +227,9 @@ def mark_faint(first: Any, last: Any, voted: Any, opened: Any, cells: Any) -> An
 
 @compiled
 def vote_on_faint(
-    team: Any, faint: Any, found: Any, least: Any, static: Any, reach: Any, side: Any, tiny: Any, cells: Any, voted: Any
+    team: Any, faint: Any, found: Any, least: Any, static: Any, reach: Any, side: Any, cells: Any, voted: Any
 ) -> Any:
-    """Vote on faint pixels in small squares, and on raw ones in tiny squares, and mark the open cells that have any.
+    """Vote on faint pixels in small squares, find what is tiny, and mark the open cells that have any of it.
 
     Parameters
     ----------
@@ -240,19 +240,15 @@ def vote_on_faint(
         As for `mark_open`.
     side : i8
         Of the squares; odd, at most LARGEST.
-    tiny : b1
-        Whether tiny squares count.
     cells : (h, w) u1
         Updated by `mark_faint`.
     voted : (H, W) u1
-        Written: `TINY` where most of the square of three is raw, if that counts, else 255 where most of the square is
-        faint, else 0.
+        Written: `TINY` in squares of two that are raw, else 255 where most of the square is faint, else 0.
     """
     opened = np.empty_like(cells)
     mark_open(found, cells, least, static, reach, opened)
     in_bands(team, median, 0, faint.shape[0], 1, (faint, side, voted))
-    if tiny:
-        in_bands(team, mark_tiny, 0, faint.shape[0], 1, (found.raw, voted))
+    in_bands(team, mark_tiny, 0, faint.shape[0], 1, (found.raw, voted))
     in_bands(team, mark_faint, 0, cells.shape[0], 1, (voted, opened, cells))
 
 
@@ -268,7 +264,7 @@ def show_faint(
     occupied_rows: Any,
     kinds: Any,
 ) -> Any:
-    """Add faint and tiny squares to a mask where such false alarms are seldom; return whether there were any.
+    """Add what is faint or tiny to a mask where such false alarms are seldom; return whether there was any.
 
     Parameters
     ----------
@@ -283,7 +279,7 @@ def show_faint(
     most : f4
         None of them in 3x3 cells may be above it.
     all_faint : b1
-        Whether to add faint squares, and not only tiny ones.
+        Whether to add what is merely faint, and not only what is tiny.
     mask : (H, W) u1
         Updated.
     occupied_rows : (H,) u1

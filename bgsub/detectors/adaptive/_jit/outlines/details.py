@@ -11,7 +11,7 @@ from bgsub._numba import banded, compiled, inlined, part
 __all__ = ["TINY", "add_details", "mark_beside", "mark_tiny"]
 
 TINY = np.uint8(1)
-"""Marks a pixel around which most of a square of three is raw foreground, among others that are merely faint."""
+"""Marks a pixel of a square of two that is raw foreground, among others that are merely faint."""
 
 _FULL = np.uint32(0xFFFFFFFF)
 _MOST = np.uint8(5)  # of the nine pixels in a square of three
@@ -142,9 +142,19 @@ def _add_details(first, last, raw, final, occupied_rows, where, reach, lines, al
                 out[x] = found[x] | (np.uint8(255 if counts[x] >= _MOST else 0) & near[x] & allowed[x])
 
 
+@inlined
+def _find_blocks(row, other, blocks):
+    """Write 255 where two pixels of a row and of another one are raw foreground, else 0.
+
+    blocks : (W + 1,) u1, from the second on; the first and the last are 0
+    """
+    for x in range(row.shape[0] - 1):
+        blocks[x + 1] = row[x] & row[x + 1] & other[x] & other[x + 1]
+
+
 @banded
 def mark_tiny(first: Any, last: Any, raw: Any, voted: Any) -> None:
-    """Write `TINY` where most of a square of three pixels is raw foreground.
+    """Write `TINY` where a pixel belongs to a square of two, all of which is raw foreground.
 
     Parameters
     ----------
@@ -156,13 +166,17 @@ def mark_tiny(first: Any, last: Any, raw: Any, voted: Any) -> None:
         Updated.
     """
     height, width = raw.shape
-    columns, counts = np.zeros(width + 2, np.uint8), np.empty(width, np.uint8)
-    above, here = has_any(raw[max(first - 1, 0)]), has_any(raw[first])
+    blocks = np.zeros((2, width + 1), np.uint8)
+    above, below = blocks[0], blocks[1]
+    above_right, below_right = above[1:], below[1:]
     for y in range(first, last):
-        below = has_any(raw[min(y + 1, height - 1)])
-        if here or (above and below):  # a row of three alone is no majority
-            _count_in_threes(raw, y, columns, counts)
-            out = voted[y]
-            for x in range(width):
-                out[x] = TINY if counts[x] >= _MOST else out[x]
-        above, here = here, below
+        if not has_any(raw[y]):
+            continue
+        above[:], below[:] = np.uint8(0), np.uint8(0)
+        if y > 0:
+            _find_blocks(raw[y], raw[y - 1], above)
+        if y < height - 1:
+            _find_blocks(raw[y], raw[y + 1], below)
+        out = voted[y]
+        for x in range(width):
+            out[x] = TINY if above[x] | above_right[x] | below[x] | below_right[x] != 0 else out[x]
