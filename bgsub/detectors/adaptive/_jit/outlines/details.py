@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
-from bgsub._jit.runs import has_any
 from bgsub._numba import banded, compiled, inlined, part
 
 __all__ = ["TINY", "add_details", "mark_beside", "mark_tiny"]
@@ -143,13 +142,16 @@ def _add_details(first, last, raw, final, occupied_rows, where, reach, lines, al
 
 
 @inlined
-def _find_blocks(row, other, blocks):
-    """Write 255 where two pixels of a row and of another one are raw foreground, else 0.
+def _find_blocks(row, next_row, blocks):
+    """Write 255 where two pixels of a row and of the next one are raw foreground, else 0; return whether there are any.
 
     blocks : (W + 1,) u1, from the second on; the first and the last are 0
     """
+    found = np.uint8(0)
     for x in range(row.shape[0] - 1):
-        blocks[x + 1] = row[x] & row[x + 1] & other[x] & other[x + 1]
+        blocks[x + 1] = row[x] & row[x + 1] & next_row[x] & next_row[x + 1]
+        found |= blocks[x + 1]
+    return found != 0
 
 
 @banded
@@ -168,15 +170,16 @@ def mark_tiny(first: Any, last: Any, raw: Any, voted: Any) -> None:
     height, width = raw.shape
     blocks = np.zeros((2, width + 1), np.uint8)
     above, below = blocks[0], blocks[1]
-    above_right, below_right = above[1:], below[1:]
+    any_above = first > 0 and _find_blocks(raw[first - 1], raw[first], above)
     for y in range(first, last):
-        if not has_any(raw[y]):
-            continue
-        above[:], below[:] = np.uint8(0), np.uint8(0)
-        if y > 0:
-            _find_blocks(raw[y], raw[y - 1], above)
         if y < height - 1:
-            _find_blocks(raw[y], raw[y + 1], below)
-        out = voted[y]
-        for x in range(width):
-            out[x] = TINY if above[x] | above_right[x] | below[x] | below_right[x] != 0 else out[x]
+            any_below = _find_blocks(raw[y], raw[y + 1], below)
+        else:
+            below[:] = np.uint8(0)
+            any_below = False
+        if any_above or any_below:
+            out, above_right, below_right = voted[y], above[1:], below[1:]
+            for x in range(width):
+                both = above[x] | above_right[x] | below[x] | below_right[x]
+                out[x] = TINY if both != 0 else out[x]
+        above, below, any_above = below, above, any_below
