@@ -110,6 +110,7 @@ def test_learners_without_scikit_learn_name_the_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")  # a first run says that it compiles
 def test_curves_without_matplotlib_name_the_command(tmp_path: Path) -> None:
     path = broken_module(tmp_path, "matplotlib", "No module named 'matplotlib'")
     folder = str(tmp_path / "street")
