@@ -101,7 +101,8 @@ class Forgetter(ShakeFollower):
         keeps = forgotten.keeps and self._scalars["frames"] > frames  # else little is known of the background
         kept = np.float32(keeps * frames / self._scalars["scale"])
         scratch = np.empty(BLOCK, np.float32)
-        factors = np.broadcast_to(np.asarray(forgotten.factors, np.uint16), chosen.shape)
+        # A copy, since compiled functions are compiled ahead of time for arrays that can be written.
+        factors = np.array(np.broadcast_to(np.asarray(forgotten.factors, np.uint16), chosen.shape))
         forget(self._kernel_state(), self._seen, as_blocks(chosen), as_blocks(factors), gain, kept, scratch)
 
     def _are_ghosts_due(self, turnover: Turnover, longest: int) -> bool:

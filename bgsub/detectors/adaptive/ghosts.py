@@ -101,8 +101,7 @@ def find_ghosts(
     (H, W) uint8 array or None
         255 in ghosts; None if there is none.
     """
-    height, width = mask.shape
-    frame, background = frame[:, : height * width], learned.planes[:, : height * width]
+    background = learned.planes
     areas = [_area(outline) for outline in outlines]
     large = sorted((index for index, area in enumerate(areas) if area >= min_area_px), key=lambda index: -areas[index])
     unit = np.float32(255.0 / white / len(frame))
@@ -223,8 +222,7 @@ def _find_part(
 ) -> tuple[tuple[slice, slice], Mask] | None:
     """Return the ghost's part of a region and where it lies; `excess` is that of points of its outline."""
     (rows, columns), region = _draw(outline, _MARGIN_PX, mask.shape)
-    now = frame.reshape(-1, *mask.shape)[:, rows, columns]
-    learned = background.reshape(-1, *mask.shape)[:, rows, columns]
+    now, learned = (planes[:, : mask.size].reshape(-1, *mask.shape)[:, rows, columns] for planes in (frame, background))
     square = _square(5)
     masks = Region(region, np.asarray(cv2.erode(region, square)), np.asarray(cv2.dilate(region, square)))
     image = now if now.dtype == np.uint8 else np.clip(now * (255.0 / white), 0, 255).astype(np.uint8)

@@ -296,6 +296,8 @@ def compile_seldom_needed(dtype: np.dtype[Any]) -> None:
     """Call the compiled functions that only waves and larger frames need, for frames of a type."""
     mask, planes = np.zeros((8, 8), np.uint8), np.zeros((1, 64), dtype)
     add_unlike(mask, np.zeros((4, 4), np.uint8), planes, planes, 0.0, 1)
+    squares = make_squares((8, 8), 1)
+    follow_squares(planes, 255.0, squares, mask, np.zeros(squares.limits.shape, np.uint8))
     pictures = make_pictures(np.zeros((16, 16), dtype), np.zeros((8, 8), dtype), -1.0)
     enlarge_mask(mask, np.empty((16, 16), np.uint8), 2, 1, pictures)
 

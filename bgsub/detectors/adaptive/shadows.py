@@ -16,7 +16,7 @@ from bgsub.detectors.adaptive._jit.shadows.voting import find_shadows, write_enl
 from bgsub.detectors.adaptive.final_mask import scaled_side
 from bgsub.frames import Mask
 
-__all__ = ["Colours", "Levels", "count_colours", "find_kinds", "mark_shadows"]
+__all__ = ["Colours", "Levels", "compile_seldom_needed", "count_colours", "find_kinds", "mark_shadows"]
 
 _TEXTURE = np.float32(0.09**2)  # where the camera shows colours
 _GREY_TEXTURE = np.float32(0.03**2)  # without colours: most smooth things are like each other up to twice that
@@ -194,6 +194,13 @@ def mark_shadows(
             found, rows = add_border(few, found, rows, top, left), np.ones(len(few), np.uint8)
     if found is not None:
         run_bands(write_enlarged, mask.shape, threads, found, rows, step, kinds, value, mask)
+
+
+def compile_seldom_needed(dtype: np.dtype[Any]) -> None:
+    """Call the compiled functions that only larger frames need, for frames of a type."""
+    mask, planes, rows = np.full((8, 8), 255, np.uint8), np.zeros((1, 64), dtype), np.ones(8, np.uint8)
+    few, top, left, inside, *_, rows = take_grid(mask, rows, _make_images(mask, mask, planes, planes, Levels(1.0)), 2)
+    add_border(few, inside, rows, top, left)
 
 
 def _make_images(mask: Mask, kinds: Mask, frame: NDArray[Any], background: NDArray[Any], levels: Levels) -> Images:

@@ -61,7 +61,8 @@ def find_offset(frame: NDArray[Any], background: NDArray[Any], white: float) -> 
     pixels, unit = size[0] * size[1], np.float32(255.0 / white)
     planes = np.empty((len(background), *size), frame.dtype)
     cv2.split(np.ascontiguousarray(frame), list(planes))
-    pictures = [(_grey(planes, unit), _grey(background[:, :pixels].reshape(-1, *size), unit))]
+    known = np.ascontiguousarray(background[:, :pixels].reshape(-1, *size))  # as compiled ahead of time
+    pictures = [(_grey(planes, unit), _grey(known, unit))]
     while 2 ** (len(pictures) - 1) < side:
         pictures.append((_halve(pictures[-1][0]), _halve(pictures[-1][1])))
     seen, learned = (_directions(picture) for picture in pictures[-1])

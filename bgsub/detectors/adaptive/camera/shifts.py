@@ -12,7 +12,7 @@ from bgsub.detectors.adaptive._jit.blocks import BLOCK, as_image, count_blocks
 from bgsub.detectors.adaptive._jit.exposure import add_channels, compare_shifted
 from bgsub.frames import Mask
 
-__all__ = ["STILL", "Shift", "find_shift", "is_sudden", "move", "overlap"]
+__all__ = ["STILL", "Shift", "compile_seldom_needed", "find_shift", "is_sudden", "move", "overlap"]
 
 _GRID_PX = 320 * 240  # larger frames are compared on a grid of about so many pixels
 _SUDDEN, _USUAL = 0.05, 2.0  # foreground above this share of the frame and so many times its mean may be a knock
@@ -86,6 +86,12 @@ def find_shift(frame: NDArray[Any], background: NDArray[Any], white: float, box:
     if np.mean(shares > _IN_PART) < _SPREAD:
         return None
     return Shift(round(down * step), round(right * step))
+
+
+def compile_seldom_needed(dtype: np.dtype[Any]) -> None:
+    """Call the compiled function that only a knock at the camera needs, for frames of a type."""
+    scene = np.random.default_rng(0).integers(0, 200, (32, 48)).astype(dtype)
+    find_shift(np.roll(scene, (2, 3), (0, 1)), scene.reshape(1, -1), 255.0, 10.0)
 
 
 @cache
