@@ -85,10 +85,10 @@ class Adaptive(Forgetter):
        raw mask fills what is found; enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
        Masks also show, without learning from it, what is most of a 3x3 square beside all that, and most of a small
        square that is faint: g < 1/2, and no s_j alone makes it background. Such squares, and 2x2 ones of raw pixels,
-       count far from clear foreground, or touching it if no large square has a majority,
-       by the same rule, and where no more than two began of late in a cell or beside it. Masks do not show
-       3x3 squares of which no pixel is raw or faint, and in which the learned background explains more than half of
-       the variance: gaps between legs or below cars.
+       count far from clear foreground, or touching it if no large square has a majority, by the same rule, and where no
+       more than two began of late in a cell or beside it. Masks do not show 3x3 squares of which no pixel is raw or
+       faint, and in which the learned background explains more than half of the variance: gaps between legs or below
+       cars.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame

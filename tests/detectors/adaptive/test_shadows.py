@@ -121,12 +121,10 @@ def test_an_enlarged_mask_is_written_into_the_foreground_only(size, step):
     assert set(np.unique(mask)) == {0, 127, 255}
 
 
-def find_shadows(mask, now, learned, colours=None):
+def find_shadows(mask, now, learned, colours=None, threads=1):
     """Return a mask of the shadows in another, given pictures (H, W, 3)."""
-    left = mask.copy()
-    mark_shadows(
-        left, np.ones(len(left), np.uint8), mask, *planes_of(now, learned), Levels(255.0), 1, 127, colours or Colours()
-    )
+    left, rows, planes = mask.copy(), np.ones(len(mask), np.uint8), planes_of(now, learned)
+    mark_shadows(left, rows, mask, *planes, Levels(255.0), threads, 127, colours or Colours())
     assert set(np.unique(left)) <= {0, 127, 255}
     return np.where(left == 127, np.uint8(255), np.uint8(0))
 
@@ -228,6 +226,20 @@ def street_with_walker():
     now = learned * (1 - 0.5 * shade[..., None])
     now[thing != 0] = (30, 40, 180)
     return learned, now, thing != 0, (shade > 0.15) & (thing == 0)
+
+
+@needs_compiler
+def test_shadows_do_not_depend_on_the_number_of_threads(monkeypatch):
+    monkeypatch.setattr("bgsub._numba.bands._MIN_PIXELS_PER_BAND", 1)  # else one thread does all of so small a frame
+    random, size = np.random.default_rng(0), (120, 160)
+    learned = np.full((*size, 3), 150.0) + random.normal(0, 3, (*size, 1))
+    is_shadow = np.arange(size[1]) < 60 + random.integers(-20, 21, (size[0], 1))  # whose votes differ from row to row
+    now = np.where(is_shadow[..., None], learned * 0.6, (30, 40, 180))
+    mask = np.full(size, 255, np.uint8)
+    alone = find_shadows(mask, now, learned, threads=1)
+    assert 0.2 < (alone != 0).mean() < 0.8
+    for _ in range(20):  # bands end in another order each time
+        assert (find_shadows(mask, now, learned, threads=0) == alone).all()
 
 
 @pytest.mark.parametrize("cut", [False, True])
