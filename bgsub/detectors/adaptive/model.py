@@ -297,7 +297,9 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         return float(self._scene_gain(dtype)) * (1 if channels == 3 else 3) / float(self._scalars["base"]) ** 2
 
     def _levels(self, dtype: np.dtype[Any]) -> Levels:
-        return Levels(self._scene_white(dtype), self._white(dtype) * float(self._scalars["black"]) / 255)
+        unit, scalars = self._white(dtype) / 255, self._scalars
+        noise = unit * scalars["sigma"] if scalars["sigma"] >= 0 else math.inf
+        return Levels(self._scene_white(dtype), unit * scalars["black"], noise)
 
     def _half_box(self) -> float:
         """Return half a side of the cube round a support vector inside which k > tau at `width`; white is 1."""
