@@ -167,6 +167,7 @@ VARIANTS: list[Variant] = [
     ("votes on shadow in larger squares", {(shadows, "_SIDE_PX"): 15}, {}, _PLAIN),
     ("half is a majority whatever the colours", {(shadows, "_CAUTION"): 0.0}, {}, _PLAIN),
     ("shadows may take three quarters of the light", {(shadows, "_DARKEST"): np.float32(0.25)}, {}, _PLAIN),
+    ("shadows may lack the texture of the ground", {(shadows, "_FLAT"): np.float32(0.0)}, {}, _PLAIN),
     ("lone shadows may be dark", {(shadows, "_DARK"): 0.0}, {}, _PLAIN),
     ("lone shadows may be sharp", {(shadows, "_SHARP"): _NEVER}, {}, _PLAIN),
     ("shadows may lie between", {(shadows, "_BETWEEN"): 1.0}, {}, _PLAIN),

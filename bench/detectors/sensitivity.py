@@ -95,6 +95,8 @@ CONSTANTS: list[tuple[Any, str]] = [
     (shadows, "_TEXTURE"),
     (shadows, "_GREY_TEXTURE"),
     (shadows, "_PENUMBRA"),
+    (shadows, "_FLAT"),
+    (shadows, "_SMOOTH"),
     (shadows, "_SIDE_PX"),
 ]
 PARAMETERS = ("width", "threshold", "memory_s", "absorb_s", "smoothing")

@@ -227,7 +227,7 @@ def _count_helpers(shape: tuple[int, int], threads: int) -> int:
 
 def find_team(shape: tuple[int, int], threads: int) -> Team:
     """Return the threads for (rows, width) of pixels, at most so many, 0 for one per CPU."""
-    if not _SHARES:
+    if not _SHARES or threads == 1:
         return _ALONE
     crew, helpers = _find_crew(), _count_helpers(shape, threads)
     if helpers > 0:

@@ -95,6 +95,7 @@ class Sides(NamedTuple):
     """Side of small ones in frames of this size that were not reduced."""
 
 
+@functools.cache  # asked for in each step
 def scaled_sides(pixels: int, size: tuple[int, int], reduced: bool = False) -> Sides:
     """Return the sides for frames of (height, width), the largest of which is given for 320x240.
 

@@ -21,8 +21,8 @@ __all__ = ["Colours", "Levels", "compile_seldom_needed", "count_colours", "find_
 _TEXTURE = np.float32(0.09**2)  # where the camera shows colours
 _GREY_TEXTURE = np.float32(0.03**2)  # without colours: most smooth things are like each other up to twice that
 _PENUMBRA = np.float32(28.0**2)  # beyond texture, where colours help: lets penumbras pass, but no stripes
-_FLAT = np.float32(1 / 4)  # half of its contrast: codecs leave shadows that much of the texture of the ground,
-_VISIBLE = 1 / 2  # where it has more than so many times the variance of the noise
+_FLAT = np.float32(1 / 4)  # half of the contrast: codecs leave shadows that much of the texture of the ground
+_SMOOTH = 1 / 8  # or less of the variance of the noise of a channel, of which the mean of three has a third
 _DARKEST = np.float32(0.35)  # share of the background's brightness: darker are trousers more often than shadows
 _RULE = Darkening(
     darkest=_DARKEST,
@@ -31,7 +31,7 @@ _RULE = Darkening(
     texture=_TEXTURE,
     penumbra=np.float32(0.0),
     flat=_FLAT,
-    hidden=np.float32(0.0),
+    smooth=np.float32(0.0),
     least=np.float32(6.25),  # a quarter of the square
     majority=np.float32(0.5),
 )
@@ -144,20 +144,21 @@ def mark_shadows(
     """Write a value into a mask where the foreground has colour and texture of the background, darkened by one factor.
 
     A pixel may be in shadow where brightness fell to between 35 and 97 % and chromaticity stayed, and where the
-    brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 9 % of it, or
-    3 % where the camera shows no colours and nothing but texture tells shadows from objects, or more where colours do
-    for most of the objects. The outline of the foreground is left out there, unless it is faint: it is penumbra. Where
-    the texture of the background, under so much less light, would be more than noise, the frame has to show at least
-    half of its contrast: a plain coat on a rough road does not. Grey cars on grey roads look like shadow in places, so
-    the majority decides: shadow is where more than half of the foreground in a square of 11 pixels may be in shadow,
-    and a fifth more if all objects have the background's colour, except what the rest of the foreground encloses, and
-    regions of which more than a quarter has foreground that is no shadow above and below: trousers between coat and
-    shoes. Holes that were filled do not vote, and become background where only shadows close them. A region that is
-    shadow as a whole is an object, unless colours tell objects, since no cloud casts it: if inside it has less than
-    70 % of the brightness and is larger than anything else that is no shadow, or has more brightness, but three
-    quarters of its depth as a step at its outline, and does not touch the border of the frame. Of frames larger than
-    320x240 every second, third, ... row and column is looked at, and stands for its neighbours; so does background
-    there that touches shadow alone, since what foreground it stands for is the border of the shadow.
+    brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 9 % of it,
+    or 3 % where the camera shows no colours and nothing but texture tells shadows from objects, or more where
+    colours do for most of the objects. The outline of the foreground is left out there, unless it is faint: it is
+    penumbra. At least half of the contrast that the texture of the background has under so much less light has to
+    be there: a plain coat before a rough road has less, but noise, which a codec would take from a shadow as well.
+    Grey cars on grey roads look like shadow in places, so the majority decides: shadow is where more than half of
+    the foreground in a square of 11 pixels may be in shadow, and a fifth more if all objects have the background's
+    colour, except what the rest of the foreground encloses, and regions of which more than a quarter has foreground
+    that is no shadow above and below: trousers between coat and shoes. Holes that were filled do not vote, and
+    become background where only shadows close them. A region that is shadow as a whole is an object, unless colours
+    tell objects, since no cloud casts it: if inside it has less than 70 % of the brightness and is larger than
+    anything else that is no shadow, or has more brightness, but three quarters of its depth as a step at its
+    outline, and does not touch the border of the frame. Of frames larger than 320x240 every second, third, ... row
+    and column is looked at, and stands for its neighbours; so does background there that touches shadow alone,
+    since what foreground it stands for is the border of the shadow.
 
     Parameters
     ----------
@@ -185,7 +186,7 @@ def mark_shadows(
         texture=_TEXTURE if colours.seen else _GREY_TEXTURE,
         penumbra=_PENUMBRA if share_alike < _MOSTLY else np.float32(0.0),
         flat=_FLAT,
-        hidden=np.float32(_VISIBLE * (levels.noise * 255.0 / levels.white) ** 2),
+        smooth=np.float32(_SMOOTH * (levels.noise * 255.0 / levels.white) ** 2),
         majority=np.float32(0.5 + _CAUTION * colours.share_known_alike()),
     )
     clouds = share_alike >= _SELDOM

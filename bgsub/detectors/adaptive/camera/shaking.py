@@ -145,6 +145,8 @@ class ShakeFollower(CameraFollower):
         """
         scalars, places = self._scalars, self._arrays["places"]
         scalars["placed"] += 1
+        if offset == STILL and not places.any():
+            return offset
         rate = max(_PLACE_RATE, 1 / scalars["placed"])
         settled = scalars["placed"] >= _SHAKES_S * self._parameters["rate_hz"]
         means, squares = places.tolist()  # numbers of Python's: four are too few for numpy to save time

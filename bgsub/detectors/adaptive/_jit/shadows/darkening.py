@@ -53,8 +53,8 @@ class Darkening(NamedTuple):
     """and, beyond that, in squared grey levels per pixel."""
     flat: Any
     """Largest variance of what is flatter than a shadow, as a share of the darkened background's in the square,"""
-    hidden: Any
-    """unless that is no more than this: squared grey levels, in which noise hides texture."""
+    smooth: Any
+    """and the least, in squared grey levels: less is left where a codec smooths noise, and texture with it."""
     least: Any
     """Least number of candidates in the square."""
     majority: Any
@@ -194,7 +194,7 @@ def _judge(moments, middle, begin, end, rule, scratch, found):
 
     The variance of what one factor leaves unexplained: it takes a degree of freedom, so of one pixel nothing is known.
     A plain dark thing leaves little unexplained as well, where the ground has little texture. But a shadow shows what
-    there is of that, if it can be seen at all, and the thing does not. Its own variance tells, and not what it has in
+    there is of that, if noise is seen as well, and the thing does not. Its own variance tells, and not what it has in
     common with the background: in a penumbra light varies as well, which can only add to it.
     """
     _sum_squares(moments, begin, scratch)
@@ -213,7 +213,7 @@ def _judge(moments, middle, begin, end, rule, scratch, found):
         explained = (n > one) & (unexplained * n < most * (n - one))
         # Sums of squares around the mean: of the darkened background, and of the frame.
         texture, left = light * light * (learned2[x] - b * b / n), seen2[x] - f * f / n
-        explained &= (left > rule.flat * texture) | (texture <= rule.hidden * n)
+        explained &= (left > rule.flat * texture) | (left < rule.smooth * n)
         dark = (candidates[x] != np.float32(0.0)) & explained & (candidates_around[x] >= rule.least)
         found[begin + x] = np.uint8(255 if dark else 0)
         any_found |= found[begin + x]
