@@ -211,8 +211,9 @@ def add_faint(
 ) -> bool:
     """Add what `find_faint` found to a mask where there were few such false alarms; return whether there was any.
 
-    `occupied_rows`, (H,), becomes 1 for rows of the mask that it adds to, and `kinds`, (H, W), of `find_kinds`, that of
-    a detail where it is tiny, but not faint. Without them, nothing that is merely faint is added.
+    `occupied_rows`, (H,), becomes 1 for rows of the mask that it adds to, and `kinds`, (H, W), of `find_kinds`, `SPECK`
+    where it is tiny, or `RIM` where it is faint beside other foreground. Without them, nothing that is merely faint is
+    added.
     `rates`, (3, h, w), are those that `follow_onsets` writes. They are few both in the neighbourhood that `find_static`
     looks at and in the cells around: where a codec refreshes the edges of the background, they are faint every time.
     """

@@ -8,7 +8,7 @@ from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
 from bgsub.detectors.adaptive._jit.dynamics import IN_FAINT, Found, mark_faint, mark_open, show_faint
 from bgsub.detectors.adaptive._jit.outlines.details import TINY, mark_tiny
-from bgsub.detectors.adaptive._jit.shadows.kinds import DETAIL, SOLID
+from bgsub.detectors.adaptive._jit.shadows import kinds as of_kind
 from bgsub.detectors.adaptive.stages import FAINT
 from bgsub.stages import StageTrace
 
@@ -114,7 +114,8 @@ def test_faint_and_tiny_squares_are_shown_where_they_were_seldom(size, all_faint
     random, shape = np.random.default_rng(size[1]), count_cells(size)
     voted = random.choice([0, 0, TINY, 255], size).astype(np.uint8)
     mask = np.where(random.random(size) < 0.2, np.uint8(255), np.uint8(0))
-    kinds = np.where(mask != 0, SOLID, np.uint8(0))
+    mask[:, : size[1] // 2] = 0
+    kinds = np.where(mask != 0, of_kind.SOLID, of_kind.FAINT)
     cells = random.choice([IN_SMALL, IN_FAINT, IN_FAINT | IN_SMALL, 0], shape).astype(np.uint8)
     calm = random.choice([0, 1, 1], shape).astype(np.uint8)
     rates = np.where(random.random(shape) < 0.05, np.float32(0.02), np.float32(0.01))
@@ -127,7 +128,14 @@ def test_faint_and_tiny_squares_are_shown_where_they_were_seldom(size, all_faint
     added = spread(shown, size) & ((voted == TINY) | (all_faint & (voted != 0))) & (before == 0)
     expected = np.where(added, np.uint8(255), before)
     assert (mask == expected).all()
-    assert (kinds == np.where(before != 0, SOLID, np.where(added & (voted == TINY), DETAIL, 0))).all()
+    solid = np.pad(before, [(CELL, 2 * CELL)] * 2)
+    beside = np.zeros(shape, bool)
+    for y, x in np.ndindex(shape):
+        beside[y, x] = solid[CELL * y : CELL * (y + 3), CELL * x : CELL * (x + 3)].any()
+    faint_kinds = np.where(spread(beside, size), of_kind.RIM, of_kind.FAINT)
+    of_added = np.where(voted == TINY, of_kind.SPECK, faint_kinds)
+    assert (kinds == np.where(before != 0, of_kind.SOLID, np.where(added, of_added, of_kind.FAINT))).all()
+    assert not all_faint or size[1] < 40 or {of_kind.RIM, of_kind.FAINT} <= set(kinds[added])
     assert (rows[(expected != before).any(1)] == 1).all()
     assert (rows[~spread(shown, size).any(1)] == 0).all()
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL, median
 from bgsub._jit.runs import has_any
-from bgsub._numba import banded, compiled, in_bands, part
+from bgsub._numba import banded, compiled, in_bands, inlined, part
 from bgsub.detectors.adaptive._jit.blocks import BYTE
 from bgsub.detectors.adaptive._jit.outlines.details import TINY, mark_tiny
-from bgsub.detectors.adaptive._jit.shadows.kinds import DETAIL
+from bgsub.detectors.adaptive._jit.shadows.kinds import FAINT, RIM, SPECK
 
 __all__ = [
     "IN_FAINT",
@@ -252,6 +252,16 @@ def vote_on_faint(
     in_bands(team, mark_faint, 0, cells.shape[0], 1, (voted, opened, cells))
 
 
+@inlined
+def _is_beside(kinds, cell_row, cell):
+    """Return whether there is foreground in or beside a cell that is neither faint nor a speck."""
+    for row in range(max(CELL * (cell_row - 1), 0), min(CELL * (cell_row + 2), kinds.shape[0])):
+        for column in range(max(CELL * (cell - 1), 0), min(CELL * (cell + 2), kinds.shape[1])):
+            if kinds[row, column] > RIM and kinds[row, column] != SPECK:
+                return True
+    return False
+
+
 @compiled
 def show_faint(
     voted: Any,
@@ -285,7 +295,7 @@ def show_faint(
     occupied_rows : (H,) u1
         Becomes 1 for rows of it to which anything is added.
     kinds : (H, W) u1
-        Becomes `DETAIL` where what is added is tiny.
+        Becomes `SPECK` where what is added is tiny, and `RIM` where it is faint beside other foreground.
     """
     height, width = cells.shape
     shown = False
@@ -302,12 +312,13 @@ def show_faint(
                     cost = max(cost, rates[min(max(row, 0), height - 1), min(max(column, 0), width - 1)])
             if cost > most:
                 continue
+            faint_kind = RIM if all_faint and _is_beside(kinds, y, x) else FAINT
             for row in range(CELL * y, min(CELL * (y + 1), mask.shape[0])):
                 occupied_rows[row] = np.uint8(1)
                 for column in range(CELL * x, min(CELL * (x + 1), mask.shape[1])):
                     vote = voted[row, column]
-                    if vote == TINY and mask[row, column] == 0:
-                        kinds[row, column] = DETAIL
+                    if vote != 0 and mask[row, column] == 0:
+                        kinds[row, column] = SPECK if vote == TINY else faint_kind
                     if vote == TINY or (vote != 0 and all_faint):
                         mask[row, column] = np.uint8(255)
             shown = True

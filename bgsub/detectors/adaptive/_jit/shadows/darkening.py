@@ -7,7 +7,7 @@ import numpy as np
 from bgsub._jit.majority import CELL, IN_LARGE
 from bgsub._jit.runs import has_any
 from bgsub._numba import banded, compiled_views, inlined, part
-from bgsub.detectors.adaptive._jit.shadows.kinds import FAINT
+from bgsub.detectors.adaptive._jit.shadows.kinds import FAINT, RIM, SPECK
 
 __all__ = ["REACH", "SEGMENT", "Darkening", "Images", "count_brighter", "find_darkened"]
 
@@ -105,22 +105,29 @@ def _add_channels(images, start, count, scratch):
 
 
 @inlined
+def _is_side(kind):
+    """Return 255 for foreground that makes what is beside it no outline, else 0; background is of the kind FAINT."""
+    return np.uint8(255 if (kind > RIM) & (kind != SPECK) else 0)
+
+
+@inlined
 def _find_inner(images, y, begin, end, inner):
     """Write 255 for foreground that has foreground at all four sides, or is faint, else 0; beyond the frame is no side.
 
-    The outline of a shadow is penumbra, or seen through a blur; each pixel of what is faint is as light as one.
+    The outline of a shadow is penumbra, or seen through a blur; each pixel of what is faint is as light as one. The
+    faint rim of a shadow and the specks on it are more of its penumbra, and no sides.
     """
-    height, width = images.mask.shape
-    above, here, below = images.mask[max(y - 1, 0)], images.mask[y], images.mask[min(y + 1, height - 1)]
-    kinds = images.kinds[y]
+    last = images.mask.shape[0] - 1
+    above, here, below = images.kinds[max(y - 1, 0)], images.kinds[y], images.kinds[min(y + 1, last)]
+    width, mask = here.shape[0], images.mask[y]
     for x in range(begin, end):
-        inner[x - begin] = here[x] & above[x] & below[x]
+        inner[x - begin] = _is_side(above[x]) & _is_side(here[x]) & _is_side(below[x])
     for x in range(max(begin, 1), end):
-        inner[x - begin] &= here[x - 1]
+        inner[x - begin] &= _is_side(here[x - 1])
     for x in range(begin, min(end, width - 1)):
-        inner[x - begin] &= here[x + 1]
+        inner[x - begin] &= _is_side(here[x + 1])
     for x in range(begin, end):
-        inner[x - begin] |= np.uint8(here[x] if kinds[x] == FAINT else 0)
+        inner[x - begin] |= mask[x] & np.uint8(255 if here[x] == FAINT else 0)
 
 
 @part

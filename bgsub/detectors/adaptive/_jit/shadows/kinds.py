@@ -6,15 +6,19 @@ import numpy as np
 
 from bgsub._numba import banded
 
-__all__ = ["DETAIL", "FAINT", "FILLED", "SOLID", "tell_kinds"]
+__all__ = ["DETAIL", "FAINT", "FILLED", "RIM", "SOLID", "SPECK", "tell_kinds"]
 
 # In this order: what is below DETAIL is opened in frames with shadows.
 FAINT = np.uint8(0)
 """Merely faint: no vote on shadows, no penumbra, and background where anything is shadow: clouds begin faintly."""
-FILLED = np.uint8(1)
+RIM = np.uint8(1)
+"""The same beside what is not: the rest of a thing, or penumbra, and so nothing by which a shadow is judged."""
+FILLED = np.uint8(2)
 """A hole that was filled: no vote, since it may look like nothing, and opened where shadows alone close it."""
-DETAIL = np.uint8(2)
+DETAIL = np.uint8(3)
 """Too thin for squares: no vote, since the borders of shadows are as thin."""
+SPECK = np.uint8(4)
+"""Tiny, and shown for that: no vote either, and nothing by which a shadow is judged, on whose rim there are specks."""
 SOLID = np.uint8(255)
 """All else, which votes."""
 
