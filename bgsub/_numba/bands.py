@@ -227,9 +227,9 @@ def _count_helpers(shape: tuple[int, int], threads: int) -> int:
 
 def find_team(shape: tuple[int, int], threads: int) -> Team:
     """Return the threads for (rows, width) of pixels, at most so many, 0 for one per CPU."""
-    if not _SHARES or threads == 1:
+    if not _SHARES:
         return _ALONE
-    crew, helpers = _find_crew(), _count_helpers(shape, threads)
+    crew, helpers = _find_crew(), 0 if threads == 1 else _count_helpers(shape, threads)
     if helpers > 0:
         crew.wake(helpers)
     return Team(crew.address, helpers)
