@@ -317,9 +317,8 @@ def show_faint(
                 occupied_rows[row] = np.uint8(1)
                 for column in range(CELL * x, min(CELL * (x + 1), mask.shape[1])):
                     vote = voted[row, column]
-                    if vote != 0 and mask[row, column] == 0:
-                        kinds[row, column] = SPECK if vote == TINY else faint_kind
-                    if vote == TINY or (vote != 0 and all_faint):
+                    if mask[row, column] == 0 and (vote == TINY or (vote != 0 and all_faint)):
                         mask[row, column] = np.uint8(255)
+                        kinds[row, column] = SPECK if vote == TINY else faint_kind
             shown = True
     return shown

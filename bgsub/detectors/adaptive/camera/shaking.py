@@ -145,7 +145,7 @@ class ShakeFollower(CameraFollower):
         """
         scalars, places = self._scalars, self._arrays["places"]
         scalars["placed"] += 1
-        if offset == STILL and not places.any():
+        if offset == STILL and not places.any():  # most cameras never moved: nothing would change
             return offset
         rate = max(_PLACE_RATE, 1 / scalars["placed"])
         settled = scalars["placed"] >= _SHAKES_S * self._parameters["rate_hz"]

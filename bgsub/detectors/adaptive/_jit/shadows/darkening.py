@@ -27,7 +27,7 @@ class Images(NamedTuple):
     mask: Any
     """(H, W) u1: 255 for foreground, else 0"""
     kinds: Any
-    """(H, W) u1: of what kind that is, from `tell_kinds`"""
+    """(H, W) u1: of what kind that is, from `tell_kinds` and `show_faint`; `FAINT` for background"""
     frame: Any
     """(D, at least H * W) u1, u2 or f4"""
     background: Any
