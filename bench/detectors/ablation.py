@@ -31,8 +31,8 @@ from bgsub.detectors.adaptive import (
     reduced,
     shadows,
 )
-from bgsub.detectors.adaptive._jit.dynamics import IN_FAINT
 from bgsub.detectors.adaptive._jit.outlines.edges import compare_edges
+from bgsub.detectors.adaptive._jit.outlines.faint import IN_FAINT
 from bgsub.detectors.adaptive.camera import follower, shaking
 from bgsub.detectors.adaptive.camera.offsets import Found
 from bgsub.detectors.adaptive.camera.shifts import STILL

@@ -6,9 +6,9 @@ are fast on:
 
 - `median` adds up the columns around every pixel in bytes, of which a processor adds dozens at once. It is the faster
   one for any mask, up to the side `LARGEST`, and is used in post-processing.
-- `vote_thrice` adds up squares by doubling, for which the side matters little, and only where the mask has enough
-  foreground nearby. It is the faster one for large squares on masks that are mostly empty, and votes in squares of
-  three sizes, for which much of the work is the same; `adaptive` uses it for its final mask.
+- `vote_thrice` adds up squares only where the mask has enough foreground nearby. It is the faster one on masks that are
+  mostly empty, and votes in squares of three sizes, for which much of the work is the same; `adaptive` uses it for its
+  final mask.
 """
 
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ __all__ = [
     "Square",
     "Squares",
     "Votes",
+    "add_up",
     "make_square",
     "median",
     "vote_thrice",
@@ -69,11 +70,9 @@ class Votes(NamedTuple):
 class Sums(NamedTuple):
     """Foreground pixels in the rows in reach, and working memory for those in squares."""
 
-    columns: Any  # (more than W + 2 * reach,) u2, of each column, those beyond the border included
+    columns: Any  # (whole segments of W + 2 * reach,) u2, of each column, those beyond the border included
     segments: Any  # (segments,) i8, of each segment inside the border
     squares: Any  # (whole segments of W,) u2
-    doubled: Any  # as columns, twice
-    again: Any
 
 
 def make_square(side: int) -> Square:
@@ -85,22 +84,6 @@ def make_square(side: int) -> Square:
 def _clamp(row, height):
     """Return the row of the mask that stands for a row inside or beyond it."""
     return min(max(row, 0), height - 1)
-
-
-@inlined
-def _pad(count):
-    """Return the least number of at least `count` pixels that are whole segments."""
-    return (count + _SEGMENT - 1) // _SEGMENT * _SEGMENT
-
-
-@inlined
-def _reserve(side):
-    """Return how many values `_add_up` reads beyond those from which it sums: of each doubling, some are lost."""
-    reserve, power = _pad(side), 1
-    while 2 * power <= side:
-        reserve += _pad(power)
-        power *= 2
-    return reserve
 
 
 @inlined
@@ -117,6 +100,32 @@ def _repeat_border(columns, width, reach):
     for x in range(reach):
         columns[x] = columns[reach]
         columns[last + 1 + x] = columns[last]
+
+
+@inlined
+def add_up(values, side, sums, count):
+    """Write the sum of `side` values, odd, from each of the first `count` on, which are all read before any is written.
+
+    A sliding sum takes fewer additions, but each depends on the one before. So do sums of two, four ... of them, and to
+    read again, shifted, what has just been written makes a processor wait.
+    """
+    kind = sums.dtype.type
+    if side < 3:
+        for x in range(count):
+            sums[x] = values[x]
+        return
+    one, two, first = values[1:], values[2:], 3
+    for x in range(count):
+        sums[x] = kind(values[x] + one[x] + two[x])
+    while first + 4 <= side:
+        a, b, c, d = values[first:], values[first + 1 :], values[first + 2 :], values[first + 3 :]
+        for x in range(count):
+            sums[x] = kind(sums[x] + a[x] + b[x] + c[x] + d[x])
+        first += 4
+    if first < side:
+        a, b = values[first:], values[first + 1 :]
+        for x in range(count):
+            sums[x] = kind(sums[x] + a[x] + b[x])
 
 
 @banded
@@ -137,12 +146,7 @@ def median(
         if y < first_row:
             continue
         _repeat_border(columns, width, reach)
-        for x in range(width):
-            sums[x] = columns[x]
-        for i in range(1, side):
-            shifted = columns[i : i + width]
-            for x in range(width):
-                sums[x] = np.uint8(sums[x] + shifted[x])
+        add_up(columns, side, sums, width)
         row = voted[y]
         for x in range(width):
             row[x] = np.uint8(255) if sums[x] >= least else np.uint8(0)
@@ -198,44 +202,6 @@ def _move_sums(sums, reach, added, added_counts, removed, removed_counts):
         columns[x] = np.uint16(columns[x] + (added[x] & np.uint8(1)) - (removed[x] & np.uint8(1)))
 
 
-@part
-def _add(values, total):
-    for x in range(total.shape[0]):
-        total[x] = np.uint16(total[x] + values[x])
-
-
-@part
-def _add_pairs(values, distance, sums):
-    ahead = values[distance:]
-    for x in range(sums.shape[0]):
-        sums[x] = np.uint16(values[x] + ahead[x])
-
-
-@inlined
-def _add_up(values, side, total, doubled, again):
-    """Write the sum of `side` values from each one on, by sums of 1, 2, 4, ... of them.
-
-    A sliding sum takes fewer additions, but each depends on the one before.
-
-    values : (n + _reserve(side),) u2
-    total : (n,) u2, written; n is a multiple of SEGMENT, since what remains of vectors takes longer than they do
-    doubled, again : (at least as many as values,) u2, scratch
-    """
-    length, summed, power = total.shape[0], 0, 1
-    known = length + _reserve(side)
-    for x in range(length):
-        total[x] = np.uint16(0)
-    while power <= side:
-        if side & power:
-            _add(values[summed:], total)
-            summed += power
-        if 2 * power <= side:
-            known -= _pad(power)
-            _add_pairs(values, power, doubled[:known])
-            values, doubled, again = doubled, again, doubled
-        power *= 2
-
-
 @inlined
 def _find_likely(sums, reach, border, least):
     """Return the first segment in which a pixel may have a majority, and the one after the last."""
@@ -266,7 +232,7 @@ def _vote_row(square, sums, voted):
     _repeat_border(columns, width, reach)
     begin, end = first * _SEGMENT, last * _SEGMENT
     squares, out = sums.squares[begin:end], voted[begin : min(end, width)]
-    _add_up(columns[begin:], 2 * reach + 1, squares, sums.doubled, sums.again)
+    add_up(columns[begin:], 2 * reach + 1, squares, squares.shape[0])
     for x in range(out.shape[0]):
         out[x] = np.uint8(255) if squares[x] >= least else np.uint8(0)
         found |= out[x]
@@ -372,14 +338,8 @@ def vote_thrice(
     segments = (width + _SEGMENT - 1) // _SEGMENT
     counts = np.empty((last_row - first_row + 2 * large.reach, segments + 1), np.int64)
     _count_segments(mask, first_row - large.reach, counts)
-    span = segments * _SEGMENT + _reserve(2 * large.reach + 1)
-    sums = Sums(
-        np.empty(span, np.uint16),
-        np.empty(segments, np.int64),
-        np.empty(segments * _SEGMENT, np.uint16),
-        np.empty(span, np.uint16),
-        np.empty(span, np.uint16),
-    )
+    whole = segments * _SEGMENT
+    sums = Sums(np.empty(whole + 2 * large.reach, np.uint16), np.empty(segments, np.int64), np.empty(whole, np.uint16))
     _vote(first_row, last_row, mask, counts, large, sums, votes)
     unused = votes.cells[:0]  # the cells of all are written below
     in_small = Votes(smaller[0], np.empty(height, np.uint8), unused)

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from queue import SimpleQueue
 from types import FunctionType
 from typing import Any, NamedTuple, TypeVar, cast
@@ -202,13 +202,17 @@ def banded(function: _Function) -> _Function:
     return cast("_Function", _Banded(function)) if JIT_ENABLED else compiled(function)
 
 
-@contextmanager
-def helpers_awake(shape: tuple[int, int], threads: int) -> Iterator[None]:
+def helpers_awake(shape: tuple[int, int], threads: int) -> AbstractContextManager[None]:
     """Have the threads ready that `run_bands` will need several times, for less than a millisecond in between."""
     helpers = _count_helpers(shape, threads) if _SHARES else 0
-    if helpers == 0:
-        yield
-        return
+    return _NOBODY if helpers == 0 else _awake(helpers)
+
+
+_NOBODY = nullcontext()
+
+
+@contextmanager
+def _awake(helpers: int) -> Iterator[None]:
     crew = _find_crew()
     crew.hold(1)
     try:

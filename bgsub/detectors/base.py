@@ -171,7 +171,7 @@ class Detector(model_file.Stateful, OpenCvNames, abc.ABC):
         if fits:
             check_output(fgmask, size, np.uint8, "fgmask")
         mask = fgmask if fgmask is not None and fits else np.empty(size, np.uint8)
-        if any(out is not None and np.may_share_memory(frame, out) for out in (mask, score)):
+        if any(np.may_share_memory(frame, out) for out in (fgmask if fits else None, score) if out is not None):
             frame = frame.copy()  # compiled code writes results while they still read the frame
         own_pace = rate in (-1.0, 1.0)
         learning = None if rate == 0 else Learning(None if own_pace else rate, self._allowed(chosen))

@@ -1,6 +1,7 @@
 """Base of the detectors that keep one kernel expansion per pixel: coefficients, inspection, background."""
 
 import abc
+import functools
 import math
 from typing import Any, Literal, NamedTuple
 
@@ -25,6 +26,11 @@ RATE = template("frame rate, which turns seconds into frames", RATE_INTERVAL, un
 _SMALLEST_SCALE = 1e-6
 _COEFFICIENTS = Span(0, NOT_NEGATIVE.most / 256)  # so that those of a pixel, at most 255, have a finite sum
 _CACHE_LINE = 64  # bytes
+
+
+@functools.lru_cache(maxsize=8)  # asked for in each step
+def _exponent_gain(width: float, white: float) -> np.float32:
+    return np.float32(-math.log2(math.e) / (width * white / 255.0) ** 2)
 
 
 class Judgement(NamedTuple):
@@ -72,7 +78,7 @@ class KernelBank(Detector):
 
     def _gain(self, dtype: np.dtype[Any]) -> np.float32:
         """Return the factor from squared distance to the exponent of two: -log2(e) / width^2, in units of the frame."""
-        return np.float32(-math.log2(math.e) / (self._parameters["width"] * self._white(dtype) / 255.0) ** 2)
+        return _exponent_gain(self._parameters["width"], self._white(dtype))
 
     def _expansion(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the colours (rows, D, B, columns) and coefficients (rows, B, columns); by default rows of pixels."""

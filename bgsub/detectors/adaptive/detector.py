@@ -22,6 +22,7 @@ from bgsub.detectors.adaptive.final_mask import (
     find_faint,
     find_static,
     follow_onsets,
+    is_static_due,
     scaled_sides,
 )
 from bgsub.detectors.adaptive.forgetting import Forgetter
@@ -46,9 +47,8 @@ _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise, light and ca
 _CHANGED = 0.2  # and share of raw foreground above which light does not wait for the next one
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background;
 _FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, and the square of all before over this
-_STATIC_INTERVAL = 8  # between two searches for static and for moving background
 _MOVING_SQUARES = 3  # side of the square of squares in which the background moves on average
-COLOUR_INTERVAL = 4  # frames between two counts of the colours that tell shadows from objects
+COLOUR_INTERVAL = 8  # frames between two counts of the colours that tell shadows from objects
 _GAP_PX = 3  # side of the smallest gap in foreground, whatever the size of the frame: texture needs some pixels
 _SHADOW = 127
 _FAR = np.float32(1e4)  # float frames may hold anything finite: beyond it nothing is like white, and squares overflow
@@ -271,20 +271,17 @@ class Adaptive(Forgetter):
 
     def _open_gaps(self, mask: Mask, occupied_rows: NDArray[np.uint8], raw: Mask) -> None:
         """Make foreground background that squares and filled holes took in, but that is to be seen."""
-        size, threads = self._size, self._parameters["threads"]
-        pictures = Pictures(raw, as_image(self._seen.faint, size), *self._planes())
-        run_bands(open_gaps, size, threads, pictures, mask, occupied_rows, _GAP_PX)
+        pictures, threads = Pictures(raw, self._faint, *self._planes()), self._parameters["threads"]
+        run_bands(open_gaps, self._size, threads, pictures, mask, occupied_rows, _GAP_PX)
         self._keep_stage(GAPS, mask)
 
     def _find_faint(self, final: Mask) -> None:
         """Look for what is fainter than raw foreground, and far from it."""
-        seen, static = self._seen, self._arrays["static"]
-        faint, raw, distance = (as_image(each, self._size) for each in (seen.faint, seen.raw, seen.distance))
-        self._confine(faint, None)
+        self._confine(self._faint, None)
         sides, threads = self._sides, self._parameters["threads"]
         if sides.small > 1:
-            found = Found(final, self._occupied_rows, raw, distance)
-            find_faint(faint, found, static, sides, threads, self._cells, self._faint)
+            found, static = Found(final, self._occupied_rows, self._raw, self._distance), self._arrays["static"]
+            find_faint(self._faint, found, static, sides, threads, self._cells, self._faint_votes)
 
     def _add_faint(self, mask: Mask, occupied_rows: NDArray[np.uint8], kinds: Mask | None) -> None:
         """Show what is faint or tiny where such things are seldom.
@@ -292,7 +289,7 @@ class Adaptive(Forgetter):
         It is learned like any background: what stays so near to it is a change of light more often than a thing.
         """
         static, rates = self._arrays["faint_static"], self._arrays["onset_rates"]
-        if add_faint(self._faint, self._cells, static, rates, mask, occupied_rows, kinds):
+        if add_faint(self._faint_votes, self._cells, static, rates, mask, occupied_rows, kinds):
             self._confine(mask, None)
             self._keep_stage(FAINT, mask)
 
@@ -311,11 +308,10 @@ class Adaptive(Forgetter):
             state = state._replace(dominant=np.zeros_like(state.dominant))
         rule = ScoreRule(self._scene_gain(frame.dtype), threshold, TAU, self._box(frame.dtype), found is not None)
         self._run_blocks(score, frame.reshape(-1), state, seen, rule)
-        raw = as_image(seen.raw, self._size)
-        self._confine(raw, None)
+        self._confine(self._raw, None)
         if found is not None:
             np.subtract(np.float32(1), as_image(seen.density, self._size) / threshold, out=found)
-        return raw
+        return self._raw
 
     def _add_unlike_squares(self, raw: Mask, learning: Learning | None) -> Mask:
         """Return the raw mask with what only squares of pixels show, where the background moves.
@@ -388,7 +384,7 @@ class Adaptive(Forgetter):
         self._occupied_rows, self._occupied_rows_before = self._occupied_rows_before, self._occupied_rows
         self._fade(1.0)
         follow_onsets(self._cells, arrays["vote_cells"], arrays["onset_rates"], arrays["restless"], int(frames))
-        if frames % _STATIC_INTERVAL == 0:
+        if is_static_due(int(frames)):
             factors, rates = (as_image(arrays[name], self._size) for name in ("width_factors", "blink_rates"))
             least = scalars["base"] * FULL
             grids = Grids(arrays["static"], arrays["faint_static"], arrays["restless"])

@@ -1,6 +1,7 @@
 """The final mask of the adaptive detector: majority in three sizes, holes filled, and its regions and outlines."""
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from bgsub._jit.majority import (
     CELL,
     IN_LARGE,
-    IN_MIDDLE,
     IN_SMALL,
     LARGEST,
     Squares,
@@ -21,14 +21,15 @@ from bgsub._numba import find_team, run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.dynamics import (
-    Found,
     OnsetRule,
+    StaticRule,
     average,
+    average_around,
     count_onsets,
-    show_faint,
-    vote_on_faint,
+    judge_cells,
 )
 from bgsub.detectors.adaptive._jit.outlines.details import add_details, mark_beside
+from bgsub.detectors.adaptive._jit.outlines.faint import Found, show_faint, vote_on_faint
 from bgsub.detectors.adaptive._jit.outlines.trimming import Trust, vote_and_trim
 from bgsub.detectors.adaptive._jit.regions import finish
 from bgsub.frames import Mask
@@ -46,6 +47,7 @@ __all__ = [
     "find_outlines",
     "find_static",
     "follow_onsets",
+    "is_static_due",
     "make_static",
     "reduced_side",
     "scaled_side",
@@ -74,6 +76,10 @@ _CALM = 1 / 3  # share of the frame that is taken to be calm while the model is 
 _STATIC = 0.2
 _BLINK_WEIGHT = 0.3  # of the mean of v - 0.1, added to the factor's: it shows at once what factors follow slowly
 _YOUNG = 300  # frames that a model is young: widths still grow, and few onsets were counted
+_INTERVAL, _YOUNG_INTERVAL = (
+    16,
+    8,
+)  # frames between two searches for static background, and between those of a young one
 _REACH = 6  # side of the neighbourhood of these means, in sides of the majority
 _HOLES = 0.2  # share of pixels inside objects that may be raw background if the raw mask is trusted with outlines,
 _FINE_HOLES = 0.02  # of those in what small squares found,
@@ -282,6 +288,11 @@ def follow_onsets(
     count_onsets(cells, recent, onset_rates, restless, OnsetRule(rate, np.float32(_STAYS), np.uint8(_RECENT)))
 
 
+def is_static_due(age: int) -> bool:
+    """Return whether to look for static and for moving background after so many frames; their means change slowly."""
+    return age % (_YOUNG_INTERVAL if age < _YOUNG else _INTERVAL) == 0
+
+
 def find_static(dynamics: Dynamics, age: int, sides: Sides, threads: int, grids: Grids) -> None:
     """Find where smaller squares seldom raise false alarms, so that they count.
 
@@ -293,24 +304,18 @@ def find_static(dynamics: Dynamics, age: int, sides: Sides, threads: int, grids:
     fewer, in proportion to the side. A young model has not seen enough of them: where widths and blink rates are not
     about as low as in the calmest third of the frame, it wants the fewer, the younger it is.
     """
-    reach, size = (_REACH * sides.large // CELL) | 1, grids.static.shape
-
-    def mean(grid: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.asarray(cv2.boxFilter(grid, -1, (reach, reach)), np.float32).reshape(size)
-
-    small, middle, faint = dynamics.onset_rates
-    weight, widths = round(_BLINK_WEIGHT * float(BLINK_RATE_UNIT) * float(FACTOR_ONE)), np.empty(size, np.float32)
+    reach, size = (_REACH * sides.large // CELL) // 2, grids.static.shape
+    weight, widths = round(_BLINK_WEIGHT * float(BLINK_RATE_UNIT) * float(FACTOR_ONE)), np.empty((1, *size), np.float32)
     bands = (size[0], size[1] * CELL**2)
-    run_bands(average, bands, threads, dynamics.factors, dynamics.blink_rates, weight, widths)
-    levels = mean(widths) - np.float32(weight * int(LOWEST_BLINK_RATE))
-    beyond = (levels / np.float32(dynamics.least) - 1) * np.float32(255 / _STATIC)
-    grids.restless[:] = np.clip(np.rint(beyond), 0, 255)
-    few: Any = np.float32(_ONSETS)  # a limit for all cells, or one for each
+    run_bands(average, bands, threads, dynamics.factors, dynamics.blink_rates, weight, widths[0])
+    around, costs = np.empty_like(widths), np.empty_like(dynamics.onset_rates)
+    average_around(widths, reach, around)
+    average_around(dynamics.onset_rates, reach, costs)
+    levels = around[0] - np.float32(weight * int(LOWEST_BLINK_RATE))
+    usual, fewer = math.inf, _ONSETS
     if age < _YOUNG:
         calm = int(_CALM * (levels.size - 1))  # a third of all are less; a quantile between two takes longer
-        usual = max(float(FACTOR_ONE), float(np.partition(levels, calm, None)[calm]))
-        few = np.where(levels >= np.float32((1 + _STATIC) * usual), np.float32(_ONSETS * age / _YOUNG), few)
-    in_middle = mean(middle) < few * np.float32((sides.ordinary / sides.middle) ** 2)
-    grids.static[:] = np.where(in_middle, IN_MIDDLE, np.uint8(0))
-    grids.static[mean(small) < few * np.float32(sides.small / sides.ordinary)] = IN_SMALL
-    grids.faint_static[:] = mean(faint) < _ONSETS
+        usual, fewer = max(float(FACTOR_ONE), float(np.partition(levels, calm, None)[calm])), _ONSETS * age / _YOUNG
+    middle, small = (sides.ordinary / sides.middle) ** 2, sides.small / sides.ordinary
+    numbers = (dynamics.least, _STATIC, usual, _ONSETS, fewer, middle, small, _ONSETS)
+    judge_cells(levels, costs, StaticRule(*map(np.float32, numbers)), *grids)

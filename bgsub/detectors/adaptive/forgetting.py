@@ -63,7 +63,8 @@ class Forgetter(ShakeFollower):
         ghosts_due = self._parameters["ghosts"] and self._are_ghosts_due(turnover, longest)
         light_due = frames % _LIGHT_INTERVAL == 0
         # Before anything is forgotten: both searches look at regions as they were found.
-        outlines = find_outlines(final, self._occupied_rows) if ghosts_due or light_due else ()
+        wanted = turnover.foreground > 0 and (ghosts_due or light_due)
+        outlines = find_outlines(final, self._occupied_rows) if wanted else ()
         if self._unseen is not None:
             unseen, self._unseen = self._unseen, None
             # Also what a shift brought into view, which has copies of the border behind it: without them, turns that go

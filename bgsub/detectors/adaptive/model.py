@@ -73,9 +73,9 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
             inner._scalars["frames"], inner._reduced = 0, True
             inner._start_pixels(small)
             inner._shape, inner._dtype = small.shape, small.dtype
-            # Names in the inner detector, and in this one.
-            self._inner_arrays = [(name, _INNER + name) for name in inner._arrays]
-            self._inner_scalars = [(name, _INNER + name) for name in inner._scalars]
+            # Names in this detector, in the order of the inner one's, which does not change.
+            self._inner_arrays = [_INNER + name for name in inner._arrays]
+            self._inner_scalars = [_INNER + name for name in inner._scalars]
             self._keep_inner(inner)
             if scales.whole:
                 self._arrays["moving"] = np.zeros(small.shape[:2], np.uint8)
@@ -107,10 +107,8 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
 
     def _keep_inner(self, inner: "AdaptiveModel") -> None:
         """Make the state of the inner detector a part of this one's; steps exchange its arrays."""
-        for name, kept in self._inner_arrays:
-            self._arrays[kept] = inner._arrays[name]
-        for name, kept in self._inner_scalars:
-            self._scalars[kept] = inner._scalars[name]
+        self._arrays.update(zip(self._inner_arrays, inner._arrays.values(), strict=True))
+        self._scalars.update(zip(self._inner_scalars, inner._scalars.values(), strict=True))
 
     def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         scales = find_scales(self._parameters["quality"], (frame.shape[0], frame.shape[1]))
@@ -146,8 +144,8 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         small_score = None if score is None else np.empty(small.shape[:2], np.float32)
         if learning is not None and learning.where is not None:
             learning = Learning(learning.rate, reduce_mask(learning.where, side))
-        for name, kept in self._inner_scalars:  # a model that was loaded has others
-            inner._scalars[name] = self._scalars[kept]
+        kept = map(self._scalars.__getitem__, self._inner_scalars)  # a model that was loaded has others
+        inner._scalars.update(zip(inner._scalars, list(kept), strict=True))
         inner._parameters = self._inner_parameters(side)
         inner._roi = None if self._roi is None else reduce_mask(self._roi, side)
         whole = "colours" in self._arrays
@@ -225,10 +223,13 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._filmed: Frame = NO_FRAME  # during a step its frame as it came, before it was steadied
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
-        self._seen = make_observation(size, channels, frame.dtype)
+        self._seen = seen = make_observation(size, channels, frame.dtype)
+        self._raw, self._faint, self._distance = (
+            as_image(each, size) for each in (seen.raw, seen.faint, seen.distance)
+        )
         self._calm = np.zeros_like(self._seen.settled)
         self._final, self._near = (aligned_zeros(self._seen.raw.shape, np.uint8) for _ in range(2))
-        self._votes, self._faint = (np.empty(size, np.uint8) for _ in range(2))
+        self._votes, self._faint_votes = (np.empty(size, np.uint8) for _ in range(2))
         self._smaller = np.empty((2, *size), np.uint8)
         self._cells = np.empty_like(self._arrays["static"])
         self._occupied_rows, self._occupied_rows_before = (np.ones(size[0], np.uint8) for _ in range(2))

@@ -39,7 +39,7 @@ _RULE = Darkening(
 _MOSTLY = 0.5  # below which colours help, as no majority of an object is like shadow,
 _SELDOM = 0.1  # and below which they tell objects,
 _PRIOR = 25.0 / 16  # after as many of the sixteenth of all pixels that is looked at as make this share small beside
-_FADING = 0.996  # of counts, each time
+_FADING = 0.992  # of counts, each time
 _CAUTION = 0.2  # by which the majority exceeds a half, times that share, where the camera shows colours
 _BETWEEN = 0.25  # share of a shadow that may lie between parts of the object, as no shadow on the ground does
 _ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
@@ -85,7 +85,7 @@ def count_colours(
 ) -> Colours:
     """Count the colours of a frame, in every second row and column of a grid of about 320x240, with those before.
 
-    It is enough to do so in every fourth frame.
+    It is enough to do so in every eighth frame.
 
     Only where large squares have a majority: what small ones alone find is often a leaf or a wave, which has the
     background's colour, and counts for much while objects are few.

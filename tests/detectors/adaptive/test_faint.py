@@ -6,8 +6,8 @@ import pytest
 from bgsub import create
 from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
-from bgsub.detectors.adaptive._jit.dynamics import IN_FAINT, Found, mark_faint, mark_open, show_faint
 from bgsub.detectors.adaptive._jit.outlines.details import TINY, mark_tiny
+from bgsub.detectors.adaptive._jit.outlines.faint import IN_FAINT, Found, mark_faint, mark_open, show_faint
 from bgsub.detectors.adaptive._jit.shadows import kinds as of_kind
 from bgsub.detectors.adaptive.stages import FAINT
 from bgsub.stages import StageTrace

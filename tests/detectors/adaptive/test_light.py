@@ -8,8 +8,9 @@ from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create, load
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
-from bgsub.detectors.adaptive._jit.dynamics import IN_FAINT, OnsetRule, count_onsets
+from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, count_onsets
 from bgsub.detectors.adaptive._jit.exposure import LEVELS, find_median, find_spread
+from bgsub.detectors.adaptive._jit.outlines.faint import IN_FAINT
 from bgsub.detectors.adaptive.exposure import change_light, make_sample, measure
 from bgsub.detectors.adaptive.final_mask import find_outlines
 from bgsub.detectors.adaptive.lighting import find_relit

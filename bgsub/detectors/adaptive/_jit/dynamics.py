@@ -1,32 +1,25 @@
-"""How dynamic the background is, on a coarse grid, and what is faint where little else is."""
+"""How dynamic the background is, on a coarse grid, and where smaller squares therefore count."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL, median
-from bgsub._jit.runs import has_any
-from bgsub._numba import banded, compiled, in_bands, inlined, part
+from bgsub._jit.border import reflect
+from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
+from bgsub._numba import banded, compiled, compiled_views, part
 from bgsub.detectors.adaptive._jit.blocks import BYTE
-from bgsub.detectors.adaptive._jit.outlines.details import TINY, mark_tiny
-from bgsub.detectors.adaptive._jit.shadows.kinds import FAINT, RIM, SPECK
+from bgsub.detectors.adaptive._jit.outlines.faint import IN_FAINT
 
 __all__ = [
-    "IN_FAINT",
-    "Found",
     "OnsetRule",
+    "StaticRule",
     "average",
+    "average_around",
     "count_onsets",
-    "mark_faint",
-    "mark_open",
-    "show_faint",
-    "vote_on_faint",
+    "judge_cells",
 ]
 
-IN_FAINT = np.uint8(8)
-"""Bit of a cell in which a square of faint pixels has a majority, far from what else was found."""
 _KINDS = np.array([IN_SMALL, IN_MIDDLE, IN_FAINT])  # of votes whose onsets are counted
-_SMALL, _LARGE = np.uint8(1), np.uint8(2)  # bits of what is clear in a cell
 
 
 class OnsetRule(NamedTuple):
@@ -121,204 +114,95 @@ def average(first, last, factors, blink_rates, weight, means):
             out[whole] = np.float32(total) / np.float32(rest.shape[0] * (bottom - top))
 
 
-class Found(NamedTuple):
-    """What was found in a frame, (H, W) u1 each."""
+@part
+def _average_around(grid, reach, columns, means):
+    """Write the means of one grid.
 
-    final: Any
-    """The final mask, 0 and 255."""
-    occupied_rows: Any
-    """(H,) u1: 0 for rows of it that are known to be empty."""
-    raw: Any
-    """The raw mask."""
-    distance: Any
-    """1 - density / threshold in BYTEs, where the raw mask is foreground."""
+    columns : (w,) f8, scratch
+    """
+    height, width = grid.shape
+    columns[:] = 0.0
+    for row in range(-reach, reach):
+        line = grid[reflect(row, height)]
+        for x in range(width):
+            columns[x] += np.float64(line[x])
+    scale = 1.0 / np.float64((2 * reach + 1) * (2 * reach + 1))
+    for y in range(height):
+        added, removed, out, total = grid[reflect(y + reach, height)], grid[reflect(y - reach, height)], means[y], 0.0
+        for x in range(width):
+            columns[x] += np.float64(added[x])
+        for x in range(-reach, reach):
+            total += columns[reflect(x, width)]
+        for x in range(width):
+            total += columns[reflect(x + reach, width)]
+            out[x] = np.float32(total * scale)
+            total -= columns[reflect(x - reach, width)]
+        for x in range(width):
+            columns[x] -= np.float64(removed[x])
 
 
 @compiled
-def mark_open(found: Any, cells: Any, least: Any, static: Any, reach: Any, opened: Any) -> Any:
-    """Mark the cells where small squares count and nothing clear was found within so many cells, or only its rest is.
-
-    Around what moves there is shade, blur and what a codec spoils: faint pixels near it say nothing. Those near what
-    is hardly less faint may be the rest of it. So may those that touch what is clear, but so small that no large square
-    has a majority: the head of somebody far away, whose body is like the ground.
+def average_around(grids: Any, reach: Any, means: Any) -> Any:
+    """Write the means of the square around each cell, from `reach` cells before it to as many behind it.
 
     Parameters
     ----------
-    found : Found
-    cells : (h, w) u1
-        Bits of the votes, from `vote_thrice`.
-    least : u1
-        Of the distance in what is clear.
+    grids : (n, h, w) f4
+        Beyond the border are their mirror images.
+    reach : i8
+    means : (n, h, w) f4
+        Written.
+    """
+    columns = np.empty(grids.shape[2])
+    for i in range(grids.shape[0]):
+        _average_around(grids[i], reach, columns, means[i])
+
+
+class StaticRule(NamedTuple):
+    """Where smaller squares count; f4."""
+
+    least: Any
+    """Factors of widths that are as narrow as may be, in their unit,"""
+    restless: Any
+    """and how far widths and blink rates exceed it, as a share of it, where the background is restless."""
+    usual: Any
+    """What these are where it is calm, of a model that is young, else infinite;"""
+    few: Any
+    """largest mean cost where they do not exceed it as far,"""
+    fewer: Any
+    """and where they do."""
+    middle: Any
+    """These limits are for small squares of the ordinary size: those of the others, as shares of it."""
+    small: Any
+    faint: Any
+    """Largest mean cost of squares of faint pixels."""
+
+
+@compiled_views
+def judge_cells(levels: Any, costs: Any, rule: Any, static: Any, faint_static: Any, restless: Any) -> Any:
+    """Write in which cells smaller squares count, and how restless the background is.
+
+    Parameters
+    ----------
+    levels : (h, w) f4
+        How wide kernels are around, and how much they blink.
+    costs : (3, h, w) f4
+        Mean costs of small squares, middle ones, and small ones of faint pixels in the neighbourhood.
+    rule : StaticRule
     static : (h, w) u1
-        Which smaller squares count: IN_SMALL, IN_MIDDLE or 0.
-    reach : int
-        In cells.
-    opened : (h, w) u1
-        Written: 1 in such a cell, else 0.
-    """
-    height, width = static.shape
-    line = np.zeros(CELL * width, np.uint8)
-    words, clear = line.view(np.uint32), np.zeros(width + 2 * reach, np.uint8)
-    rows, touching = np.zeros((height + 2 * reach, width), np.uint8), np.zeros((height + 2, width + 2), np.uint8)
-    for y in range(height):
-        top, bottom = CELL * y, min(CELL * (y + 1), found.final.shape[0])
-        if not has_any(found.occupied_rows[top:bottom]):
-            continue
-        line[:] = np.uint8(0)
-        for row in range(top, bottom):
-            _mark_clear(found.final[row], found.raw[row], found.distance[row], least, line)
-        for x in range(width):
-            size = _LARGE if cells[y, x] & IN_LARGE != 0 else _SMALL
-            clear[x + reach] = size if words[x] != 0 else np.uint8(0)
-            if clear[x + reach] == _SMALL:
-                touching[y : y + 3, x : x + 3] = np.uint8(1)
-        for i in range(2 * reach + 1):
-            _merge(clear[i : i + width], rows[y + reach])
-    for y in range(height):
-        row, counts, beside = opened[y], static[y], touching[y + 1, 1:]
-        row[:] = np.uint8(0)
-        for i in range(2 * reach + 1):
-            _merge(rows[y + i], row)
-        for x in range(width):
-            is_open = row[x] == 0 or (row[x] == _SMALL and beside[x] != 0)
-            row[x] = np.uint8(1) if is_open and counts[x] == IN_SMALL else np.uint8(0)
-
-
-@part
-def _mark_clear(final, raw, distance, least, line):
-    for x in range(final.shape[0]):
-        line[x] |= final[x] & raw[x] & (np.uint8(255) if distance[x] >= least else np.uint8(0))
-
-
-@part
-def _merge(row, merged):
-    for x in range(merged.shape[0]):
-        merged[x] |= row[x]
-
-
-@banded
-def mark_faint(first: Any, last: Any, voted: Any, opened: Any, cells: Any) -> Any:
-    """Add IN_FAINT to the open cells in which squares of faint pixels have a majority, or anything is tiny.
-
-    Parameters
-    ----------
-    first, last : int
-        Rows of cells.
-    voted : (H, W) u1
-        Not 0 there.
-    opened : (h, w) u1
-        From `mark_open`.
-    cells : (h, w) u1
-        Updated.
-    """
-    height, width = voted.shape
-    line = np.zeros(CELL * cells.shape[1], np.uint8)
-    words, columns = line.view(np.uint32), line[:width]
-    for cell_row in range(first, last):
-        if not has_any(opened[cell_row]):
-            continue
-        columns[:] = np.uint8(0)
-        for y in range(CELL * cell_row, min(CELL * (cell_row + 1), height)):
-            _merge(voted[y], columns)
-        here, may = cells[cell_row], opened[cell_row]
-        for x in range(here.shape[0]):
-            here[x] |= IN_FAINT if words[x] != 0 and may[x] != 0 else np.uint8(0)
-
-
-@compiled
-def vote_on_faint(
-    team: Any, faint: Any, found: Any, least: Any, static: Any, reach: Any, side: Any, cells: Any, voted: Any
-) -> Any:
-    """Vote on faint pixels in small squares, find what is tiny, and mark the open cells that have any of it.
-
-    Parameters
-    ----------
-    team : Team
-    faint : (H, W) u1
-        0 and 255.
-    found, least, static, reach
-        As for `mark_open`.
-    side : i8
-        Of the squares; odd, at most LARGEST.
-    cells : (h, w) u1
-        Updated by `mark_faint`.
-    voted : (H, W) u1
-        Written: `TINY` in squares of two that are raw, else 255 where most of the square is faint, else 0.
-    """
-    opened = np.empty_like(cells)
-    mark_open(found, cells, least, static, reach, opened)
-    in_bands(team, median, 0, faint.shape[0], 1, (faint, side, voted))
-    in_bands(team, mark_tiny, 0, faint.shape[0], 1, (found.raw, voted))
-    in_bands(team, mark_faint, 0, cells.shape[0], 1, (voted, opened, cells))
-
-
-@inlined
-def _is_beside(kinds, cell_row, cell):
-    """Return whether there is foreground in or beside a cell that is neither faint nor a speck."""
-    for row in range(max(CELL * (cell_row - 1), 0), min(CELL * (cell_row + 2), kinds.shape[0])):
-        for column in range(max(CELL * (cell - 1), 0), min(CELL * (cell + 2), kinds.shape[1])):
-            if kinds[row, column] > RIM and kinds[row, column] != SPECK:
-                return True
-    return False
-
-
-@compiled
-def show_faint(
-    voted: Any,
-    cells: Any,
-    faint_static: Any,
-    rates: Any,
-    most: Any,
-    all_faint: Any,
-    mask: Any,
-    occupied_rows: Any,
-    kinds: Any,
-) -> Any:
-    """Add what is faint or tiny to a mask where such false alarms are seldom; return whether there was any.
-
-    Parameters
-    ----------
-    voted : (H, W) u1
-        From `vote_on_faint`.
-    cells : (h, w) u1
-        Bits of the votes, after `mark_faint`.
+        Written: IN_SMALL, IN_MIDDLE or 0.
     faint_static : (h, w) u1
-        1 where such squares seldom raise false alarms around, else 0.
-    rates : (h, w) f4
-        Their mean costs, from `count_onsets`.
-    most : f4
-        None of them in 3x3 cells may be above it.
-    all_faint : b1
-        Whether to add what is merely faint, and not only what is tiny.
-    mask : (H, W) u1
-        Updated.
-    occupied_rows : (H,) u1
-        Becomes 1 for rows of it to which anything is added.
-    kinds : (H, W) u1
-        Becomes `SPECK` where what is added is tiny, and `RIM` where it is faint beside other foreground.
+        Written: 1 or 0.
+    restless : (h, w) u1
+        Written: 255 for entirely.
     """
-    height, width = cells.shape
-    shown = False
-    for y in range(height):
-        bits = np.uint8(0)
-        for x in range(width):
-            bits |= cells[y, x]
-        for x in range(width if bits & IN_FAINT != 0 else 0):
-            if cells[y, x] & IN_FAINT == 0 or faint_static[y, x] == 0:
-                continue
-            cost = np.float32(0.0)
-            for row in range(y - 1, y + 2):
-                for column in range(x - 1, x + 2):
-                    cost = max(cost, rates[min(max(row, 0), height - 1), min(max(column, 0), width - 1)])
-            if cost > most:
-                continue
-            faint_kind = RIM if all_faint and _is_beside(kinds, y, x) else FAINT
-            for row in range(CELL * y, min(CELL * (y + 1), mask.shape[0])):
-                occupied_rows[row] = np.uint8(1)
-                for column in range(CELL * x, min(CELL * (x + 1), mask.shape[1])):
-                    vote = voted[row, column]
-                    if mask[row, column] == 0 and (vote == TINY or (vote != 0 and all_faint)):
-                        mask[row, column] = np.uint8(255)
-                        kinds[row, column] = SPECK if vote == TINY else faint_kind
-            shown = True
-    return shown
+    one, scale, none = np.float32(1.0), np.float32(255.0) / rule.restless, np.uint8(0)
+    bar = (one + rule.restless) * rule.usual
+    for y in range(levels.shape[0]):
+        for x in range(levels.shape[1]):
+            beyond = (levels[y, x] / rule.least - one) * scale
+            restless[y, x] = np.uint8(np.int32(np.rint(min(max(beyond, np.float32(0.0)), np.float32(255.0)))))
+            few = rule.fewer if levels[y, x] >= bar else rule.few
+            found = IN_MIDDLE if costs[1, y, x] < few * rule.middle else none
+            static[y, x] = IN_SMALL if costs[0, y, x] < few * rule.small else found
+            faint_static[y, x] = np.uint8(1) if costs[2, y, x] < rule.faint else none

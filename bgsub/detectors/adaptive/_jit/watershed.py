@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bgsub._jit.border import reflect
 from bgsub._numba import compiled, compiled_views, inlined, part
 
 __all__ = ["BINS", "Region", "compare_part", "split"]
@@ -24,14 +25,6 @@ class Region(NamedTuple):
     dilated: Any
 
 
-@inlined
-def _reflect(index, length):
-    """Return the place of a pixel beyond the border: mirrored at the last one, which is not repeated."""
-    while length > 1 and not 0 <= index < length:
-        index = -index if index < 0 else 2 * (length - 1) - index
-    return index if length > 1 else 0
-
-
 @part
 def _smooth(image, line, rows, smooth):
     """Write an image smoothed by a Gaussian; `line` and `rows` are room for a row and for sums along rows."""
@@ -42,8 +35,8 @@ def _smooth(image, line, rows, smooth):
             for x in range(width):
                 line[x + _REACH] = np.int32(values[x])
             for x in range(_REACH):
-                line[x] = np.int32(values[_reflect(x - _REACH, width)])
-                line[x + _REACH + width] = np.int32(values[_reflect(x + width, width)])
+                line[x] = np.int32(values[reflect(x - _REACH, width)])
+                line[x + _REACH + width] = np.int32(values[reflect(x + width, width)])
             for x in range(width):
                 total = np.int32(_HALF[3]) * line[x + 3]
                 for tap in range(3):
@@ -51,9 +44,9 @@ def _smooth(image, line, rows, smooth):
                 out[x] = total
         for y in range(height):
             out = smooth[c, y]
-            a0, b0 = rows[_reflect(y - 3, height)], rows[_reflect(y + 3, height)]
-            a1, b1 = rows[_reflect(y - 2, height)], rows[_reflect(y + 2, height)]
-            a2, b2, middle = rows[_reflect(y - 1, height)], rows[_reflect(y + 1, height)], rows[y]
+            a0, b0 = rows[reflect(y - 3, height)], rows[reflect(y + 3, height)]
+            a1, b1 = rows[reflect(y - 2, height)], rows[reflect(y + 2, height)]
+            a2, b2, middle = rows[reflect(y - 1, height)], rows[reflect(y + 1, height)], rows[y]
             for x in range(width):
                 total = np.int32(_HALF[0]) * (a0[x] + b0[x]) + np.int32(_HALF[1]) * (a1[x] + b1[x])
                 total += np.int32(_HALF[2]) * (a2[x] + b2[x]) + np.int32(_HALF[3]) * middle[x]

@@ -16,7 +16,7 @@ __all__ = ["Found", "compile_seldom_needed", "find_offset", "find_strips", "shif
 
 _RANGE = 0.15  # largest offset, as a share of the frame's height and width
 _LEAST_CELLS = 16  # that the reduced picture must have in both directions
-_COMPARED_PX = 40000  # about so many pixels are compared, in every so many rows
+_COMPARED_PX = 20000  # about so many pixels are compared, in every so many rows
 _PARTS = 4, 4  # of the frame, which an offset makes more like the background or less
 _LIKER = 0.05  # by at least such a share of what they would have if they were the same
 

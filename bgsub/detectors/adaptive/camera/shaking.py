@@ -145,7 +145,7 @@ class ShakeFollower(CameraFollower):
         """
         scalars, places = self._scalars, self._arrays["places"]
         scalars["placed"] += 1
-        if offset == STILL and not places.any():  # most cameras never moved: nothing would change
+        if offset == STILL and (scalars["shaken"] == 0 or not places.any()):  # most cameras never moved
             return offset
         rate = max(_PLACE_RATE, 1 / scalars["placed"])
         settled = scalars["placed"] >= _SHAKES_S * self._parameters["rate_hz"]

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bgsub._jit.border import reflect
 from bgsub._jit.majority import CELL, IN_LARGE, vote_thrice
 from bgsub._jit.runs import has_any
 from bgsub._numba import banded, compiled, in_bands, inlined, part
@@ -60,14 +61,6 @@ def _find_inside(found, y, columns, inside):
 
 
 @inlined
-def _reflect(cell, cells):
-    """Return the cell that stands for one inside or beyond the border: its mirror image, the border cell the mirror."""
-    while cells > 1 and not 0 <= cell < cells:
-        cell = -cell if cell < 0 else 2 * (cells - 1) - cell
-    return cell if cells > 1 else 0
-
-
-@inlined
 def _write_counts(line, flags, row):
     """Write one count of a row of cells from its columns, each cell a word; 0 where no large square has a majority.
 
@@ -82,8 +75,8 @@ def _write_counts(line, flags, row):
         word = (word + (word >> np.uint32(8))) & np.uint32(255)
         middle[cell] = np.uint8(word if flags[cell] & IN_LARGE != 0 else np.uint32(0))
     for x in range(reach):
-        row[x] = middle[_reflect(x - reach, cells)]
-        row[reach + cells + x] = middle[_reflect(cells + x, cells)]
+        row[x] = middle[reflect(x - reach, cells)]
+        row[reach + cells + x] = middle[reflect(cells + x, cells)]
 
 
 @banded
@@ -148,7 +141,7 @@ def _sum_around(counts, cell_row, reach, columns, sums):
     columns[:] = np.int32(0)
     sums[:] = np.int32(0)
     for row in range(cell_row - reach, cell_row + reach + 1):
-        line = counts[_reflect(row, counts.shape[0])]
+        line = counts[reflect(row, counts.shape[0])]
         for x in range(columns.shape[0]):
             columns[x] = np.int32(columns[x] + np.int32(line[x]))
     for shift in range(2 * reach + 1):

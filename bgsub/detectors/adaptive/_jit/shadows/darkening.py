@@ -15,10 +15,10 @@ REACH = 2
 """Pixels from the middle to a side of the square in which textures are compared."""
 SEGMENT = 64
 """Pixels of a row that are skipped or visited together."""
+_CHUNK = 16  # and those that are judged together: few pixels of a segment are candidates
 _ROWS = 2 * REACH + 1
 _MOMENTS = 7  # of weights, frame, background, their squares, their product, and of candidates
-_MARGIN = 16  # zeros before and after a row of moments, at least _SPAN - SEGMENT
-_SPAN = SEGMENT + 16  # columns of moments that are summed for a segment: whole vectors, at least SEGMENT + 2 * REACH
+_MARGIN = 16  # zeros before and after a row of moments, at least REACH
 
 
 class Images(NamedTuple):
@@ -62,7 +62,7 @@ class Darkening(NamedTuple):
 
 
 class _Scratch(NamedTuple):
-    """Working memory for a segment, (SEGMENT,) f4, and for sums of moments."""
+    """Working memory for a segment, (SEGMENT,) f4, and for a chunk of it."""
 
     seen: Any
     """Brightness of the frame: the mean of the channels."""
@@ -71,16 +71,19 @@ class _Scratch(NamedTuple):
     change: Any
     """Largest change of a channel's part, times both."""
     inner: Any
-    """u1: 255 for foreground that is no outline, else 0."""
-    sums: Any
-    """(_MOMENTS, _SPAN): moments summed over the rows in reach"""
+    """(_CHUNK,) u1: 255 for foreground that is no outline, else 0."""
     square: Any
-    """(_MOMENTS, SEGMENT): and over the columns"""
+    """(_MOMENTS, _CHUNK) f4: sums of moments over the square around each pixel"""
+    dark: Any
+    """(_CHUNK,) u1: 255 for darkened background, else 0."""
 
 
 @inlined
-def _add_channels(images, start, count, scratch):
-    """Compute brightness and change of chromaticity of `count` pixels from `start` on."""
+def _find_candidates(images, rule, row, start, count, scratch, candidates):
+    """Compute the brightness of `count` pixels from `start` on, and write 1 for candidates, else 0; return any.
+
+    A candidate is foreground, in `row`, of about the background's chromaticity under less light.
+    """
     seen, learned, change = scratch.seen, scratch.learned, scratch.change
     channels, one = images.frame.shape[0], np.float32(1.0)  # added so that nothing is black
     share, added = images.unit / np.float32(channels), one - images.black
@@ -102,6 +105,14 @@ def _add_channels(images, start, count, scratch):
             now = max(np.float32(f[x]) * images.unit + added, one)
             before = max(np.float32(b[x]) * images.unit + added, one)
             change[x] = max(change[x], abs(now * learned[x] - before * seen[x]))
+    found = np.int32(0)  # counted in 32 bits, as wide as the numbers
+    for x in range(count):
+        f, b = seen[x], learned[x]
+        alike = change[x] < rule.chromaticity * f * b
+        candidate = (row[x] != 0) & (f > rule.darkest * b) & (f < rule.lightest * b) & alike
+        candidates[x] = np.float32(1.0 if candidate else 0.0)
+        found = np.int32(found + np.int32(candidate))
+    return found != 0
 
 
 @inlined
@@ -111,106 +122,132 @@ def _is_side(kind):
 
 
 @inlined
-def _find_inner(images, y, begin, end, inner):
+def _is_inner(before, here, after, above, below, foreground):
+    """Return 255 for foreground with sides all around, or that is faint, else 0."""
+    sides = _is_side(before) & _is_side(here) & _is_side(after) & _is_side(above) & _is_side(below)
+    return sides | (foreground & np.uint8(255 if here == FAINT else 0))
+
+
+@inlined
+def _find_inner(images, y, begin, count, inner):
     """Write 255 for foreground that has foreground at all four sides, or is faint, else 0; beyond the frame is no side.
 
     The outline of a shadow is penumbra, or seen through a blur; each pixel of what is faint is as light as one. The
     faint rim of a shadow and the specks on it are more of its penumbra, and no sides.
     """
-    last = images.mask.shape[0] - 1
-    above, here, below = images.kinds[max(y - 1, 0)], images.kinds[y], images.kinds[min(y + 1, last)]
-    width, mask = here.shape[0], images.mask[y]
-    for x in range(begin, end):
-        inner[x - begin] = _is_side(above[x]) & _is_side(here[x]) & _is_side(below[x])
-    for x in range(max(begin, 1), end):
-        inner[x - begin] &= _is_side(here[x - 1])
-    for x in range(begin, min(end, width - 1)):
-        inner[x - begin] &= _is_side(here[x + 1])
-    for x in range(begin, end):
-        inner[x - begin] |= mask[x] & np.uint8(255 if here[x] == FAINT else 0)
+    kinds, mask, last = images.kinds[y], images.mask[y, begin:], images.mask.shape[0] - 1
+    above, here, below = images.kinds[max(y - 1, 0), begin:], kinds[begin:], images.kinds[min(y + 1, last), begin:]
+    width = kinds.shape[0]
+    if begin > 0 and begin + count < width:
+        before, after = kinds[begin - 1 :], kinds[begin + 1 :]
+        for x in range(count):
+            inner[x] = _is_inner(before[x], here[x], after[x], above[x], below[x], mask[x])
+    else:
+        for x in range(count):
+            before_it, after_it = kinds[max(begin + x - 1, 0)], kinds[min(begin + x + 1, width - 1)]
+            inner[x] = _is_inner(before_it, here[x], after_it, above[x], below[x], mask[x])
 
 
-@part
-def _fill_moments(images, rule, y, begin, end, moments, scratch):
-    """Write the moments of a part of a row, 0 for all but candidates; return how many candidates there are.
+@inlined
+def _add_moments(images, y, begin, count, seen, learned, inner, moments):
+    """Write the moments of some pixels of a row if any of them is a candidate; return if it is.
 
-    A candidate is foreground of about the background's chromaticity under less light. Only those that are no outline
-    have weight.
+    Only candidates that are no outline have weight.
     """
-    seen, learned, change, inner = scratch.seen, scratch.learned, scratch.change, scratch.inner
-    count = end - begin
-    _add_channels(images, y * images.mask.shape[1] + begin, count, scratch)
-    row = images.mask[y, begin:end]
+    candidates, weights = moments[6, _MARGIN + begin :], moments[0, _MARGIN + begin :]
     found = np.int32(0)
-    candidates = moments[6, _MARGIN + begin :]
     for x in range(count):
-        f, b = seen[x], learned[x]
-        alike = change[x] < rule.chromaticity * f * b
-        candidate = (row[x] != 0) & (f > rule.darkest * b) & (f < rule.lightest * b) & alike
-        candidates[x] = np.float32(1.0 if candidate else 0.0)
-        found = np.int32(found + np.int32(candidate))
+        found = np.int32(found + np.int32(candidates[x] != np.float32(0.0)))
     if found == 0:  # the others are 0 already
-        return found
-    _find_inner(images, y, begin, end, inner)
-    weights = moments[0, _MARGIN + begin :]
-    for x in range(count):
-        weights[x] = np.float32(0.0) if inner[x] == 0 else candidates[x]
+        return False
+    _find_inner(images, y, begin, count, inner)
     m1, m2 = moments[1, _MARGIN + begin :], moments[2, _MARGIN + begin :]
     m3, m4, m5 = moments[3, _MARGIN + begin :], moments[4, _MARGIN + begin :], moments[5, _MARGIN + begin :]
     for x in range(count):
-        w, f, b = weights[x], seen[x], learned[x]
+        w, f, b = np.float32(0.0) if inner[x] == 0 else candidates[x], seen[x], learned[x]
+        weights[x] = w
         m1[x] = w * f
         m2[x] = w * b
         m3[x] = w * f * f
         m4[x] = w * b * b
         m5[x] = w * f * b
-    return found
+    return True
+
+
+@part
+def _fill_moments(images, rule, y, begin, moments, dirty, scratch):
+    """Write the moments of a segment of a row, and 1 for the chunks of it that have candidates; return if any has.
+
+    Called with constants where a segment or chunk is whole: they are compiled to a few instructions.
+    """
+    width = images.mask.shape[1]
+    count, start, row = min(SEGMENT, width - begin), y * width + begin, images.mask[y, begin:]
+    candidates, any_found = moments[6, _MARGIN + begin :], False
+    if count == SEGMENT:
+        found = _find_candidates(images, rule, row, start, SEGMENT, scratch, candidates)
+    else:
+        found = _find_candidates(images, rule, row, start, count, scratch, candidates)
+    for first in range(0, count if found else 0, _CHUNK):
+        at, seen, learned = begin + first, scratch.seen[first:], scratch.learned[first:]
+        if count - first >= _CHUNK:
+            has_some = _add_moments(images, y, at, _CHUNK, seen, learned, scratch.inner, moments)
+        else:
+            has_some = _add_moments(images, y, at, count - first, seen, learned, scratch.inner, moments)
+        if has_some:
+            dirty[at // _CHUNK] = np.uint8(1)
+            any_found = True
+    return any_found
 
 
 @inlined
-def _sum_squares(moments, begin, scratch):
-    """Sum the moments over the square around each pixel of a segment."""
+def _add_five(row, x):
+    return row[x] + row[x + 1] + row[x + 2] + row[x + 3] + row[x + 4]
+
+
+@inlined
+def _sum_squares(moments, begin, square):
+    """Sum the moments over the square around each pixel of a chunk.
+
+    Not over the rows first: to read again, shifted, what has just been written makes a processor wait until it is in
+    its cache, for longer than all the other additions take.
+    """
     left = begin + _MARGIN - REACH
     for m in range(_MOMENTS):
-        line, square = scratch.sums[m], scratch.square[m]
+        sums = square[m]
         a, b, c = moments[0, m, left:], moments[1, m, left:], moments[2, m, left:]
         d, e = moments[3, m, left:], moments[4, m, left:]
-        for x in range(_SPAN):
-            line[x] = a[x] + b[x] + c[x] + d[x] + e[x]
-        l1, l2, l3, l4 = line[1:], line[2:], line[3:], line[4:]
-        for x in range(SEGMENT):
-            square[x] = line[x] + l1[x] + l2[x] + l3[x] + l4[x]
+        for x in range(_CHUNK):
+            sums[x] = _add_five(a, x) + _add_five(b, x) + _add_five(c, x) + _add_five(d, x) + _add_five(e, x)
 
 
 @inlined
 def _clear(moments, dirty):
-    """Write 0 into the segments of a row of moments that are not 0."""
-    whole = dirty.shape[0] - 1
-    dirty[whole] = 0
-    for segment in range(whole):
-        if dirty[segment] != 0:
-            begin = segment * SEGMENT + _MARGIN
+    """Write 0 into the chunks of a row of moments that are not 0."""
+    for chunk in range(dirty.shape[0]):
+        if dirty[chunk] != 0:
+            begin = chunk * _CHUNK + _MARGIN
             for m in range(_MOMENTS):
-                moments[m, begin : begin + SEGMENT] = np.float32(0.0)
-            dirty[segment] = 0
+                row = moments[m, begin:]
+                for x in range(_CHUNK):
+                    row[x] = np.float32(0.0)
+            dirty[chunk] = np.uint8(0)
 
 
-@part
-def _judge(moments, middle, begin, end, rule, scratch, found):
-    """Write 255 for the candidates of a part of the middle row that are darkened background, else 0; return any.
+@inlined
+def _judge(moments, middle, begin, rule, square, found):
+    """Write 255 for the candidates of a chunk of the middle row that are darkened background, else 0; return any.
 
     The variance of what one factor leaves unexplained: it takes a degree of freedom, so of one pixel nothing is known.
     A plain dark thing leaves little unexplained as well, where the ground has little texture. But a shadow shows what
     there is of that, if noise is seen as well, and the thing does not. Its own variance tells, and not what it has in
     common with the background: in a penumbra light varies as well, which can only add to it.
     """
-    _sum_squares(moments, begin, scratch)
-    square = scratch.square
+    _sum_squares(moments, begin, square)
     count, seen, learned = square[0], square[1], square[2]
     seen2, learned2, product = square[3], square[4], square[5]
     candidates, candidates_around = moments[middle, 6, begin + _MARGIN :], square[6]
     one, any_found = np.float32(1.0), np.uint8(0)
-    for x in range(end - begin):
+    for x in range(_CHUNK):
         n = max(count[x], one)
         f, b = seen[x], max(learned[x], np.float32(1e-6))
         light = f / b
@@ -222,8 +259,8 @@ def _judge(moments, middle, begin, end, rule, scratch, found):
         texture, left = light * light * (learned2[x] - b * b / n), seen2[x] - f * f / n
         explained &= (left > rule.flat * texture) | (left < rule.smooth * n)
         dark = (candidates[x] != np.float32(0.0)) & explained & (candidates_around[x] >= rule.least)
-        found[begin + x] = np.uint8(255 if dark else 0)
-        any_found |= found[begin + x]
+        found[x] = np.uint8(255 if dark else 0)
+        any_found |= found[x]
     return any_found
 
 
@@ -248,48 +285,53 @@ def find_darkened(
     any_found : (1,) u1
         Becomes 1 if there is any.
     """
-    segments = -(-images.mask.shape[1] // SEGMENT)
-    moments = np.zeros((_ROWS, _MOMENTS, segments * SEGMENT + 2 * _MARGIN), np.float32)
+    chunks = -(-images.mask.shape[1] // _CHUNK)
+    moments = np.zeros((_ROWS, _MOMENTS, chunks * _CHUNK + 2 * _MARGIN), np.float32)
     scratch = _Scratch(
         np.empty(SEGMENT, np.float32),
         np.empty(SEGMENT, np.float32),
         np.empty(SEGMENT, np.float32),
-        np.empty(SEGMENT, np.uint8),
-        np.empty((_MOMENTS, _SPAN), np.float32),
-        np.empty((_MOMENTS, SEGMENT), np.float32),
+        np.empty(_CHUNK, np.uint8),
+        np.empty((_MOMENTS, _CHUNK), np.float32),
+        np.empty(_CHUNK, np.uint8),
     )
-    dirty = np.zeros((_ROWS, segments + 1), np.int32)
-    if _find(first_row, last_row, images, rule, occupied_rows, moments, dirty, scratch, found):
+    dirty, filled = np.zeros((_ROWS, chunks), np.uint8), np.zeros(_ROWS, np.uint8)
+    if _find(first_row, last_row, images, rule, occupied_rows, moments, dirty, filled, scratch, found):
         any_found[0] = np.uint8(1)  # all threads write the same
 
 
 @part
-def _find(first_row, last_row, images, rule, occupied_rows, moments, dirty, scratch, found):
+def _find(first_row, last_row, images, rule, occupied_rows, moments, dirty, filled, scratch, found):
     """Do the work of `find_darkened`; return whether there is any.
 
     moments : (_ROWS, _MOMENTS, columns) f4, those of each row in turn
-    dirty : (_ROWS, segments + 1) i4, candidates in each segment and in the row
+    dirty, filled : (_ROWS, chunks) and (_ROWS,) u1, whether a chunk and the row have candidates
     """
-    (height, width), whole, any_found = images.mask.shape, dirty.shape[1] - 1, np.uint8(0)
+    (height, width), any_found = images.mask.shape, np.uint8(0)
     for row in range(max(first_row - REACH, 0), last_row + REACH):
         slot = row % _ROWS
-        if dirty[slot, whole] != 0:
+        if filled[slot] != 0:
             _clear(moments[slot], dirty[slot])
+            filled[slot] = np.uint8(0)
         if row < height and occupied_rows[row] != 0:
-            for segment in range(whole):
-                begin, end = segment * SEGMENT, min((segment + 1) * SEGMENT, width)
-                if has_any(images.mask[row, begin:end]):
-                    dirty[slot, segment] = _fill_moments(images, rule, row, begin, end, moments[slot], scratch)
-                    dirty[slot, whole] += dirty[slot, segment]
+            for begin in range(0, width, SEGMENT):
+                wanted = has_any(images.mask[row, begin : min(begin + SEGMENT, width)])
+                if wanted and _fill_moments(images, rule, row, begin, moments[slot], dirty[slot], scratch):
+                    filled[slot] = np.uint8(1)
         y = row - REACH
         if y < first_row or occupied_rows[y] == 0:
             continue
         found[y] = np.uint8(0)
         middle = y % _ROWS
-        for segment in range(whole if dirty[middle, whole] != 0 else 0):
-            if dirty[middle, segment] != 0:
-                begin, end = segment * SEGMENT, min((segment + 1) * SEGMENT, width)
-                any_found |= _judge(moments, middle, begin, end, rule, scratch, found[y])
+        for chunk in range(dirty.shape[1] if filled[middle] != 0 else 0):
+            if dirty[middle, chunk] != 0:
+                begin, square = chunk * _CHUNK, scratch.square
+                if begin + _CHUNK <= width:
+                    any_found |= _judge(moments, middle, begin, rule, square, found[y, begin:])
+                else:
+                    any_found |= _judge(moments, middle, begin, rule, square, scratch.dark)
+                    for x in range(begin, width):
+                        found[y, x] = scratch.dark[x - begin]
     return any_found != 0
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from bgsub._jit.majority import add_up
 from bgsub._jit.runs import END, LABEL, ROW, START, fill_gaps, find_runs, has_any
 from bgsub._numba import banded, compiled, compiled_views, in_bands, inlined, part
 from bgsub.detectors.adaptive._jit.shadows.darkening import SEGMENT, find_darkened
@@ -74,17 +75,6 @@ def _remove_row(row, counts):
 
 
 @inlined
-def _add_up(columns, side, sums):
-    """Add up the columns in reach of each pixel of a segment."""
-    for x in range(SEGMENT):
-        sums[x] = columns[x]
-    for i in range(1, side, 2):  # the side is odd
-        one, other = columns[i:], columns[i + 1 :]
-        for x in range(SEGMENT):
-            sums[x] = np.uint8(sums[x] + one[x] + other[x])
-
-
-@inlined
 def _round(count, scale):
     """Return the mean of a square in which so many pixels are 255, rounded, as `cv2.blur` makes it."""
     return np.uint8(np.int32(np.float32(count) * scale + np.float32(0.5)))
@@ -106,8 +96,8 @@ def _vote_row(mask, voters, side, majority, counts, squares, voted, solid):
             yes[:] = np.uint8(0)
             no[:] = np.uint8(0)
             continue
-        _add_up(counts[0, begin:], side, shares)
-        _add_up(counts[1, begin:], side, wholes)
+        add_up(counts[0, begin:], side, shares, SEGMENT)
+        add_up(counts[1, begin:], side, wholes, SEGMENT)
         for x in range(SEGMENT):
             share, whole = np.float32(_round(shares[x], scale)), np.float32(_round(wholes[x], scale))
             most[x] = _FULL if share > majority * whole else np.uint8(0)
