@@ -28,7 +28,7 @@ from bgsub.detectors.adaptive.final_mask import (
 from bgsub.detectors.adaptive.forgetting import Forgetter
 from bgsub.detectors.adaptive.model import TAU
 from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
-from bgsub.detectors.adaptive.shadows import count_colours, find_kinds, mark_shadows
+from bgsub.detectors.adaptive.shadows import count_colours, count_interval, find_kinds, mark_shadows
 from bgsub.detectors.adaptive.stages import DETAILS, FAINT, GAPS, MAJORITY, SQUARES, STAGES
 from bgsub.detectors.adaptive.state import FULL
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH
@@ -48,7 +48,6 @@ _CHANGED = 0.2  # and share of raw foreground above which light does not wait fo
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background;
 _FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, and the square of all before over this
 _MOVING_SQUARES = 3  # side of the square of squares in which the background moves on average
-COLOUR_INTERVAL = 8  # frames between two counts of the colours that tell shadows from objects
 _GAP_PX = 3  # side of the smallest gap in foreground, whatever the size of the frame: texture needs some pixels
 _SHADOW = 127
 _FAR = np.float32(1e4)  # float frames may hold anything finite: beyond it nothing is like white, and squares overflow
@@ -220,9 +219,10 @@ class Adaptive(Forgetter):
             for forgotten in self._find_forgotten(final):
                 self._forget_pixels(forgotten, learning.where, final)
                 self._keep_stage(forgotten.stage, final)
-            if frames % COLOUR_INTERVAL == 0:
+            interval = count_interval(int(frames))
+            if frames % interval == 0:
                 levels = self._levels(frame.dtype)
-                counted = count_colours(final, self._cells, *self._planes(), levels, self._colours())
+                counted = count_colours(final, self._cells, *self._planes(), levels, self._colours(), interval)
                 self._scalars |= {"brighter": counted.brighter, "brighter_alike": counted.alike}
             self._update(learning, final)
         if mask is not None:

@@ -290,7 +290,8 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
 
     def _scene_gain(self, dtype: np.dtype[Any]) -> np.float32:
         """Return `_gain` in the light of the scene."""
-        return np.float32(self._gain(dtype) / self._scalars["brightness"] ** 2)
+        gain, brightness = self._gain(dtype), self._scalars["brightness"]
+        return gain if brightness == 1.0 else np.float32(gain / brightness**2)
 
     def _least_width_gain(self, dtype: np.dtype[Any]) -> float:
         """Return the factor from the squared distance of all channels to the exponent of two, at the least width."""

@@ -16,7 +16,15 @@ from bgsub.detectors.adaptive._jit.shadows.voting import find_shadows, write_enl
 from bgsub.detectors.adaptive.final_mask import scaled_side
 from bgsub.frames import Mask
 
-__all__ = ["Colours", "Levels", "compile_seldom_needed", "count_colours", "find_kinds", "mark_shadows"]
+__all__ = [
+    "Colours",
+    "Levels",
+    "compile_seldom_needed",
+    "count_colours",
+    "count_interval",
+    "find_kinds",
+    "mark_shadows",
+]
 
 _TEXTURE = np.float32(0.09**2)  # where the camera shows colours
 _GREY_TEXTURE = np.float32(0.03**2)  # without colours: most smooth things are like each other up to twice that
@@ -39,7 +47,8 @@ _RULE = Darkening(
 _MOSTLY = 0.5  # below which colours help, as no majority of an object is like shadow,
 _SELDOM = 0.1  # and below which they tell objects,
 _PRIOR = 25.0 / 16  # after as many of the sixteenth of all pixels that is looked at as make this share small beside
-_FADING = 0.992  # of counts, each time
+_FADING = 0.999  # of counts, per frame
+_INTERVAL, _YOUNG_INTERVAL, _YOUNG = 8, 4, 300  # frames between two counts, and those at first, in so many frames
 _CAUTION = 0.2  # by which the majority exceeds a half, times that share, where the camera shows colours
 _BETWEEN = 0.25  # share of a shadow that may lie between parts of the object, as no shadow on the ground does
 _ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
@@ -81,11 +90,17 @@ class Colours(NamedTuple):
 
 
 def count_colours(
-    final: Mask, cells: Mask, frame: NDArray[Any], background: NDArray[Any], levels: Levels, colours: Colours
+    final: Mask,
+    cells: Mask,
+    frame: NDArray[Any],
+    background: NDArray[Any],
+    levels: Levels,
+    colours: Colours,
+    interval: int,
 ) -> Colours:
     """Count the colours of a frame, in every second row and column of a grid of about 320x240, with those before.
 
-    It is enough to do so in every eighth frame.
+    It is enough to do so in every few frames, see `count_interval`.
 
     Only where large squares have a majority: what small ones alone find is often a leaf or a wave, which has the
     background's colour, and counts for much while objects are few.
@@ -101,6 +116,8 @@ def count_colours(
     levels : Levels
     colours : Colours
         Of the frames before, which fade.
+    interval : int
+        Frames since those were counted.
 
     Returns
     -------
@@ -108,7 +125,13 @@ def count_colours(
     """
     step = max(1, round(math.sqrt(final.size / _GRID_PX)))
     brighter, alike = count_brighter(_make_images(final, final, frame, background, levels), cells, _RULE, step)
-    return colours._replace(brighter=_FADING * colours.brighter + brighter, alike=_FADING * colours.alike + alike)
+    fading = _FADING**interval
+    return colours._replace(brighter=fading * colours.brighter + brighter, alike=fading * colours.alike + alike)
+
+
+def count_interval(age: int) -> int:
+    """Return after how many frames to count the colours again, `age` frames after the first."""
+    return _YOUNG_INTERVAL if age < _YOUNG else _INTERVAL
 
 
 def find_kinds(detailed: Mask, final: Mask, unfilled: Mask, threads: int) -> Mask:

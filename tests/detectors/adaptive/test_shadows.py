@@ -10,8 +10,7 @@ from bgsub.detectors import create
 from bgsub.detectors.adaptive._jit.shadows.darkening import REACH, Darkening, Images, count_brighter, find_darkened
 from bgsub.detectors.adaptive._jit.shadows.kinds import DETAIL, FAINT, FILLED, RIM, SOLID, SPECK, tell_kinds
 from bgsub.detectors.adaptive._jit.shadows.voting import OPENED, write_enlarged
-from bgsub.detectors.adaptive.detector import COLOUR_INTERVAL
-from bgsub.detectors.adaptive.shadows import Colours, Levels, mark_shadows
+from bgsub.detectors.adaptive.shadows import Colours, Levels, count_interval, mark_shadows
 from tests.detectors.adaptive.test_adaptive import SIZE, filmed, planes_of, street
 from tests.detectors.adaptive.test_light import smooth_street
 from tests.detectors.reference import SMALL
@@ -21,7 +20,7 @@ needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for
 
 def show_until_counted(model, frame):
     """Apply a frame as often as colours take to be counted, once; return the first mask."""
-    masks = [model.apply(frame) for _ in range(COLOUR_INTERVAL)]
+    masks = [model.apply(frame) for _ in range(count_interval(0))]
     return masks[0]
 
 
@@ -428,7 +427,7 @@ def test_colours_are_counted_by_models_that_learn():
         model.apply(scene)
     thing = scene.copy()
     thing[20:50, 20:50] = (250, 240, 20)
-    for _ in range(COLOUR_INTERVAL):
+    for _ in range(count_interval(0)):
         assert model.apply(thing, learningRate=0)[30, 30] == 255
     assert model._scalars["brighter"] == 0
     show_until_counted(model, thing)
