@@ -155,10 +155,10 @@ def median(
 
 @inlined
 def _count_foreground(row, length):
-    count = 0
+    count = np.uint8(0)
     for x in range(length):
-        count += 1 if row[x] != 0 else 0
-    return count
+        count = np.uint8(count + np.uint8(row[x] & np.uint8(1)))
+    return np.int64(count)
 
 
 @part
@@ -235,7 +235,7 @@ def _vote_row(square, sums, voted):
     add_up(columns[begin:], 2 * reach + 1, squares, squares.shape[0])
     for x in range(out.shape[0]):
         out[x] = np.uint8(255) if squares[x] >= least else np.uint8(0)
-        found |= out[x]
+        found = np.uint8(found | out[x])
     return found != 0
 
 

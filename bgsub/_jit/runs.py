@@ -21,12 +21,9 @@ _BYTES = 8  # of a word
 @inlined
 def has_any(values):
     """Return whether one of some bytes is not 0."""
-    count = values.shape[0]
-    words, bits = values[: count - count % _BYTES].view(np.uint64), np.uint64(0)
-    for x in range(words.shape[0]):  # LLVM vectorises the disjunction of words, not that of bytes
-        bits |= words[x]
-    for x in range(count - count % _BYTES, count):
-        bits |= np.uint64(values[x])
+    bits = np.uint8(0)
+    for x in range(values.shape[0]):
+        bits = np.uint8(bits | values[x])  # `|=` would make it 64 bits wide, of which a vector has fewer
     return bits != 0
 
 

@@ -40,7 +40,7 @@ def _is_empty(mask, y, near):
     """Return whether two rows are 0."""
     here, beyond, bits = mask[y], mask[near], np.uint8(0)
     for x in range(here.shape[0]):
-        bits |= here[x] | beyond[x]
+        bits = np.uint8(bits | here[x] | beyond[x])
     return bits == 0
 
 

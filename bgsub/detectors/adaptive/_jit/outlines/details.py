@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
+from bgsub._jit.runs import has_any
 from bgsub._numba import banded, compiled, inlined, part
 
 __all__ = ["TINY", "add_details", "mark_beside", "mark_tiny"]
@@ -147,10 +148,13 @@ def _find_blocks(row, next_row, blocks):
 
     blocks : (W + 1,) u1, from the second on; the first and the last are 0
     """
-    found = np.uint8(0)
-    for x in range(row.shape[0] - 1):
-        blocks[x + 1] = row[x] & row[x + 1] & next_row[x] & next_row[x + 1]
-        found |= blocks[x + 1]
+    if not has_any(row) or not has_any(next_row):
+        blocks[:] = np.uint8(0)
+        return False
+    right, next_right, inner, found = row[1:], next_row[1:], blocks[1:], np.uint8(0)
+    for x in range(right.shape[0]):
+        inner[x] = row[x] & right[x] & next_row[x] & next_right[x]
+        found = np.uint8(found | inner[x])
     return found != 0
 
 

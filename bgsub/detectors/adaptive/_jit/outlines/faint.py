@@ -198,7 +198,7 @@ def show_faint(
     for y in range(height):
         bits = np.uint8(0)
         for x in range(width):
-            bits |= cells[y, x]
+            bits = np.uint8(bits | cells[y, x])
         for x in range(width if bits & IN_FAINT != 0 else 0):
             if cells[y, x] & IN_FAINT == 0 or faint_static[y, x] == 0:
                 continue

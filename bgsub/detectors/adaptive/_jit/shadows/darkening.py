@@ -260,7 +260,7 @@ def _judge(moments, middle, begin, rule, square, found):
         explained &= (left > rule.flat * texture) | (left < rule.smooth * n)
         dark = (candidates[x] != np.float32(0.0)) & explained & (candidates_around[x] >= rule.least)
         found[x] = np.uint8(255 if dark else 0)
-        any_found |= found[x]
+        any_found = np.uint8(any_found | found[x])
     return any_found
 
 

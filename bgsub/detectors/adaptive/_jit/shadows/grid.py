@@ -45,7 +45,7 @@ def _take_few(mask, occupied_rows, step, few, columns):
         _skip(mask[source, first:], step, out)
         for x in range(few.shape[1]):
             columns[x] |= out[x]
-            found |= out[x]
+            found = np.uint8(found | out[x])
         if found != 0:
             top, bottom = min(top, y), y + 1
     left, right = few.shape[1], 0

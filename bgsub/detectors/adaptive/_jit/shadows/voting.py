@@ -220,7 +220,7 @@ def _find_between(mask, solid, occupied_rows, below, between):
         for x in range(width):
             below[x] = m[x] & (s[x] | below[x])
             b[x] &= below[x]
-            found |= b[x]
+            found = np.uint8(found | b[x])
     return found != 0
 
 
@@ -309,7 +309,7 @@ def write_voted(mask: Any, kinds: Any, voters: Any, voted: Any, solid: Any, occu
         for x in range(width):
             hole = m[x] & ~v[x] & (_FULL if k[x] < DETAIL else np.uint8(0))
             out[x] = ~no[x] & ((yes[x] & ~hole) | (hole & OPENED))
-            any_found |= out[x]
+            any_found = np.uint8(any_found | out[x])
     return any_found != 0
 
 
