@@ -24,21 +24,38 @@ class Pictures(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A row of the frame, and the two of the mask between whose middles it lies."""
+    """The two rows of the mask, and of the reduced frame, between whose middles a row of the frame lies."""
 
-    row: Any
-    y: Any
-    """The row of the mask that covers it"""
+    here: Any
+    """(w,) u1: the row of the mask that covers it"""
     near: Any
-    """and the other one,"""
+    """and the other one;"""
+    reduced_here: Any
+    """(w * D,): those of the reduced frame,"""
+    reduced_near: Any
     down: Any
-    """f4: and how much of the way it is to that."""
+    """f4: and how much of the way it is to the second."""
+
+
+class _Votes(NamedTuple):
+    """Working memory for the pixels of a row that lie between different ones of the mask; up to W."""
+
+    columns: Any
+    """(W,) i4: where they lie."""
+    values: Any
+    """(4, W) u1: those of the four pixels of the mask around each,"""
+    shares: Any
+    """(4, W) f4: their weights in linear interpolation,"""
+    squares: Any
+    """(4, W) f4: and the squared distances of their colours."""
+    sums: Any
+    """(3, W) f4: what foreground, shadow and background weigh."""
 
 
 @inlined
-def _is_empty(mask, y, near):
+def _is_empty(here, beyond):
     """Return whether two rows are 0."""
-    here, beyond, bits = mask[y], mask[near], np.uint8(0)
+    bits = np.uint8(0)
     for x in range(here.shape[0]):
         bits = np.uint8(bits | here[x] | beyond[x])
     return bits == 0
@@ -60,40 +77,71 @@ def _find_mixed(here, beyond, mixed):
 
 
 @inlined
-def _vote(pictures, mask, line, column, x, beside, right):
-    """Return the value of a pixel: that of the heavier ones of the four of the mask around it.
+def _add_square(channels, seen, column, mask_row, reduced_row, x, share, place, count, votes):
+    """Note one of the four pixels of the mask around a pixel: its value, its share, and how far their colours are."""
+    square = np.float32(0.0)
+    for c in range(channels):
+        difference = np.float32(seen[channels * column + c]) - np.float32(reduced_row[channels * x + c])
+        square += difference * difference
+    votes.values[place, count], votes.shares[place, count], votes.squares[place, count] = mask_row[x], share, square
 
-    It lies in the column `x`, and `right` of the way to the column `beside`.
+
+@inlined
+def _collect_in(channels, seen, line, x, side, width, count, votes):
+    """Add the pixels of a line that lie in one of the mask and between different ones; return how many there are then.
+
+    A pixel lies in the column `x`, and `right` of the way to the column `beside`.
     """
-    frame, reduced, one = pictures.frame, pictures.reduced, np.float32(1.0)
-    inside, shaded, outside = np.float32(0.0), np.float32(0.0), np.float32(0.0)
-    for i in range(2):
-        y, vertical = (line.y, one - line.down) if i == 0 else (line.near, line.down)
-        for j in range(2):
-            across, horizontal = (x, one - right) if j == 0 else (beside, right)
-            square, value = np.float32(0.0), mask[y, across]
-            for c in range(frame.shape[2]):
-                difference = np.float32(frame[line.row, column, c]) - np.float32(reduced[y, across, c])
-                square += difference * difference
-            weight = vertical * horizontal * exp2_nonpositive(square * pictures.unit)
-            inside += weight if value == _FOREGROUND else np.float32(0.0)
-            shaded += weight if value == _SHADOW else np.float32(0.0)
-            outside += weight if value == _BACKGROUND else np.float32(0.0)
-    if inside >= shaded + outside:
-        return _FOREGROUND
-    return _SHADOW if shaded > outside else _BACKGROUND
+    here, near = line.here, line.near
+    last, value, one, up, down = here.shape[0] - 1, here[x], np.float32(1.0), np.float32(1.0) - line.down, line.down
+    for column in range(x * side, min((x + 1) * side, width)):
+        way = 2 * (column - x * side) + 1 - side
+        beside, right = min(max(x + (1 if way > 0 else -1), 0), last), np.float32(abs(way)) / np.float32(2 * side)
+        if near[x] != value or here[beside] != value or near[beside] != value:
+            votes.columns[count] = column
+            _add_square(channels, seen, column, here, line.reduced_here, x, up * (one - right), 0, count, votes)
+            _add_square(channels, seen, column, here, line.reduced_here, beside, up * right, 1, count, votes)
+            _add_square(channels, seen, column, near, line.reduced_near, x, down * (one - right), 2, count, votes)
+            _add_square(channels, seen, column, near, line.reduced_near, beside, down * right, 3, count, votes)
+            count += 1
+    return count
+
+
+@inlined
+def _collect(channels, seen, line, mixed, side, width, votes):
+    """Note the pixels of a line that lie between different ones of the mask; return how many there are.
+
+    seen : (W * D,), the row of the frame; mixed : u1, whole words, from `_find_mixed`
+    """
+    words, count = mixed.view(np.uint64), 0
+    for word in range(words.shape[0]):
+        if words[word] == 0:  # few pixels are at an outline
+            continue
+        for x in range(word * _WORD, min((word + 1) * _WORD, line.here.shape[0])):
+            if mixed[x] != 0:
+                count = _collect_in(channels, seen, line, x, side, width, count, votes)
+    return count
 
 
 @part
-def _vote_on_pixels(pictures, mask, line, x, side, out):
-    """Vote on the pixels of a line that lie in one of the mask."""
-    last, value = mask.shape[1] - 1, mask[line.y, x]
-    for column in range(x * side, min((x + 1) * side, out.shape[1])):
-        right = 2 * (column - x * side) + 1 - side
-        beside = min(max(x + (1 if right > 0 else -1), 0), last)
-        if mask[line.near, x] != value or mask[line.y, beside] != value or mask[line.near, beside] != value:
-            share = np.float32(abs(right)) / np.float32(2 * side)
-            out[line.row, column] = _vote(pictures, mask, line, column, x, beside, share)
+def _vote(unit, votes, count, out):
+    """Write the values of pixels of a row: those of the heavier ones of the four of the mask around each.
+
+    All of a row at once: kernel values are then computed in vectors.
+    """
+    inside, shaded, outside, zero = votes.sums[0], votes.sums[1], votes.sums[2], np.float32(0.0)
+    for place in range(4):
+        values, shares, squares = votes.values[place], votes.shares[place], votes.squares[place]
+        for i in range(count):
+            weight, value = shares[i] * exp2_nonpositive(squares[i] * unit), values[i]
+            within, shade, beyond = inside[i], shaded[i], outside[i]
+            first = place == 0
+            inside[i] = (zero if first else within) + (weight if value == _FOREGROUND else zero)
+            shaded[i] = (zero if first else shade) + (weight if value == _SHADOW else zero)
+            outside[i] = (zero if first else beyond) + (weight if value == _BACKGROUND else zero)
+    for i in range(count):
+        rest = _SHADOW if shaded[i] > outside[i] else _BACKGROUND
+        out[votes.columns[i]] = _FOREGROUND if inside[i] >= shaded[i] + outside[i] else rest
 
 
 @inlined
@@ -134,21 +182,31 @@ def enlarge_rows(first, last, mask, side, pictures, out):
     """
     (height, width), columns = mask.shape, out.shape[1]
     mixed, wide = np.zeros(-(-width // _WORD) * _WORD, np.uint8), np.empty(width * side, np.uint8)
-    words = mixed.view(np.uint64)
+    frame = pictures.frame.reshape(out.shape[0], -1)
+    reduced, channels = pictures.reduced.reshape(height, -1), pictures.frame.shape[2]
+    votes = _Votes(
+        np.empty(columns, np.int32),
+        np.empty((4, columns), np.uint8),
+        np.empty((4, columns), np.float32),
+        np.empty((4, columns), np.float32),
+        np.empty((3, columns), np.float32),
+    )
     for y in range(first, last):
         _repeat(mask[y], side, wide)
         for row in range(y * side, min((y + 1) * side, out.shape[0])):
             down = 2 * (row - y * side) + 1 - side  # from the middle of the pixel of the mask, in halves of the frame's
-            near = min(max(y + (1 if down > 0 else -1), 0), height - 1)
-            line = _Line(row, y, near, np.float32(abs(down)) / np.float32(2 * side))
+            near, target = min(max(y + (1 if down > 0 else -1), 0), height - 1), out[row]
             for x in range(columns):
-                out[row, x] = wide[x]
-            if _is_empty(mask, y, near):
+                target[x] = wide[x]
+            if _is_empty(mask[y], mask[near]):
                 continue
             _find_mixed(mask[y], mask[near], mixed)
-            for word in range(words.shape[0]):
-                if words[word] == 0:  # few pixels are at an outline
-                    continue
-                for x in range(word * _WORD, min((word + 1) * _WORD, width)):
-                    if mixed[x] != 0:
-                        _vote_on_pixels(pictures, mask, line, x, side, out)
+            share = np.float32(abs(down)) / np.float32(2 * side)
+            line = _Line(mask[y], mask[near], reduced[y], reduced[near], share)
+            # With a constant, the loop over channels is unrolled.
+            if channels == 3:
+                count = _collect(3, frame[row], line, mixed, side, columns, votes)
+            else:
+                count = _collect(1, frame[row], line, mixed, side, columns, votes)
+            if count > 0:
+                _vote(pictures.unit, votes, count, target)
