@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.enlarging import Pictures, enlarge_rows
-from bgsub.detectors.adaptive._jit.exposure import add_channels, find_directions
+from bgsub.detectors.adaptive._jit.offsets import add_channels, find_directions
 from bgsub.detectors.adaptive._jit.squares import (
     SquareRule,
     Squares,

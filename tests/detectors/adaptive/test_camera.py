@@ -7,7 +7,7 @@ from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive._jit.blocks import as_image
-from bgsub.detectors.adaptive._jit.exposure import add_channels, compare_shifted, find_directions
+from bgsub.detectors.adaptive._jit.offsets import add_channels, compare_shifted, find_directions
 from bgsub.detectors.adaptive.camera.shifts import Shift, find_shift, is_sudden, move
 from bgsub.detectors.adaptive.reduced import find_likeness, make_view, see_view
 from bgsub.detectors.adaptive.state import make_arrays

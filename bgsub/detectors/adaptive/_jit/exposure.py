@@ -1,4 +1,4 @@
-"""Comparison of the frame with the learned background, of a sample under a gain, or shifted; and that under a gain."""
+"""Comparison of a sample of the frame with the learned background, and that under a gain."""
 
 from typing import Any, NamedTuple
 
@@ -12,12 +12,9 @@ __all__ = [
     "LEVELS",
     "OCTAVE",
     "Sample",
-    "add_channels",
     "compare",
-    "compare_shifted",
     "count_ratios",
     "find_colour",
-    "find_directions",
     "find_median",
     "find_spread",
     "relight",
@@ -72,24 +69,11 @@ def _fetch_row(sample, y):
         prefetch(sample.frame[x : x + BLOCK])
 
 
-@compiled_views
-def compare(sample: Any, gains: Any, box: Any, differences: Any) -> Any:
-    """Return how many pixels were compared, and how many of them match the background under gains.
-
-    Parameters
-    ----------
-    sample : Sample
-    gains : (D,) f4
-        Factors of the background's channels.
-    box : f4
-        Largest difference of a channel of a pixel that matches, in grey levels.
-    differences : (D, 2 * LEVELS + 1) i8
-        Written: histograms of the differences of each channel, in grey levels; no difference is at LEVELS.
-    """
+@inlined
+def _compare(channels, sample, gains, box, differences):
+    """Do the work of `compare`; where the number of channels is a constant, loops over them are unrolled."""
     frame, background, unit = sample.frame, sample.background, sample.unit
-    channels = background.shape[0]
     compared, matched = 0, 0
-    differences[:] = 0
     for y in range(sample.step // 2, sample.height, sample.step):
         _fetch_row(sample, y + sample.step)
         for x in range(sample.step // 2, sample.width, sample.step):
@@ -104,10 +88,30 @@ def compare(sample: Any, gains: Any, box: Any, differences: Any) -> Any:
                 difference = seen - learned
                 differences[c, _to_bin(difference + np.float32(LEVELS), 2 * LEVELS)] += 1
                 # Where the sensor is saturated nothing can be learned about light.
-                near = abs(difference) <= box
-                inside = inside and (near or (seen >= np.float32(254.0) and learned >= np.float32(254.0)))
+                saturated = (seen >= np.float32(254.0)) & (learned >= np.float32(254.0))
+                inside &= (abs(difference) <= box) | saturated
             matched += 1 if inside else 0
     return compared, matched
+
+
+@compiled_views
+def compare(sample: Any, gains: Any, box: Any, differences: Any) -> Any:
+    """Return how many pixels were compared, and how many of them match the background under gains.
+
+    Parameters
+    ----------
+    sample : Sample
+    gains : (D,) f4
+        Factors of the background's channels.
+    box : f4
+        Largest difference of a channel of a pixel that matches, in grey levels.
+    differences : (D, 2 * LEVELS + 1) i8
+        Written: histograms of the differences of each channel, in grey levels; no difference is at LEVELS.
+    """
+    differences[:] = 0
+    if sample.background.shape[0] == 3:
+        return _compare(3, sample, gains, box, differences)
+    return _compare(sample.background.shape[0], sample, gains, box, differences)
 
 
 @compiled_views
@@ -156,7 +160,7 @@ def find_colour(background: Any, coefficients: Any, pixels: Any, step: Any, roun
     return learned, total, coloured
 
 
-@part
+@inlined
 def _brightness(frame, start, channels):
     total = np.float32(0.0)
     for c in range(channels):
@@ -164,7 +168,7 @@ def _brightness(frame, start, channels):
     return total
 
 
-@part
+@inlined
 def _step_at(frame, at, along, channels, unit):
     """Return the step between a pixel and the one before it, `along` numbers away, without those beside it."""
     before, left = _brightness(frame, at - 2 * along, channels), _brightness(frame, at - along, channels)
@@ -173,14 +177,10 @@ def _step_at(frame, at, along, channels, unit):
     return np.float64(min(max((abs(right - left) - around) * unit, -_LARGEST_STEP), _LARGEST_STEP))
 
 
-@compiled_views
-def see_steps(sample: Any) -> Any:
-    """Return by how much more brightness changes between two of a codec's blocks than beside their border.
-
-    In grey levels, the mean over the borders in every step-th row or column, those excluded and all, the smaller of
-    both: a fence has steps, too, but not in both directions. Below 0 or near it where no codec was.
-    """
-    frame, height, width, channels = sample.frame, sample.height, sample.width, sample.background.shape[0]
+@inlined
+def _see_steps(channels, sample):
+    """Do the work of `see_steps`, as `_compare` that of `compare`."""
+    frame, height, width = sample.frame, sample.height, sample.width
     unit, row = sample.unit / np.float32(channels), width * channels
     right, down, rights, downs = np.float64(0.0), np.float64(0.0), 0, 0
     for y in range(sample.step // 2, height, sample.step):
@@ -192,6 +192,18 @@ def see_steps(sample: Any) -> Any:
             down += _step_at(frame, y * row + x * channels, row, channels, unit)
             downs += 1
     return min(right / max(rights, 1), down / max(downs, 1))
+
+
+@compiled_views
+def see_steps(sample: Any) -> Any:
+    """Return by how much more brightness changes between two of a codec's blocks than beside their border.
+
+    In grey levels, the mean over the borders in every step-th row or column, those excluded and all, the smaller of
+    both: a fence has steps, too, but not in both directions. Below 0 or near it where no codec was.
+    """
+    if sample.background.shape[0] == 3:
+        return _see_steps(3, sample)
+    return _see_steps(sample.background.shape[0], sample)
 
 
 @compiled_views
@@ -296,103 +308,3 @@ def relight(first: Any, last: Any, colours: Any, gains: Any, dark: Any, top: Any
                     old = np.float32(s[x])
                     lit = min(max((old + dark) * gain - dark, np.float32(0.0)) + noise[x], top)
                     s[x] = lit if allowed[x] != 0 else old
-
-
-@inlined
-def _write_levels(values, unit, levels):
-    """Write numbers in grey levels, rounded: what is then read is no product that could be fused with an addition."""
-    for x in range(levels.shape[0]):
-        levels[x] = np.float32(values[x]) * unit
-
-
-@compiled_views
-def add_channels(planes: Any, unit: Any, room: Any, grey: Any) -> Any:
-    """Write the means of channels.
-
-    Parameters
-    ----------
-    planes : (D, h, w) u1, u2 or f4
-    unit : f4
-        The value of one, in grey levels.
-    room : (w,) f4
-    grey : (h, w) f4
-        Written, in grey levels.
-    """
-    channels = np.float32(planes.shape[0])
-    for y in range(grey.shape[0]):
-        out = grey[y]
-        _write_levels(planes[0, y], unit, out)
-        for c in range(1, planes.shape[0]):
-            _write_levels(planes[c, y], unit, room)
-            for x in range(out.shape[0]):
-                out[x] += room[x]
-        for x in range(out.shape[0]):
-            out[x] /= channels
-
-
-@compiled_views
-def find_directions(grey: Any, unit: Any, plain: Any, room: Any, view: Any) -> Any:
-    """Find the directions in which a picture gets brighter.
-
-    Parameters
-    ----------
-    grey : (h, w) f4
-    unit : f4
-        The value of one, in grey levels.
-    plain : f4
-        Steps from one pixel to the next by fewer grey levels make short gradients.
-    room : (6, w) f4
-    view : (2, h - 1, w - 1) i1
-        Written: gradients to the right and downwards, up to 127 long.
-    """
-    height, width = view.shape[1:]
-    here, below, across, down, across_squared, down_squared = room[0], room[1], room[2], room[3], room[4], room[5]
-    for y in range(height):
-        _write_levels(grey[y], unit, here)
-        _write_levels(grey[y + 1], unit, below)
-        for x in range(width):
-            across[x], down[x] = here[x + 1] - here[x], below[x] - here[x]
-        for x in range(width):
-            across_squared[x], down_squared[x] = across[x] * across[x], down[x] * down[x]
-        right, downwards = view[0, y], view[1, y]
-        for x in range(width):
-            scale = np.float32(127.0) / (np.sqrt(across_squared[x] + down_squared[x]) + plain)
-            right[x] = np.int8(np.int32(np.rint(across[x] * scale)))
-            downwards[x] = np.int8(np.int32(np.rint(down[x] * scale)))
-
-
-@compiled_views
-def compare_shifted(
-    planes: Any,  # (2, D, h, w) u1, u2 or f4: the frame and the background
-    unit: Any,  # f4: the value of one, in grey levels
-    down: Any,  # where a pixel of the background lies in the frame
-    right: Any,
-    box: Any,  # f4: largest difference of a channel that is none, in grey levels
-    room: Any,  # (3, w - |right|) f4
-    explained: Any,  # (h - |down|, w - |right|) u1, written: 1 where only the background as it is differs, else 0
-) -> Any:
-    """Count the pixels where a frame differs from the background as it is, and from the shifted one.
-
-    Only what is seen of the shifted one is compared.
-    """
-    height, width = explained.shape
-    now_y, now_x, before_y, before_x = max(down, 0), max(right, 0), max(-down, 0), max(-right, 0)
-    now, here, there = room[0], room[1], room[2]
-    different, still = np.int64(0), np.int64(0)
-    for y in range(height):
-        out = explained[y]
-        out[:] = np.uint8(0)
-        for c in range(planes.shape[1]):
-            _write_levels(planes[0, c, now_y + y, now_x:], unit, now)
-            _write_levels(planes[1, c, now_y + y, now_x:], unit, here)
-            _write_levels(planes[1, c, before_y + y, before_x:], unit, there)
-            for x in range(width):
-                first = np.uint8(1) if abs(now[x] - here[x]) > box else np.uint8(0)
-                second = np.uint8(2) if abs(now[x] - there[x]) > box else np.uint8(0)
-                out[x] |= first | second
-        for x in range(width):
-            different += np.int64(out[x] & 1)
-            still += np.int64(out[x] >> 1)
-        for x in range(width):
-            out[x] = np.uint8(1) if out[x] == 1 else np.uint8(0)
-    return different, still

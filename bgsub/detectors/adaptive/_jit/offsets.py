@@ -1,4 +1,4 @@
-"""Comparison of the edges of a frame and of the background, one of them shifted."""
+"""Comparison of a frame and of the background, one of them shifted, and of their edges."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from bgsub._numba import compiled_views, inlined
 
-__all__ = ["compare_parts", "correlate"]
+__all__ = ["add_channels", "compare_parts", "compare_shifted", "correlate", "find_directions"]
 
 
 @inlined
@@ -76,3 +76,103 @@ def compare_parts(frame: Any, background: Any, down: Any, right: Any, step: Any,
                 sums[0, part, column] += np.int64(_product(still, learned, begin, begin, end - begin))
                 sums[1, part, column] += np.int64(_product(moved, learned, begin, begin + right, end - begin))
                 sums[2, part, column] += np.int64(_product(learned, learned, begin, begin, end - begin))
+
+
+@inlined
+def _write_levels(values, unit, levels):
+    """Write numbers in grey levels, rounded: what is then read is no product that could be fused with an addition."""
+    for x in range(levels.shape[0]):
+        levels[x] = np.float32(values[x]) * unit
+
+
+@compiled_views
+def add_channels(planes: Any, unit: Any, room: Any, grey: Any) -> Any:
+    """Write the means of channels.
+
+    Parameters
+    ----------
+    planes : (D, h, w) u1, u2 or f4
+    unit : f4
+        The value of one, in grey levels.
+    room : (w,) f4
+    grey : (h, w) f4
+        Written, in grey levels.
+    """
+    channels = np.float32(planes.shape[0])
+    for y in range(grey.shape[0]):
+        out = grey[y]
+        _write_levels(planes[0, y], unit, out)
+        for c in range(1, planes.shape[0]):
+            _write_levels(planes[c, y], unit, room)
+            for x in range(out.shape[0]):
+                out[x] += room[x]
+        for x in range(out.shape[0]):
+            out[x] /= channels
+
+
+@compiled_views
+def find_directions(grey: Any, unit: Any, plain: Any, room: Any, view: Any) -> Any:
+    """Find the directions in which a picture gets brighter.
+
+    Parameters
+    ----------
+    grey : (h, w) f4
+    unit : f4
+        The value of one, in grey levels.
+    plain : f4
+        Steps from one pixel to the next by fewer grey levels make short gradients.
+    room : (6, w) f4
+    view : (2, h - 1, w - 1) i1
+        Written: gradients to the right and downwards, up to 127 long.
+    """
+    height, width = view.shape[1:]
+    here, below, across, down, across_squared, down_squared = room[0], room[1], room[2], room[3], room[4], room[5]
+    for y in range(height):
+        _write_levels(grey[y], unit, here)
+        _write_levels(grey[y + 1], unit, below)
+        for x in range(width):
+            across[x], down[x] = here[x + 1] - here[x], below[x] - here[x]
+        for x in range(width):
+            across_squared[x], down_squared[x] = across[x] * across[x], down[x] * down[x]
+        right, downwards = view[0, y], view[1, y]
+        for x in range(width):
+            scale = np.float32(127.0) / (np.sqrt(across_squared[x] + down_squared[x]) + plain)
+            right[x] = np.int8(np.int32(np.rint(across[x] * scale)))
+            downwards[x] = np.int8(np.int32(np.rint(down[x] * scale)))
+
+
+@compiled_views
+def compare_shifted(
+    planes: Any,  # (2, D, h, w) u1, u2 or f4: the frame and the background
+    unit: Any,  # f4: the value of one, in grey levels
+    down: Any,  # where a pixel of the background lies in the frame
+    right: Any,
+    box: Any,  # f4: largest difference of a channel that is none, in grey levels
+    room: Any,  # (3, w - |right|) f4
+    explained: Any,  # (h - |down|, w - |right|) u1, written: 1 where only the background as it is differs, else 0
+) -> Any:
+    """Count the pixels where a frame differs from the background as it is, and from the shifted one.
+
+    Only what is seen of the shifted one is compared.
+    """
+    height, width = explained.shape
+    now_y, now_x, before_y, before_x = max(down, 0), max(right, 0), max(-down, 0), max(-right, 0)
+    now, here, there = room[0], room[1], room[2]
+    different, still = np.int64(0), np.int64(0)
+    for y in range(height):
+        out = explained[y]
+        out[:] = np.uint8(0)
+        for c in range(planes.shape[1]):
+            _write_levels(planes[0, c, now_y + y, now_x:], unit, now)
+            _write_levels(planes[1, c, now_y + y, now_x:], unit, here)
+            _write_levels(planes[1, c, before_y + y, before_x:], unit, there)
+            for x in range(width):
+                first = np.uint8(1) if abs(now[x] - here[x]) > box else np.uint8(0)
+                second = np.uint8(2) if abs(now[x] - there[x]) > box else np.uint8(0)
+                out[x] |= first | second
+        for x in range(width):
+            different += np.int64(out[x] & 1)
+            still += np.int64(out[x] >> 1)
+        for x in range(width):
+            out[x] = np.uint8(1) if out[x] == 1 else np.uint8(0)
+    return different, still

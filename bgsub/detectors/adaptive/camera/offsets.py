@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.exposure import add_channels, find_directions
-from bgsub.detectors.adaptive._jit.offsets import compare_parts, correlate
+from bgsub.detectors.adaptive._jit.offsets import add_channels, compare_parts, correlate, find_directions
 from bgsub.detectors.adaptive.camera.shifts import STILL, Shift, overlap
 from bgsub.detectors.adaptive.reduced import PLAIN, view_side
 from bgsub.frames import Frame

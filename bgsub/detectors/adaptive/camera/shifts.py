@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, as_image, count_blocks
-from bgsub.detectors.adaptive._jit.exposure import add_channels, compare_shifted
+from bgsub.detectors.adaptive._jit.offsets import add_channels, compare_shifted
 from bgsub.frames import Mask
 
 __all__ = ["STILL", "Shift", "compile_seldom_needed", "find_shift", "is_sudden", "move", "overlap"]
