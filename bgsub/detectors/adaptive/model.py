@@ -139,7 +139,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         learning: Learning | None,
     ) -> None:
         """Do a step of the inner detector, and give its results the size of the frame."""
-        small = reduce_frame(frame, side)
+        small = reduce_frame(frame, side, self._parameters["threads"])
         small_mask = None if mask is None else np.empty(small.shape[:2], np.uint8)
         small_score = None if score is None else np.empty(small.shape[:2], np.float32)
         if learning is not None and learning.where is not None:

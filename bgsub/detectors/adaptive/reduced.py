@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from bgsub._numba import run_bands
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.enlarging import Pictures, enlarge_rows
 from bgsub.detectors.adaptive._jit.offsets import add_channels, find_directions
+from bgsub.detectors.adaptive._jit.resizing import Pictures, enlarge_rows, halve_colours
 from bgsub.detectors.adaptive._jit.squares import (
     SquareRule,
     Squares,
@@ -111,7 +111,7 @@ def reduced_shape(shape: tuple[int, ...], side: int) -> tuple[int, ...]:
     return -(-shape[0] // side), -(-shape[1] // side), *shape[2:]
 
 
-def reduce_frame(frame: Frame, side: int) -> Frame:
+def reduce_frame(frame: Frame, side: int, threads: int = 1) -> Frame:
     """Return the means of squares of pixels.
 
     Parameters
@@ -119,6 +119,8 @@ def reduce_frame(frame: Frame, side: int) -> Frame:
     frame : (H, W, 3) or (H, W) array of uint8, uint16 or float32
     side : int
         Of the squares, a power of two; beyond the right and the lower border pixels are repeated.
+    threads : int
+        Threads to use, 0 for one per CPU.
 
     Returns
     -------
@@ -131,7 +133,11 @@ def reduce_frame(frame: Frame, side: int) -> Frame:
         frame = np.asarray(cv2.copyMakeBorder(frame, 0, below, 0, right, cv2.BORDER_REPLICATE))
     while side > 1:  # OpenCV is fast at halves alone
         height, width = frame.shape[0] // 2, frame.shape[1] // 2
-        frame = np.asarray(cv2.resize(frame, (width, height), interpolation=cv2.INTER_AREA))
+        if frame.ndim == 3 and frame.shape[2] == 3 and frame.dtype == np.uint8:
+            colours, frame = np.ascontiguousarray(frame).reshape(2 * height, -1), np.empty((height, width, 3), np.uint8)
+            run_bands(halve_colours, (height, 2 * width), threads, colours, frame.reshape(height, -1))
+        else:
+            frame = np.asarray(cv2.resize(frame, (width, height), interpolation=cv2.INTER_AREA))
         side //= 2
     return frame
 

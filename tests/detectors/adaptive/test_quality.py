@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bgsub._numba import JIT_ENABLED
+from bgsub._opencv import cv2
 from bgsub.detectors.adaptive import Adaptive, reduced
 from bgsub.detectors.adaptive.reduced import (
     enlarge,
@@ -167,6 +168,18 @@ def test_reducing_takes_means_and_repeats_the_border(side, size):
             ys, xs = (np.minimum(side * k + np.arange(side), n - 1) for k, n in zip((i, j), size, strict=True))
             expected[i, j] = frame[np.ix_(ys, xs)].mean((0, 1))
     np.testing.assert_allclose(reduce_frame(frame, side), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("channels", [(), (3,)])
+@pytest.mark.parametrize("size", [(2, 2), (6, 10), (48, 130)])
+def test_halves_of_bytes_are_rounded_as_opencv_rounds_them(size, channels):
+    frame = np.random.default_rng(1).integers(0, 256, (*size, *channels)).astype(np.uint8)
+    expected = cv2.resize(frame, (size[1] // 2, size[0] // 2), interpolation=cv2.INTER_AREA)
+    for threads in (1, 2):
+        np.testing.assert_array_equal(reduce_frame(frame, 2, threads), expected)
+    apart = np.zeros((size[0], 2 * size[1], *channels), np.uint8)[:, ::2]  # whose pixels do not lie side by side
+    apart[:] = frame
+    np.testing.assert_array_equal(reduce_frame(apart, 2), expected)
 
 
 def test_a_square_may_learn_if_all_of_it_may():
