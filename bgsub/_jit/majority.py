@@ -155,7 +155,7 @@ def median(
 
 @inlined
 def _count_foreground(row, length):
-    count = np.uint8(0)
+    count = np.uint8(0)  # of no more than a segment
     for x in range(length):
         count = np.uint8(count + np.uint8(row[x] & np.uint8(1)))
     return np.int64(count)

@@ -76,10 +76,7 @@ _CALM = 1 / 3  # share of the frame that is taken to be calm while the model is 
 _STATIC = 0.2
 _BLINK_WEIGHT = 0.3  # of the mean of v - 0.1, added to the factor's: it shows at once what factors follow slowly
 _YOUNG = 300  # frames that a model is young: widths still grow, and few onsets were counted
-_INTERVAL, _YOUNG_INTERVAL = (
-    16,
-    8,
-)  # frames between two searches for static background, and between those of a young one
+_INTERVAL, _YOUNG_INTERVAL = 16, 8  # frames between two searches for static background, and while a model is young
 _REACH = 6  # side of the neighbourhood of these means, in sides of the majority
 _HOLES = 0.2  # share of pixels inside objects that may be raw background if the raw mask is trusted with outlines,
 _FINE_HOLES = 0.02  # of those in what small squares found,

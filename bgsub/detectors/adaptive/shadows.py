@@ -46,7 +46,7 @@ _RULE = Darkening(
 # Shares of what is brighter that have the background's chromaticity,
 _MOSTLY = 0.5  # below which colours help, as no majority of an object is like shadow,
 _SELDOM = 0.1  # and below which they tell objects,
-_PRIOR = 25.0 / 16  # after as many of the sixteenth of all pixels that is looked at as make this share small beside
+_PRIOR = 25.0 / 16  # after as many of what is looked at, a sixteenth of all at first, as make this share small beside
 _FADING = 0.999  # of counts, per frame
 _INTERVAL, _YOUNG_INTERVAL, _YOUNG = 8, 4, 300  # frames between two counts, and those at first, in so many frames
 _CAUTION = 0.2  # by which the majority exceeds a half, times that share, where the camera shows colours

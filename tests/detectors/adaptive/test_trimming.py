@@ -8,6 +8,7 @@ from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive._jit.blocks import FACTOR_ONE, LOWEST_BLINK_RATE
+from bgsub.detectors.adaptive._jit.dynamics import StaticRule, average_around, judge_cells
 from bgsub.detectors.adaptive._jit.outlines.trimming import COUNTS, Trust, count_inside, trim
 from bgsub.detectors.adaptive.final_mask import (
     Dynamics,
@@ -240,3 +241,29 @@ def test_compiled_functions_equal_plain_numpy(size):
     for first, last in ((0, middle), (middle, cells[0])):
         trim(first, last, votes, small, flags, static, counts, trust)
     assert (votes == expected).all()
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 7), (12, 20)])
+def test_means_around_cells_mirror_the_border(size):
+    grids = np.random.default_rng(2).random((2, *size), np.float32)
+    for reach in (1, 3, 11):
+        means, side = np.empty_like(grids), 2 * reach + 1
+        average_around(grids, reach, means)
+        mirrored = [np.pad(grid, reach, "reflect") if min(size) > 1 else np.pad(grid, reach, "edge") for grid in grids]
+        windows = np.lib.stride_tricks.sliding_window_view(mirrored, (side, side), (1, 2))
+        np.testing.assert_allclose(means, windows.mean((3, 4)), rtol=1e-5)
+
+
+def test_small_squares_count_where_their_mean_cost_is_below_the_limit_for_how_restless_it_is():
+    random = np.random.default_rng(3)
+    levels, costs = random.uniform(0.8, 2, (9, 11)).astype(np.float32), random.random((3, 9, 11), np.float32)
+    rule = StaticRule(*np.float32([1, 0.2, 1.25, 0.6, 0.2, 0.5, 0.9, 0.3]))
+    static, faint_static, restless = (np.full(levels.shape, 7, np.uint8) for _ in range(3))
+    judge_cells(levels, costs, rule, static, faint_static, restless)
+    limits = np.where(levels >= 1.2 * 1.25, 0.2, 0.6)
+    small, middle, faint = costs
+    expected = np.where(small < 0.9 * limits, IN_SMALL, np.where(middle < 0.5 * limits, IN_MIDDLE, 0))
+    np.testing.assert_array_equal(static, expected)
+    np.testing.assert_array_equal(faint_static, faint < 0.3)
+    np.testing.assert_allclose(restless, np.clip((levels - 1) / 0.2 * 255, 0, 255), atol=0.51)
+    assert {0, int(IN_SMALL), int(IN_MIDDLE)} == set(np.unique(static))
