@@ -104,10 +104,9 @@ def _repeat_border(columns, width, reach):
 
 @inlined
 def add_up(values, side, sums, count):
-    """Write the sum of `side` values, odd, from each of the first `count` on, which are all read before any is written.
+    """Write the sum of `side` values, odd, from each of the first `count` on; `values` has side - 1 more.
 
-    A sliding sum takes fewer additions, but each depends on the one before. So do sums of two, four ... of them, and to
-    read again, shifted, what has just been written makes a processor wait.
+    A sliding sum takes fewer additions, but each depends on the one before. Sums of sums of two, four ... take as long.
     """
     kind = sums.dtype.type
     if side < 3:

@@ -205,10 +205,7 @@ def banded(function: _Function) -> _Function:
 def helpers_awake(shape: tuple[int, int], threads: int) -> AbstractContextManager[None]:
     """Have the threads ready that `run_bands` will need several times, for less than a millisecond in between."""
     helpers = _count_helpers(shape, threads) if _SHARES else 0
-    return _NOBODY if helpers == 0 else _awake(helpers)
-
-
-_NOBODY = nullcontext()
+    return nullcontext() if helpers == 0 else _awake(helpers)
 
 
 @contextmanager

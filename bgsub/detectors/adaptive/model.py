@@ -144,8 +144,8 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         small_score = None if score is None else np.empty(small.shape[:2], np.float32)
         if learning is not None and learning.where is not None:
             learning = Learning(learning.rate, reduce_mask(learning.where, side))
-        kept = map(self._scalars.__getitem__, self._inner_scalars)  # a model that was loaded has others
-        inner._scalars.update(zip(inner._scalars, list(kept), strict=True))
+        kept = [self._scalars[name] for name in self._inner_scalars]  # a model that was loaded has others
+        inner._scalars = dict(zip(inner._scalars, kept, strict=True))
         inner._parameters = self._inner_parameters(side)
         inner._roi = None if self._roi is None else reduce_mask(self._roi, side)
         whole = "colours" in self._arrays

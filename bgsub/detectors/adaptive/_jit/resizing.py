@@ -156,15 +156,14 @@ def _vote(unit, votes, count, out):
     All of a row at once: kernel values are then computed in vectors.
     """
     inside, shaded, outside, zero = votes.sums[0], votes.sums[1], votes.sums[2], np.float32(0.0)
+    votes.sums[:, :count] = zero
     for place in range(4):
         values, shares, squares = votes.values[place], votes.shares[place], votes.squares[place]
         for i in range(count):
             weight, value = shares[i] * exp2_nonpositive(squares[i] * unit), values[i]
-            within, shade, beyond = inside[i], shaded[i], outside[i]
-            first = place == 0
-            inside[i] = (zero if first else within) + (weight if value == _FOREGROUND else zero)
-            shaded[i] = (zero if first else shade) + (weight if value == _SHADOW else zero)
-            outside[i] = (zero if first else beyond) + (weight if value == _BACKGROUND else zero)
+            inside[i] += weight if value == _FOREGROUND else zero
+            shaded[i] += weight if value == _SHADOW else zero
+            outside[i] += weight if value == _BACKGROUND else zero
     for i in range(count):
         rest = _SHADOW if shaded[i] > outside[i] else _BACKGROUND
         out[votes.columns[i]] = _FOREGROUND if inside[i] >= shaded[i] + outside[i] else rest
