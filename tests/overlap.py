@@ -33,11 +33,11 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _arrays(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
-    """Return the arrays in an argument, with their names: itself, or the fields of a named tuple."""
+    """Return the arrays in an argument, with their names: itself, or the fields of a tuple."""
     if isinstance(value, np.ndarray):
         yield name, value
     elif isinstance(value, tuple):
-        for field, part in zip(value._fields, value, strict=True):  # type: ignore[attr-defined]
+        for field, part in zip(getattr(value, "_fields", range(len(value))), value, strict=True):
             yield from _arrays(f"{name}.{field}", part)
 
 
