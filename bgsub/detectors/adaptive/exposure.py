@@ -13,19 +13,15 @@ from bgsub.detectors.adaptive._jit.exposure import (
     Sample,
     compare,
     count_ratios,
-    find_colour,
     find_median,
-    find_spread,
+    observe,
     relight,
-    see_light,
-    see_steps,
 )
 
 __all__ = [
     "DARKEST",
     "LEAST_BASE",
     "Exposure",
-    "Learned",
     "Light",
     "change_light",
     "follow_black",
@@ -35,7 +31,6 @@ __all__ = [
     "least_width_factor",
     "make_sample",
     "measure",
-    "see_learned",
 ]
 
 _SAMPLES = 2000  # pixels
@@ -62,6 +57,8 @@ _NEW_BRIGHTNESS = 0.05  # relative change below which the last one is kept
 _ROUNDING = 1.5  # grey levels by which channels of the same value may differ, for codecs round,
 _FEW_COLOURED = 0.01  # and the share of pixels that may have colour for all that: a clock, a lamp
 
+_ONES = np.ones(4, np.float32)  # gains of a frame under the same light
+
 
 class Light(NamedTuple):
     """What brightness is measured against."""
@@ -73,19 +70,20 @@ class Light(NamedTuple):
 
 
 class Exposure(NamedTuple):
-    """What one frame says about camera and light."""
+    """What one frame, and the background before it, say about camera and light."""
 
     sigma: float | None
     """Of the differences from the background around their median, in grey levels; None after a change of light."""
     gains: NDArray[np.float32] | None
     """(D,): how many times brighter each channel has become at once; None if light has not changed."""
-
-
-class Learned(NamedTuple):
-    """What the learned background says about the camera and the scene."""
-
-    mean: float | None
-    """Brightness, in grey levels; None if nothing was learned."""
+    darkest: float
+    """Least brightness of the frame, in grey levels, as all that follow."""
+    mean: float
+    """Of the brightness of the frame."""
+    steps: float
+    """Between blocks of 8x8 pixels, beyond those of the scene."""
+    learned: float | None
+    """Mean brightness of the background; None if nothing was learned."""
     coloured: bool
     """Whether channels differ by two grey levels or more, so not by the rounding of codecs, in more than 1 % of it."""
 
@@ -98,8 +96,8 @@ def make_sample(
     return Sample(frame, background, excluded, *size, step, np.float32(255.0 / white))
 
 
-def measure(sample: Sample, box: float) -> Exposure:
-    """Measure noise, and whether the light on the whole scene has changed at once.
+def measure(sample: Sample, filmed: NDArray[Any], coefficients: NDArray[np.float32], box: float) -> Exposure:
+    """Measure noise, whether the light on the whole scene has changed at once, and what else says how it is filmed.
 
     Noise is how far differences between frame and background are from their median. The median itself is light that
     changes too slowly or too little for a gain, and no reason for wider kernels.
@@ -111,61 +109,44 @@ def measure(sample: Sample, box: float) -> Exposure:
     Parameters
     ----------
     sample : Sample
+    filmed : (H * W * D,) array
+        The frame as it came, before it was steadied.
+    coefficients : (at least H * W,) array
+        0 for pixels that have learned nothing, which say nothing about the background.
     box : float
         Largest difference of a channel of a pixel that matches the background, in grey levels.
 
     Returns
     -------
     Exposure
+        At night, and in the infrared, all channels are often the same: about that, and the brightness of the
+        background, some 2000 values are asked.
     """
-    channels = len(sample.background)
+    channels, pixels = len(sample.background), sample.height * sample.width
     differences = np.empty((channels, 2 * LEVELS + 1), np.int64)
-    compared, matched = compare(sample, np.ones(channels, np.float32), np.float32(box), differences)
+    every, rounding = max(1, pixels * channels // _SAMPLES), np.float32(_ROUNDING) / sample.unit
+    one, most = _ONES[:channels], np.float32(box)
+    (compared, matched), (shift, spread), light, (steps,), (known, total, coloured) = observe(
+        sample, filmed, coefficients, every, rounding, one, most, differences
+    )
+    learned = float(total) / (known * channels) * float(sample.unit) if known > 0 else None
+    others = *light, steps, learned, coloured > _FEW_COLOURED * known
     if compared < _LEAST:
-        return Exposure(None, None)
-    shift, spread = find_spread(differences)
-    sigma = min(float(spread) / _MEDIAN_OF_NORMAL, _MOST_SIGMA)
+        return Exposure(None, None, *others)
+    sigma = min(spread / _MEDIAN_OF_NORMAL, _MOST_SIGMA)
     if matched < _MATCHING * compared or shift > sigma:
         histogram = np.empty((channels, 8 * OCTAVE), np.int64)
         count_ratios(sample, histogram)
         ratios = np.array([find_median(counts) for counts in histogram])
         gains = np.exp2((ratios - histogram.shape[1] // 2) / OCTAVE).astype(np.float32)
-        _, explained = compare(sample, gains, np.float32(box), differences)
+        _, explained = compare(sample, gains, most, differences)
         far_more = explained > _BETTER * matched and explained > _ENOUGH * compared
         if far_more or compared - explained < _FEWER * (compared - matched):
-            return Exposure(None, gains)
-    return Exposure(sigma, None)
+            return Exposure(None, gains, *others)
+    return Exposure(sigma, None, *others)
 
 
-def see_learned(background: NDArray[Any], coefficients: NDArray[np.float32], pixels: int, white: float) -> Learned:
-    """Look at some of what was learned: whether the camera shows colours, and how bright the scene is.
-
-    At night, and in the infrared, all channels are often the same.
-
-    Parameters
-    ----------
-    background : (D, at least `pixels`) array
-        Planes of the learned background.
-    coefficients : (at least `pixels`,) array
-        0 for pixels that have learned nothing, which are left out.
-    pixels : int
-        Of the frame.
-    white : float
-        Value of white.
-
-    Returns
-    -------
-    Learned
-        Of some 2000 values, or fewer.
-    """
-    channels = len(background)
-    step, rounding = max(1, pixels * channels // _SAMPLES), np.float32(_ROUNDING * white / 255.0)
-    learned, total, coloured = find_colour(background, coefficients, pixels, step, rounding)
-    mean = float(total) / (learned * channels) * 255.0 / white if learned > 0 else None
-    return Learned(mean, bool(coloured > _FEW_COLOURED * learned))
-
-
-def follow_black(before: float, sample: Sample) -> float:
+def follow_black(before: float, exposure: Exposure) -> float:
     """Return how bright frames are where nothing is seen at all, from the light that fog or a lens adds.
 
     The more of it there is, the less everything differs for the same brightness. Something in most scenes is nearly
@@ -177,14 +158,14 @@ def follow_black(before: float, sample: Sample) -> float:
     ----------
     before : float
         In grey levels; 0 at first, as in most scenes.
-    sample : Sample
+    exposure : Exposure
 
     Returns
     -------
     float
     """
-    darkest, mean = see_light(sample)
-    black = min(max(float(darkest - _BELOW * (mean - darkest)), 0.0), 255.0)
+    darkest, mean = exposure.darkest, exposure.mean
+    black = min(max(darkest - _BELOW * (mean - darkest), 0.0), 255.0)
     return min(before + _BLACK_RATE * (black - before), black)
 
 
@@ -200,7 +181,7 @@ def follow_brightness(before: float, mean: float | None, light: Light) -> float:
     before : float
         Returned if the brightness differs from it by less than a twentieth.
     mean : float or None
-        Of the background, from `see_learned`; without it, nothing changes.
+        Of the background; without it, nothing changes.
     light : Light
 
     Returns
@@ -219,7 +200,7 @@ def follow_noise(before: float, sigma: float) -> float:
     return sigma if before < 0 else before + _NOISE_RATE * (sigma - before)
 
 
-def follow_codec(before: float, sample: Sample, measured: float) -> float:
+def follow_codec(before: float, steps: float, measured: float) -> float:
     """Return how far brightness steps between blocks of 8x8 pixels, in grey levels; below 0 where there are none.
 
     Codecs code them one by one. Where nothing moves, what is lost is the same in each frame and looks like background;
@@ -230,7 +211,8 @@ def follow_codec(before: float, sample: Sample, measured: float) -> float:
     ----------
     before : float
         Running mean, with its sign: what a scene without a codec has by chance would else add up.
-    sample : Sample
+    steps : float
+        Of this frame.
     measured : float
         How often it was measured before; at first it is the mean of all.
 
@@ -238,7 +220,7 @@ def follow_codec(before: float, sample: Sample, measured: float) -> float:
     -------
     float
     """
-    return before + max(_NOISE_RATE, 1 / (measured + 1)) * (float(see_steps(sample)) - before)
+    return before + max(_NOISE_RATE, 1 / (measured + 1)) * (steps - before)
 
 
 def least_width_factor(sigma: float, steps: float, width: float) -> float:

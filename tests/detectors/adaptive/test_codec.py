@@ -78,11 +78,11 @@ def test_a_fence_is_no_codec():
 
 def test_steps_are_averaged_with_their_sign():
     blocks = np.kron(np.random.default_rng(0).integers(80, 120, (6, 8, 3)), np.ones((8, 8, 1))).astype(np.uint8)
-    sample = sample_of(blocks)
-    first = follow_codec(0.0, sample, 0)
-    assert first == pytest.approx(see_steps(sample))
-    assert follow_codec(-3.0, sample, 1) == pytest.approx((first - 3.0) / 2)
-    assert follow_codec(-3.0, sample, 1000) == pytest.approx(-3.0 + 0.1 * (first + 3.0))
+    steps = see_steps(sample_of(blocks))
+    first = follow_codec(0.0, steps, 0)
+    assert first == pytest.approx(steps)
+    assert follow_codec(-3.0, steps, 1) == pytest.approx((first - 3.0) / 2)
+    assert follow_codec(-3.0, steps, 1000) == pytest.approx(-3.0 + 0.1 * (first + 3.0))
 
 
 def test_variances_of_camera_and_codec_add_up():

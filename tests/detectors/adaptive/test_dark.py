@@ -6,8 +6,9 @@ import pytest
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
-from bgsub.detectors.adaptive.exposure import DARKEST, Light, follow_brightness, see_learned
+from bgsub.detectors.adaptive.exposure import DARKEST, Light, follow_brightness, make_sample
 from tests.detectors.adaptive.test_adaptive import SIZE, street
+from tests.detectors.adaptive.test_light import measured
 
 needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
 THING = np.s_[20:40, 30:50]
@@ -24,6 +25,12 @@ def video(light, frames, *, after=None, sigma=3.0):
         if last:
             now[THING] = (60, 150, 190)
         yield now * (light if after is None or index < frames // 2 else after) + random.normal(0, sigma, (*SIZE, 3))
+
+
+def seen_in(background, coefficients, size, white=255.0):
+    """Return what a background (D, at least H * W) says, whatever the frame is like."""
+    frame, none = np.zeros(background.shape[0] * size[0] * size[1], background.dtype), np.zeros(size, np.uint8)
+    return measured(make_sample(frame, background, none.reshape(-1), size, white), coefficients=coefficients)
 
 
 def is_found(mask):
@@ -90,7 +97,7 @@ def test_brightness_is_a_share_of_an_ordinary_scene_s_and_changes_only_for_good_
     level, before, expected, channels
 ):
     background, light = np.full((channels, 500), level, np.uint8), Light(0.0, 0.1)
-    learned = [see_learned(background, np.full(500, a, np.float32), 500, 255.0).mean for a in (1, 0)]
+    learned = [seen_in(background, np.full(500, a, np.float32), (20, 25)).learned for a in (1, 0)]
     assert follow_brightness(before, learned[0], light) == pytest.approx(expected)
     assert follow_brightness(before, learned[1], light) == before
 
@@ -105,7 +112,8 @@ def test_only_learned_pixels_of_the_frame_are_seen_and_as_by_plain_numpy(channel
     background[:, :1000], coefficients[:1000] = 0, 0  # outside of the region that is looked at
     some = np.arange(0, pixels, pixels * channels // 2000)
     chosen = background.astype(np.float64)[:, some[coefficients[some] > 0]] / unit
-    learned = see_learned(background, coefficients, pixels, 255.0 * unit)
-    assert learned.mean == pytest.approx(chosen.mean())
-    assert learned.coloured == (channels == 3)
-    assert see_learned(background, np.zeros_like(coefficients), pixels, 255.0 * unit) == (None, False)
+    seen = seen_in(background, coefficients, (60, 80), 255.0 * unit)
+    assert seen.learned == pytest.approx(chosen.mean())
+    assert seen.coloured == (channels == 3)
+    seen = seen_in(background, np.zeros_like(coefficients), (60, 80), 255.0 * unit)
+    assert (seen.learned, seen.coloured) == (None, False)

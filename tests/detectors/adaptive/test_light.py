@@ -34,6 +34,12 @@ def sample_of(now, learned, excluded=None):
     return make_sample(now.reshape(-1), planes, none.reshape(-1), now.shape[:2], 255.0)
 
 
+def measured(sample, box=14.4, coefficients=None):
+    """Return what a sample says where all was learned, or coefficients are given; the frame was not steadied."""
+    learned = np.ones(sample.background.shape[1], np.float32) if coefficients is None else coefficients
+    return measure(sample, sample.frame, learned, box)
+
+
 def test_the_median_of_a_histogram_lies_within_its_bin():
     counts = np.array([0, 3, 0, 1, 0, 4, 0], np.int64)
     # Spread evenly over their bins, of which the middle is the index, half of the values are below the median.
@@ -59,7 +65,7 @@ def test_the_spread_of_differences_is_that_around_the_median_of_each_channel(mid
 @pytest.mark.parametrize("sigma", [1.0, 4.0, 12.0])
 def test_noise_is_measured(sigma):
     learned = filmed(street(), 0, sigma=0)
-    exposure = measure(sample_of(filmed(street(), 1, sigma=sigma), learned), 14.4)
+    exposure = measured(sample_of(filmed(street(), 1, sigma=sigma), learned))
     assert exposure.gains is None
     assert exposure.sigma == pytest.approx(sigma, rel=0.15, abs=0.3)  # whole numbers add noise of their own
 
@@ -67,7 +73,7 @@ def test_noise_is_measured(sigma):
 def test_light_that_changes_a_little_is_no_noise():
     learned = filmed(street(), 0, sigma=0)
     now = filmed(street() + np.array([4.0, -3.0, 4.0]), 1, sigma=1)
-    exposure = measure(sample_of(now, learned), 14.4)
+    exposure = measured(sample_of(now, learned))
     assert exposure.gains is None
     assert exposure.sigma == pytest.approx(1, abs=0.5)
 
@@ -75,7 +81,7 @@ def test_light_that_changes_a_little_is_no_noise():
 def test_a_gain_is_found_that_most_pixels_match_without():
     learned, now = filmed(street(), 0, sigma=0), filmed(street() * 1.1, 1, sigma=1)
     half_box = float(np.quantile(np.abs(now - learned.astype(float)).max(-1), 0.8))
-    exposure = measure(sample_of(now, learned), half_box)
+    exposure = measured(sample_of(now, learned), half_box)
     assert exposure.gains is not None
     np.testing.assert_allclose(exposure.gains, 1.1, rtol=0.02)
 
@@ -84,7 +90,7 @@ def test_a_gain_is_found_that_most_pixels_match_without():
 def test_a_gain_of_the_whole_scene_is_found_beside_an_object(gains):
     scene = street()
     learned, now = filmed(scene, 0, sigma=0), filmed(with_square(scene, 6, 10, side=30) * gains, 1, sigma=2)
-    exposure = measure(sample_of(now, learned), 14.4)
+    exposure = measured(sample_of(now, learned))
     assert exposure.gains is not None
     # 8 levels are added to both before ratios are formed.
     expected = (scene.mean() * np.array(gains) + 8) / (scene.mean() + 8)
@@ -93,14 +99,14 @@ def test_a_gain_of_the_whole_scene_is_found_beside_an_object(gains):
 
 def test_another_scene_is_no_change_of_light():
     learned, now = filmed(street(), 0, sigma=0), filmed(street(seed=1) * 0.6, 1)
-    assert measure(sample_of(now, learned), 14.4).gains is None
+    assert measured(sample_of(now, learned)).gains is None
 
 
 def test_too_few_pixels_say_nothing():
     frame = filmed(street(), 0)
     excluded = np.full(SIZE, 255, np.uint8)
     excluded[:10, :10] = 0
-    assert measure(sample_of(frame, frame, excluded), 14.4) == (None, None)
+    assert measured(sample_of(frame, frame, excluded))[:2] == (None, None)
 
 
 def test_a_thing_without_any_texture_is_no_light():

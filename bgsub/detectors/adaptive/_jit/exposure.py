@@ -17,6 +17,7 @@ __all__ = [
     "find_colour",
     "find_median",
     "find_spread",
+    "observe",
     "relight",
     "see_light",
     "see_steps",
@@ -253,6 +254,34 @@ def find_spread(differences: Any) -> Any:
             return shift, max(0.0, distance - 0.5 + (middle - np.float64(below)) / np.float64(count))
         below += count
     return shift, 0.0
+
+
+@compiled_views
+def observe(
+    sample: Any, filmed: Any, coefficients: Any, every: Any, rounding: Any, gains: Any, box: Any, differences: Any
+) -> Any:
+    """Return all that a frame says about camera and light as long as the light has not changed, in one call.
+
+    Parameters
+    ----------
+    sample : Sample
+    filmed : (H * W * D,) of the frames' dtype
+        The frame as it came, before it was steadied: the blocks of a codec lie there.
+    coefficients, every, rounding
+        As for `find_colour`, the last but one as its `step`.
+    gains, box, differences
+        As for `compare`.
+
+    Returns
+    -------
+    tuple of tuples
+        Of `compare`, `find_spread`, `see_light`, (`see_steps`,) and `find_colour`.
+    """
+    size = sample.height, sample.width
+    blocks = Sample(filmed, sample.background, sample.excluded, *size, sample.step, sample.unit)
+    compared = compare(sample, gains, box, differences)
+    colours = find_colour(sample.background, coefficients, size[0] * size[1], every, rounding)
+    return compared, find_spread(differences), see_light(sample), (see_steps(blocks),), colours
 
 
 @compiled_views

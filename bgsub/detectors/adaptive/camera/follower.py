@@ -6,6 +6,7 @@ from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import as_blocks, as_image
 from bgsub.detectors.adaptive.camera.shifts import Shift, find_shift, is_sudden, move
 from bgsub.detectors.adaptive.exposure import (
+    Exposure,
     Light,
     change_light,
     follow_black,
@@ -15,7 +16,6 @@ from bgsub.detectors.adaptive.exposure import (
     least_width_factor,
     make_sample,
     measure,
-    see_learned,
 )
 from bgsub.detectors.adaptive.model import AdaptiveModel
 from bgsub.detectors.adaptive.reduced import find_likeness, see_view
@@ -155,30 +155,28 @@ class CameraFollower(AdaptiveModel):
         white, excluded = self._white(frame.dtype), self._arrays["previous_mask"].reshape(-1)
         if where is not None:
             excluded = excluded[: where.size] | (where.reshape(-1) == 0)
-        scalars, planes = self._scalars, self._planes()
-        sample = make_sample(frame.reshape(-1), planes[1], excluded, self._size, white)
-        exposure = measure(sample, self._half_box() * 255 * scalars["base"] * scalars["brightness"])
-        scalars["black"] = follow_black(scalars["black"], sample)
-        # The blocks of a codec lie where the frame was before it was steadied.
-        filmed = sample._replace(frame=self._filmed.reshape(-1))
-        scalars["steps"] = follow_codec(scalars["steps"], filmed, (scalars["frames"] - 1) // 2)
+        scalars = self._scalars
+        sample = make_sample(frame.reshape(-1), self._planes()[1], excluded, self._size, white)
+        coefficients = self._arrays["coefficients"][0].reshape(-1)
+        box = self._half_box() * 255 * scalars["base"] * scalars["brightness"]
+        exposure = measure(sample, self._filmed.reshape(-1), coefficients, box)
+        scalars["black"] = follow_black(scalars["black"], exposure)
+        scalars["steps"] = follow_codec(scalars["steps"], exposure.steps, (scalars["frames"] - 1) // 2)
         if exposure.gains is not None:
             allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
             change_light(self._arrays["colours"], exposure.gains, white, self._dither, allowed)
             self._arrays["square_ages"][:] = 0
         if exposure.sigma is not None:
-            self._fit_widths(exposure.sigma)
+            self._fit_widths(exposure.sigma, exposure)
         return exposure.gains is not None
 
-    def _fit_widths(self, sigma: float) -> None:
+    def _fit_widths(self, sigma: float, exposure: Exposure) -> None:
         """Fit widths to the noise measured now and to the light of the scene."""
         scalars, width, before = self._scalars, self._parameters["width"], self._scalars["brightness"]
         scalars["sigma"] = follow_noise(scalars["sigma"], sigma)
-        white, background = self._white(self._seen.planes.dtype), self._planes()[1]
-        learned = see_learned(background, self._arrays["coefficients"][0].reshape(-1), self._votes.size, white)
-        scalars["coloured"] = float(learned.coloured)
+        scalars["coloured"] = float(exposure.coloured)
         light = Light(scalars["black"], scalars["sigma"] / width)
-        scalars["brightness"] = follow_brightness(before, learned.mean, light)
+        scalars["brightness"] = follow_brightness(before, exposure.learned, light)
         if scalars["brightness"] != before:
             self._calm[:], self._arrays["square_ages"][:] = 0, 0
         brightness = scalars["brightness"]
