@@ -100,14 +100,10 @@ def faint_far_away(faint: Any, found: Any, static: Any, sides: Any, threads: int
     cells |= marked & IN_FAINT
 
 
-def no_details(final: Any, occupied_rows: Any, *others: Any) -> None:
-    """Show the final mask as it is."""
-    *_, detailed, detailed_rows = others
-    detailed[:], detailed_rows[:] = final, occupied_rows
-
-
-def no_gaps(*_: Any) -> None:
-    """Leave what squares and filled holes took in."""
+def no_details(*given: Any) -> None:
+    """Show no details, since nowhere do smaller squares count, only the final mask without its gaps."""
+    *before, static, region, sides, gap_px, threads, shown = given
+    final_mask.find_details(*before, np.zeros_like(static), region, sides, gap_px, threads, shown)
 
 
 # name, constants of modules to change, parameters, class
@@ -150,7 +146,7 @@ VARIANTS: list[Variant] = [
     ("the calmest spot is calm, not a third", {(final_mask, "_CALM"): 0.0}, {}, _PLAIN),
     ("holes are not filled", {}, {"fill": False}, _PLAIN),
     ("no details", {(adaptive, "find_details"): no_details}, {}, _PLAIN),
-    ("gaps are not opened", {(adaptive, "open_gaps"): no_gaps}, {}, _PLAIN),
+    ("gaps are not opened", {(adaptive, "_GAP_PX"): 0}, {}, _PLAIN),
     ("only gaps of five pixels", {(adaptive, "_GAP_PX"): 5}, {}, _PLAIN),
     ("ghosts are not searched for", {}, {"ghosts": False}, _PLAIN),
     ("ghosts are searched for every 0.16 s only", {}, {}, SearchesEvenly),

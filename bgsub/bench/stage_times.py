@@ -26,8 +26,7 @@ _METHODS: dict[type, Mapping[str, _Stage]] = {
         "_find_forgotten": "ghosts and light",
         "_forget_pixels": "ghosts and light",
         "_update": "update",
-        "_add_details": "details",
-        "_open_gaps": "details",
+        "_find_details": "details",
         "_mark_shadows": "shadows",
     },
     RingBank: {"_run_ring": _ring_stage},
@@ -48,10 +47,10 @@ class StageTimes:
         self._inner_s: list[float] = []  # for each stage that is running, the time of stages inside it
 
     def _wrap(self, method: Callable[..., Any], stage: _Stage) -> Callable[..., Any]:
-        def timed(*arguments: Any) -> Any:
+        def timed(*arguments: Any, **named: Any) -> Any:
             name = stage if isinstance(stage, str) else stage(*arguments)
             self.calls[name] = self.calls.get(name, 0) + 1
-            result = self._time(name, lambda: method(*arguments))
+            result = self._time(name, lambda: method(*arguments, **named))
             return self._time_items(name, result) if isinstance(result, Iterator) else result
 
         return timed

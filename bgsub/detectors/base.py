@@ -290,11 +290,13 @@ class Detector(model_file.Stateful, OpenCvNames, abc.ABC):
         model_file.check_shape(model)
         model_file.check_size(model, self._bytes_per_row(model))
         self._accept(np.zeros(model.shape, model.dtype), "frame")
+        self._gather()
         model_file.check_state(model, self._arrays, self._scalars, _FRAMES | self._spans())
         self.roi = model.roi
         for name, array in self._arrays.items():
             array[...] = model.arrays[name]  # keeps where the array lies in memory
         self._scalars.update(model.scalars)
+        self._share_out()
 
     # For subclasses to implement
 

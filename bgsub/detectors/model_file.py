@@ -248,6 +248,7 @@ class Stateful(Exclusive, Parametrized):
     @property
     def state(self) -> dict[str, NDArray[Any]]:
         """The arrays of the model by name, not copied; scalars are (1,) float64. Empty before the first frame."""
+        self._gather()
         return self._arrays | {name: np.array([value], np.float64) for name, value in self._scalars.items()}
 
     @property
@@ -272,6 +273,7 @@ class Stateful(Exclusive, Parametrized):
         if not self.can_save:
             raise UnsupportedError(f"{self.name} cannot save what it learned; use adaptive, norma or olk")
         shape, dtype = self._need_state()
+        self._gather()
         arrays, scalars, roi = self._arrays, self._scalars, self._roi
         write(Path(path), Snapshot(self.name, self._parameters, shape, dtype, arrays, scalars, roi))
 
@@ -287,6 +289,7 @@ class Stateful(Exclusive, Parametrized):
         if not self.can_save:
             raise UnsupportedError(f"{self.name} cannot be copied with what it learned; use adaptive, norma or olk")
         shape, dtype = self._need_state()
+        self._gather()
         arrays = {name: array.copy() for name, array in self._arrays.items()}
         roi = None if self._roi is None else self._roi.copy()
         return Snapshot(self.name, dict(self._parameters), shape, dtype, arrays, dict(self._scalars), roi)
@@ -305,15 +308,23 @@ class Stateful(Exclusive, Parametrized):
         copied._roi = None if self._roi is None else self._roi.copy()
         if self._shape is not None and self._dtype is not None:
             copied._begin(np.zeros(self._shape, self._dtype))
+            self._gather()
             for name, array in self._arrays.items():
                 np.copyto(copied._arrays[name], array)
             copied._scalars.update(self._scalars)
+            copied._share_out()
         memo[id(self)] = copied
         return copied
 
     @abc.abstractmethod
     def _begin(self, frame: Frame) -> None:
         """Make the state for frames like this one, which is not yet learned."""
+
+    def _gather(self) -> None:
+        """Make `_arrays` and `_scalars` the whole state; for detectors that keep parts of it elsewhere meanwhile."""
+
+    def _share_out(self) -> None:
+        """Take over new values of `_arrays`, whose memory is the same, and of `_scalars`, after `_gather`."""
 
     def _forget(self) -> None:
         """Drop the state; called by the constructor, too."""

@@ -6,16 +6,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._numba import helpers_awake, run_bands
+from bgsub._numba import helpers_awake
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, as_blocks, as_image
-from bgsub.detectors.adaptive._jit.outlines.gaps import Pictures, open_gaps
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.final_mask import (
     Dynamics,
     Found,
     Grids,
+    Pictures,
+    Shown,
+    Sides,
     add_faint,
     clean,
     find_details,
@@ -28,7 +30,7 @@ from bgsub.detectors.adaptive.final_mask import (
 from bgsub.detectors.adaptive.forgetting import Forgetter
 from bgsub.detectors.adaptive.model import TAU
 from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
-from bgsub.detectors.adaptive.shadows import count_colours, count_interval, find_kinds, mark_shadows
+from bgsub.detectors.adaptive.shadows import count_colours, count_interval, mark_shadows
 from bgsub.detectors.adaptive.stages import DETAILS, FAINT, GAPS, MAJORITY, SQUARES, STAGES
 from bgsub.detectors.adaptive.state import FULL
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH
@@ -49,6 +51,7 @@ _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynam
 _FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, and the square of all before over this
 _MOVING_SQUARES = 3  # side of the square of squares in which the background moves on average
 _GAP_PX = 3  # side of the smallest gap in foreground, whatever the size of the frame: texture needs some pixels
+_PLAIN_SIDES = Sides(1, 1, 1, 1)  # for a mask as it is
 _SHADOW = 127
 _FAR = np.float32(1e4)  # float frames may hold anything finite: beyond it nothing is like white, and squares overflow
 
@@ -226,54 +229,40 @@ class Adaptive(Forgetter):
                 self._scalars |= {"brighter": counted.brighter, "brighter_alike": counted.alike}
             self._update(learning, final)
         if mask is not None:
-            marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
-            shown, shown_rows = np.ascontiguousarray(mask), occupied_rows
-            judges_shadows = marks or not (raw_wanted or self._parameters["shadows"])
-            if raw_wanted:
-                shown[:] = final
-            else:
-                shown_rows = self._add_details(final, occupied_rows, found, shown)
-            if judges_shadows:
-                kinds = find_kinds(shown, final, self._votes, self._parameters["threads"])
-                if not raw_wanted:
-                    self._add_faint(shown, shown_rows, kinds)
-                self._mark_shadows(shown, shown_rows, kinds, _SHADOW if marks else 0)
-                self._keep_stage(SHADOWS, shown)
-            elif not raw_wanted:  # nothing merely faint: all that is a little darker would be foreground
-                self._add_faint(shown, shown_rows, None)
-            if raw_wanted:
-                np.copyto(shown, raw, where=shown == final)  # all but shadows
-                if self.trace is not None:
-                    self.trace.clear()  # none of these stages made this mask
-            if shown is not mask:  # whose pixels lie apart
-                mask[:] = shown
+            shown = Shown(np.ascontiguousarray(mask), np.empty_like(occupied_rows), self._kinds)
+            self._show(raw, found, final, occupied_rows, shown)
+            if shown.mask is not mask:  # whose pixels lie apart
+                mask[:] = shown.mask
 
-    def _add_details(
-        self, final: Mask, occupied_rows: NDArray[np.uint8], raw: Mask, detailed: Mask
-    ) -> NDArray[np.uint8]:
-        """Write the final mask with the details of the raw one that are too thin for its squares.
+    def _show(self, raw: Mask, found: Mask, final: Mask, occupied_rows: NDArray[np.uint8], shown: Shown) -> None:
+        """Write the mask that is returned: the final one with what is not learned, and without its shadows."""
+        marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
+        judges_shadows = marks or not (raw_wanted or self._parameters["shadows"])
+        self._find_details(found, final, occupied_rows, shown, wanted=not raw_wanted)
+        if not raw_wanted:  # without shadows all that is a little darker would be foreground
+            self._add_faint(shown, all_faint=judges_shadows)
+        if judges_shadows:
+            if cv2.hasNonZero(shown.occupied_rows):
+                self._mark_shadows(shown, _SHADOW if marks else 0)
+            self._keep_stage(SHADOWS, shown.mask)
+        if raw_wanted:
+            np.copyto(shown.mask, raw, where=shown.mask == final)  # all but shadows
+            if self.trace is not None:
+                self.trace.clear()  # none of these stages made this mask
 
-        Returns 0 for rows that are known to be empty, as `occupied_rows` is for those of the final mask.
-
-        Like filled holes, they have no vote on what is shadow: with one, the borders of shadows would stay.
-        """
-        sides, threads = self._sides, self._parameters["threads"]
-        if sides.small == 1:
-            detailed[:] = final
-            return occupied_rows
-        detailed_rows = np.empty_like(occupied_rows)
-        static = self._arrays["static"]
-        find_details(final, occupied_rows, raw, self._cells, static, sides, threads, detailed, detailed_rows)
-        self._confine(detailed, None)
-        self._keep_stage(DETAILS, detailed)
-        self._open_gaps(detailed, detailed_rows, raw)
-        return detailed_rows
-
-    def _open_gaps(self, mask: Mask, occupied_rows: NDArray[np.uint8], raw: Mask) -> None:
-        """Make foreground background that squares and filled holes took in, but that is to be seen."""
-        pictures, threads = Pictures(raw, self._faint, *self._planes()), self._parameters["threads"]
-        run_bands(open_gaps, self._size, threads, pictures, mask, occupied_rows, _GAP_PX)
-        self._keep_stage(GAPS, mask)
+    def _find_details(
+        self, raw: Mask, final: Mask, occupied_rows: NDArray[np.uint8], shown: Shown, *, wanted: bool
+    ) -> None:
+        """Write the final mask with details and without gaps, if they are wanted, and the kinds of its foreground."""
+        pictures, static = Pictures(raw, self._faint, *self._planes()), self._arrays["static"]
+        sides = self._sides if wanted else _PLAIN_SIDES
+        given = final, occupied_rows, self._votes, pictures, self._cells, static, self._roi, sides
+        if self.trace is not None and sides.small > 1:
+            find_details(*given, 0, self._parameters["threads"], shown)
+            self.trace.keep(DETAILS, shown.mask)
+        find_details(*given, _GAP_PX if sides.small > 1 else 0, self._parameters["threads"], shown)
+        if sides.small > 1:
+            self._keep_stage(GAPS, shown.mask)
 
     def _find_faint(self, final: Mask) -> None:
         """Look for what is fainter than raw foreground, and far from it."""
@@ -283,21 +272,21 @@ class Adaptive(Forgetter):
             found, static = Found(final, self._occupied_rows, self._raw, self._distance), self._arrays["static"]
             find_faint(self._faint, found, static, sides, threads, self._cells, self._faint_votes)
 
-    def _add_faint(self, mask: Mask, occupied_rows: NDArray[np.uint8], kinds: Mask | None) -> None:
+    def _add_faint(self, shown: Shown, *, all_faint: bool) -> None:
         """Show what is faint or tiny where such things are seldom.
 
         It is learned like any background: what stays so near to it is a change of light more often than a thing.
         """
         static, rates = self._arrays["faint_static"], self._arrays["onset_rates"]
-        if add_faint(self._faint_votes, self._cells, static, rates, mask, occupied_rows, kinds):
-            self._confine(mask, None)
-            self._keep_stage(FAINT, mask)
+        if add_faint(self._faint_votes, self._cells, static, rates, all_faint, shown):
+            self._confine(shown.mask, None)
+            self._keep_stage(FAINT, shown.mask)
 
-    def _mark_shadows(self, mask: Mask, occupied_rows: NDArray[np.uint8], kinds: Mask, value: int) -> None:
+    def _mark_shadows(self, shown: Shown, value: int) -> None:
         """Write a value where a final mask is shadow, compared with the background as it is now known."""
         levels, threads = self._levels(self._seen.planes.dtype), self._parameters["threads"]
         planes, colours = self._planes(), self._colours()
-        mark_shadows(mask, occupied_rows, kinds, *planes, levels, threads, value, colours)
+        mark_shadows(*shown, *planes, levels, threads, value, colours)
 
     def _score_frame(self, frame: Frame, found: Score | None) -> Mask:
         """Compare the frame with the model; return the raw mask within the region and write the score if wanted."""

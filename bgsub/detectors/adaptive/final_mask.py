@@ -28,8 +28,9 @@ from bgsub.detectors.adaptive._jit.dynamics import (
     count_onsets,
     judge_cells,
 )
-from bgsub.detectors.adaptive._jit.outlines.details import add_details, mark_beside
 from bgsub.detectors.adaptive._jit.outlines.faint import Found, show_faint, vote_on_faint
+from bgsub.detectors.adaptive._jit.outlines.gaps import Pictures
+from bgsub.detectors.adaptive._jit.outlines.showing import Reaches, Shown, show_details
 from bgsub.detectors.adaptive._jit.outlines.trimming import Trust, vote_and_trim
 from bgsub.detectors.adaptive._jit.regions import finish
 from bgsub.frames import Mask
@@ -39,6 +40,8 @@ __all__ = [
     "Found",
     "Grids",
     "Outlines",
+    "Pictures",
+    "Shown",
     "Sides",
     "add_faint",
     "clean",
@@ -78,6 +81,7 @@ _BLINK_WEIGHT = 0.3  # of the mean of v - 0.1, added to the factor's: it shows a
 _YOUNG = 300  # frames that a model is young: widths still grow, and few onsets were counted
 _INTERVAL, _YOUNG_INTERVAL = 16, 8  # frames between two searches for static background, and while a model is young
 _REACH = 6  # side of the neighbourhood of these means, in sides of the majority
+_NO_REGION = np.empty((0, 0), np.uint8)
 _HOLES = 0.2  # share of pixels inside objects that may be raw background if the raw mask is trusted with outlines,
 _FINE_HOLES = 0.02  # of those in what small squares found,
 _AROUND = 2.5  # in a square of so many sides of the majority
@@ -159,15 +163,17 @@ def _make_squares(sides: Sides) -> Squares:
 def find_details(
     final: Mask,
     occupied_rows: NDArray[np.uint8],
-    raw: Mask,
+    unfilled: Mask,
+    pictures: Pictures,
     cells: NDArray[np.uint8],
     static: Mask,
+    region: Mask | None,
     sides: Sides,
+    gap_px: int,
     threads: int,
-    detailed: Mask,
-    detailed_rows: NDArray[np.uint8],
+    shown: Shown,
 ) -> None:
-    """Write the final mask with its details, raw foreground too thin for the squares that made it.
+    """Write the final mask with its details, raw foreground too thin for the squares that made it, without its gaps.
 
     A limb of two pixels never fills most of a square of five, and a mast does not either. Beside what was found, within
     half of a small square, most of a square of three is therefore enough where smaller squares count. Such a one alone
@@ -175,15 +181,18 @@ def find_details(
     large square there must be a cell where these found something. What is learned does without: along the outline of an
     object raw foreground is shade and blur as well, and the background there has to be learned.
 
+    Gaps are what squares and filled holes took in, but where the background is to be seen. Like filled holes, details
+    have no vote on what is shadow: with one, the borders of shadows would stay.
+
     Masks are (H, W) uint8, 0 and 255; `occupied_rows`, (H,), is 0 for rows of the final one that are known to be empty,
-    and `detailed_rows` becomes so for the other, `cells` are those of `clean`, `static` is the grid that `find_static`
-    writes.
+    `unfilled` is that before its holes were filled, `cells` are those of `clean`, `static` is the grid that
+    `find_static` writes, and details are left out where the `region` is 0. `gap_px` is the side of the smallest gap, 0
+    for none.
     """
-    where = np.empty_like(static)
-    mark_beside(cells, -(-(sides.large // 2) // CELL), static, where)
-    size = (static.shape[0], final.shape[1] * CELL)
-    written = detailed, detailed_rows
-    run_bands(add_details, size, threads, raw, final, occupied_rows, where, sides.small // 2, *written, pieces=1)
+    team, near = find_team((final.shape[0], final.shape[1]), threads), -(-(sides.large // 2) // CELL)
+    reaches = Reaches(near, 0 if sides.small == 1 else sides.small // 2, gap_px)
+    inside = _NO_REGION if region is None else np.ascontiguousarray(region)
+    show_details(team, pictures, final, occupied_rows, unfilled, cells, static, inside, reaches, shown)
 
 
 def find_faint(
@@ -208,21 +217,18 @@ def add_faint(
     cells: NDArray[np.uint8],
     faint_static: NDArray[np.uint8],
     rates: NDArray[Any],
-    mask: Mask,
-    occupied_rows: NDArray[np.uint8],
-    kinds: NDArray[np.uint8] | None,
+    all_faint: bool,
+    shown: Shown,
 ) -> bool:
     """Add what `find_faint` found to a mask where there were few such false alarms; return whether there was any.
 
-    `occupied_rows`, (H,), becomes 1 for rows of the mask that it adds to, and `kinds`, (H, W), of `find_kinds`, `SPECK`
-    where it is tiny, or `RIM` where it is faint beside other foreground. Without them, nothing that is merely faint is
-    added.
+    Of what is merely faint nothing is added without `all_faint`. In `shown`, rows of what is added are occupied, and
+    its kind is `SPECK` where it is tiny, or `RIM` where it is faint beside other foreground.
     `rates`, (3, h, w), are those that `follow_onsets` writes. They are few both in the neighbourhood that `find_static`
     looks at and in the cells around: where a codec refreshes the edges of the background, they are faint every time.
     """
     most = np.float32(_AGAIN * _ONSET_RATE)
-    all_faint, written = kinds is not None, np.empty_like(mask) if kinds is None else kinds
-    return bool(show_faint(voted, cells, faint_static, rates[2], most, all_faint, mask, occupied_rows, written))
+    return bool(show_faint(voted, cells, faint_static, rates[2], most, all_faint, *shown))
 
 
 def find_outlines(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) -> Outlines:

@@ -62,6 +62,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
     def _forget(self) -> None:
         super()._forget()
         self._inner: AdaptiveModel | None = None
+        self._known_parameters: dict[str, Any] = {}  # which the inner one has, too
 
     def _start(self, frame: Frame) -> None:
         scales = find_scales(self._parameters["quality"], (frame.shape[0], frame.shape[1]))
@@ -76,7 +77,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
             # Names in this detector, in the order of the inner one's, which does not change.
             self._inner_arrays = [_INNER + name for name in inner._arrays]
             self._inner_scalars = [_INNER + name for name in inner._scalars]
-            self._keep_inner(inner)
+            self._gather()
             if scales.whole:
                 self._arrays["moving"] = np.zeros(small.shape[:2], np.uint8)
 
@@ -105,10 +106,18 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
     def _inner_parameters(self, side: int) -> dict[str, Any]:
         return {**self._parameters, "smoothing": reduced_side(self._parameters["smoothing"], side)}
 
-    def _keep_inner(self, inner: "AdaptiveModel") -> None:
-        """Make the state of the inner detector a part of this one's; steps exchange its arrays."""
-        self._arrays.update(zip(self._inner_arrays, inner._arrays.values(), strict=True))
-        self._scalars.update(zip(self._inner_scalars, inner._scalars.values(), strict=True))
+    def _gather(self) -> None:
+        """Make the state of the inner detector a part of this one's; its steps exchange arrays and change numbers."""
+        if self._inner is not None:
+            self._arrays.update(zip(self._inner_arrays, self._inner._arrays.values(), strict=True))
+            self._scalars.update(zip(self._inner_scalars, self._inner._scalars.values(), strict=True))
+
+    def _share_out(self) -> None:
+        """Give the inner detector its numbers; its arrays are the same."""
+        if self._inner is not None:
+            self._inner._scalars.update(
+                zip(self._inner._scalars, (self._scalars[name] for name in self._inner_scalars), strict=True)
+            )
 
     def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         scales = find_scales(self._parameters["quality"], (frame.shape[0], frame.shape[1]))
@@ -144,15 +153,13 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         small_score = None if score is None else np.empty(small.shape[:2], np.float32)
         if learning is not None and learning.where is not None:
             learning = Learning(learning.rate, reduce_mask(learning.where, side))
-        kept = [self._scalars[name] for name in self._inner_scalars]  # a model that was loaded has others
-        inner._scalars = dict(zip(inner._scalars, kept, strict=True))
-        inner._parameters = self._inner_parameters(side)
+        if self._known_parameters is not self._parameters:  # `change` makes new ones
+            self._known_parameters, inner._parameters = self._parameters, self._inner_parameters(side)
         inner._roi = None if self._roi is None else reduce_mask(self._roi, side)
         whole = "colours" in self._arrays
         inner.trace = None if self.trace is None or whole else StageTrace()
         inner._step_pixels(small, small_mask, small_score, learning)
         inner._scalars["frames"] += 0 if learning is None else 1
-        self._keep_inner(inner)
         if score is not None and small_score is not None:
             enlarge(small_score, score, side, smooth=False)
         threads = self._parameters["threads"]
@@ -229,7 +236,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         )
         self._calm = np.zeros_like(self._seen.settled)
         self._final, self._near = (aligned_zeros(self._seen.raw.shape, np.uint8) for _ in range(2))
-        self._votes, self._faint_votes = (np.empty(size, np.uint8) for _ in range(2))
+        self._votes, self._faint_votes, self._kinds = (np.empty(size, np.uint8) for _ in range(3))
         self._smaller = np.empty((2, *size), np.uint8)
         self._cells = np.empty_like(self._arrays["static"])
         self._occupied_rows, self._occupied_rows_before = (np.ones(size[0], np.uint8) for _ in range(2))

@@ -11,7 +11,6 @@ from bgsub._numba import find_team, run_bands
 from bgsub.detectors.adaptive._jit.regions import clear_regions, sum_borders, sum_regions
 from bgsub.detectors.adaptive._jit.shadows.darkening import Darkening, Images, count_brighter
 from bgsub.detectors.adaptive._jit.shadows.grid import add_border, take_grid
-from bgsub.detectors.adaptive._jit.shadows.kinds import tell_kinds
 from bgsub.detectors.adaptive._jit.shadows.voting import find_shadows, write_enlarged
 from bgsub.detectors.adaptive.final_mask import scaled_side
 from bgsub.frames import Mask
@@ -22,7 +21,6 @@ __all__ = [
     "compile_seldom_needed",
     "count_colours",
     "count_interval",
-    "find_kinds",
     "mark_shadows",
 ]
 
@@ -134,25 +132,6 @@ def count_interval(age: int) -> int:
     return _YOUNG_INTERVAL if age < _YOUNG else _INTERVAL
 
 
-def find_kinds(detailed: Mask, final: Mask, unfilled: Mask, threads: int) -> Mask:
-    """Return of what kind foreground is, for `mark_shadows`, before what is faint is added.
-
-    Parameters
-    ----------
-    detailed : (H, W) uint8 array
-        Final mask with its details, 0 and 255.
-    final : (H, W) uint8 array
-        Final mask without them.
-    unfilled : (H, W) uint8 array
-        255 for what was foreground before holes were filled; others may be, too.
-    threads : int
-        Threads to use, 0 for one per CPU.
-    """
-    kinds: Mask = np.empty_like(final)
-    run_bands(tell_kinds, final.shape, threads, detailed, final, unfilled, kinds)
-    return kinds
-
-
 def mark_shadows(
     mask: Mask,
     occupied_rows: NDArray[np.uint8],
@@ -190,7 +169,7 @@ def mark_shadows(
     occupied_rows : (H,) uint8 array
         0 for rows of it that are known to be empty.
     kinds : (H, W) uint8 array
-        Of the foreground, from `find_kinds`.
+        Of what kind the foreground is, from `find_details`, and what is faint, from `add_faint`.
     frame, background : (D, at least H * W) array
         Planes of the frame and of the learned background.
     levels : Levels

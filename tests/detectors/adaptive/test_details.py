@@ -8,7 +8,7 @@ import pytest
 from bgsub import create
 from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
-from bgsub.detectors.adaptive.final_mask import Sides, find_details, make_static
+from bgsub.detectors.adaptive.final_mask import Pictures, Shown, Sides, find_details, make_static
 from bgsub.detectors.adaptive.stages import DETAILS
 from bgsub.stages import StageTrace
 
@@ -31,6 +31,15 @@ def expected(final: np.ndarray, raw: np.ndarray, cells: np.ndarray, static: np.n
     return detailed
 
 
+def find(final, rows, raw, cells, static, sides, threads, region=None):
+    """Return a mask with its details, and which of its rows may have foreground; no gaps are opened."""
+    planes = np.zeros((1, final.size), np.uint8)
+    shown = Shown(*(np.full(shape, 7, np.uint8) for shape in (final.shape, len(final), final.shape)))
+    pictures = Pictures(raw, np.zeros_like(raw), planes, planes)
+    find_details(final, rows, final, pictures, cells, static, region, sides, 0, threads, shown)
+    return shown.mask, shown.occupied_rows
+
+
 @pytest.mark.parametrize(("size", "fine"), [((41, 53), 5), ((24, 30), 9), ((9, 64), 3), ((4, 4), 5)])
 def test_details_are_most_of_a_square_of_three_beside_what_was_found(size, fine):
     generator = np.random.default_rng(size[0])
@@ -43,21 +52,22 @@ def test_details_are_most_of_a_square_of_three_beside_what_was_found(size, fine)
     cells[0, 0], sides = IN_LARGE, Sides(15, 7, fine, fine)
     before = final.copy()
     for threads in (1, 2):
-        detailed, rows = np.full(size, 7, np.uint8), np.full(size[0], 7, np.uint8)
-        find_details(final, final.any(1).astype(np.uint8), raw, cells, static, sides, threads, detailed, rows)
+        detailed, rows = find(final, final.any(1).astype(np.uint8), raw, cells, static, sides, threads)
         assert not detailed[rows == 0].any()
         assert set(rows) <= {0, 1}
         assert rows.sum() <= final.any(1).sum() + 2 * (fine // 2)
         assert (detailed == expected(final, raw, cells, static, sides)).all()
+        inside = np.where(generator.random(size) < 0.9, np.uint8(255), np.uint8(0))
+        within, _ = find(final, final.any(1).astype(np.uint8), raw, cells, static, sides, threads, inside)
+        assert (within == detailed & inside).all()
     assert (final == before).all()
 
 
 def test_nothing_has_no_details():
     empty = np.zeros((24, 32), np.uint8)
-    detailed, rows = np.full_like(empty, 7), np.zeros(24, np.uint8)
     static, raw = make_static((24, 32)), np.full_like(empty, 255)
     cells = np.full_like(static, IN_LARGE)
-    find_details(empty, rows, raw, cells, static, Sides(15, 7, 5, 5), 1, detailed, np.empty(24, np.uint8))
+    detailed, _ = find(empty, np.zeros(24, np.uint8), raw, cells, static, Sides(15, 7, 5, 5), 1)
     assert not detailed.any()
 
 
