@@ -204,7 +204,7 @@ def banded(function: _Function) -> _Function:
 
 def helpers_awake(shape: tuple[int, int], threads: int) -> AbstractContextManager[None]:
     """Have the threads ready that `run_bands` will need several times, for less than a millisecond in between."""
-    helpers = _count_helpers(shape, threads) if _SHARES else 0
+    helpers = _count_helpers(shape, threads, _MIN_PIXELS_PER_BAND) if _SHARES else 0
     return nullcontext() if helpers == 0 else _awake(helpers)
 
 
@@ -219,10 +219,11 @@ def _awake(helpers: int) -> Iterator[None]:
         crew.hold(-1)
 
 
-def _count_helpers(shape: tuple[int, int], threads: int) -> int:
-    """Return how many threads beside this one are worth while."""
+@functools.lru_cache(maxsize=256)  # asked for by each call
+def _count_helpers(shape: tuple[int, int], threads: int, least: int) -> int:
+    """Return how many threads beside this one are worth while, each for at least so many pixels."""
     rows, width = shape
-    most = min(threads or 2**20, rows, rows * width // _MIN_PIXELS_PER_BAND) - 1
+    most = min(threads or 2**20, rows, rows * width // least) - 1
     return min(most, _find_crew().size) if most > 0 else 0
 
 
@@ -230,7 +231,7 @@ def find_team(shape: tuple[int, int], threads: int) -> Team:
     """Return the threads for (rows, width) of pixels, at most so many, 0 for one per CPU."""
     if not _SHARES:
         return _ALONE
-    crew, helpers = _find_crew(), 0 if threads == 1 else _count_helpers(shape, threads)
+    crew, helpers = _find_crew(), 0 if threads == 1 else _count_helpers(shape, threads, _MIN_PIXELS_PER_BAND)
     if helpers > 0:
         crew.wake(helpers)
     return crew.address, helpers

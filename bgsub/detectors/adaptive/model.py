@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._numba import run_bands
+from bgsub._numba import helpers_awake, run_bands
 from bgsub._threads import exclusive
 from bgsub.detectors.adaptive._jit.blocks import (
     BLOCK,
@@ -125,11 +125,12 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
             self._step_pixels(frame, mask, score, learning)
         if self._inner is None or (scales.whole and mask is None and learning is None):
             return
-        if not scales.whole:
-            self._step_inner(self._inner, scales.side, frame, mask, score, learning)
-            return
-        coarse = None if mask is None else np.empty_like(mask)
-        self._step_inner(self._inner, scales.side, frame, coarse, None, learning)
+        with helpers_awake(self._inner._size, self._parameters["threads"]):
+            if not scales.whole:
+                self._step_inner(self._inner, scales.side, frame, mask, score, learning)
+                return
+            coarse = None if mask is None else np.empty_like(mask)
+            self._step_inner(self._inner, scales.side, frame, coarse, None, learning)
         if learning is not None and self._scalars["frames"] % _MOVING_INTERVAL == 0:
             side = scaled_side(self._parameters["smoothing"], self._size) // scales.side
             factors, base = as_image(self._arrays["width_factors"], self._size), self._scalars["base"] * FULL

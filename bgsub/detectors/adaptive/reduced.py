@@ -135,7 +135,7 @@ def reduce_frame(frame: Frame, side: int, threads: int = 1) -> Frame:
         height, width = frame.shape[0] // 2, frame.shape[1] // 2
         if frame.ndim == 3 and frame.shape[2] == 3 and frame.dtype == np.uint8:
             colours, frame = np.ascontiguousarray(frame).reshape(2 * height, -1), np.empty((height, width, 3), np.uint8)
-            run_bands(halve_colours, (height, 2 * width), threads, colours, frame.reshape(height, -1))
+            run_bands(halve_colours, (height, width), threads, colours, frame.reshape(height, -1))
         else:
             frame = np.asarray(cv2.resize(frame, (width, height), interpolation=cv2.INTER_AREA))
         side //= 2
@@ -175,7 +175,7 @@ def enlarge_mask(mask: Mask, out: Mask, side: int, threads: int, pictures: Pictu
         From `make_pictures`.
     """
     large = np.ascontiguousarray(out)
-    run_bands(enlarge_rows, (mask.shape[0], out.shape[1] * side), threads, mask, side, pictures, large)
+    run_bands(enlarge_rows, (mask.shape[0], mask.shape[1]), threads, mask, side, pictures, large)
     if large is not out:
         out[:] = large
 
