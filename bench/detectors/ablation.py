@@ -18,6 +18,7 @@ from unittest.mock import patch
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, LARGEST
+from bgsub._numba import find_team
 from bgsub._opencv import cv2
 from bgsub.bench import make_frames
 from bgsub.detectors.adaptive import detector as adaptive
@@ -31,8 +32,8 @@ from bgsub.detectors.adaptive import (
     reduced,
     shadows,
 )
+from bgsub.detectors.adaptive._jit.outlines import faint as faint_votes
 from bgsub.detectors.adaptive._jit.outlines.edges import compare_edges
-from bgsub.detectors.adaptive._jit.outlines.faint import IN_FAINT
 from bgsub.detectors.adaptive.camera import follower, shaking
 from bgsub.detectors.adaptive.camera.offsets import Found
 from bgsub.detectors.adaptive.camera.shifts import STILL
@@ -84,20 +85,26 @@ def compare_bright_edges(points: Any, mask: Any, frame: Any, background: Any, un
     compare_edges(points, mask, *grey, unit, *others)
 
 
-def nothing_tiny(faint: Any, found: Any, static: Any, sides: Any, threads: int, cells: Any, voted: Any) -> None:
+def nothing_tiny(found: Any, seen: Any, static: Any, region: Any, sides: Any, *others: Any) -> None:
     """Leave what is faint only."""
-    final_mask.find_faint(faint, found, static, sides, threads, cells, voted)
+    final_mask.find_masks(found, seen, static, region, sides, *others)
+    cells, voted, faint = others[-1].cells, others[-1].faint, seen.faint
     voted[:] = cv2.medianBlur(faint, min(sides.small, LARGEST))
     padded = np.zeros((CELL * cells.shape[0], CELL * cells.shape[1]), np.uint8)
     padded[: faint.shape[0], : faint.shape[1]] = voted
-    cells[~padded.reshape(cells.shape[0], CELL, cells.shape[1], CELL).any((1, 3))] &= ~IN_FAINT
+    cells[~padded.reshape(cells.shape[0], CELL, cells.shape[1], CELL).any((1, 3))] &= ~faint_votes.IN_FAINT
 
 
-def faint_far_away(faint: Any, found: Any, static: Any, sides: Any, threads: int, cells: Any, voted: Any) -> None:
+def faint_far_away(found: Any, seen: Any, static: Any, region: Any, sides: Any, *others: Any) -> None:
     """Treat whatever is clear as if it were large."""
-    marked = cells | IN_LARGE
-    final_mask.find_faint(faint, found, static, sides, threads, marked, voted)
-    cells |= marked & IN_FAINT
+    final_mask.find_masks(found, seen, static, region, sides, *others)
+    fill, threads, masked = others
+    cells = masked.cells & ~faint_votes.IN_FAINT
+    marked, rule = cells | IN_LARGE, final_mask.make_rule(sides, fill)
+    final = faint_votes.Found(masked.mask, masked.occupied_rows, seen.raw, seen.distance)
+    team, side = find_team(found.shape, threads), min(sides.small, LARGEST)
+    faint_votes.vote_on_faint(team, seen.faint, final, rule.clear, static, rule.far, side, marked, masked.faint)
+    masked.cells[:] = cells | (marked & faint_votes.IN_FAINT)
 
 
 def no_details(*given: Any) -> None:
@@ -134,8 +141,8 @@ VARIANTS: list[Variant] = [
     ("large square only", {(adaptive, "find_static"): never_static}, {}, _PLAIN),
     ("no middle square", {(adaptive, "find_static"): small_or_large}, {}, _PLAIN),
     ("nothing faint or tiny", {(final_mask, "_AGAIN"): -1.0}, {}, _PLAIN),
-    ("nothing tiny", {(adaptive, "find_faint"): nothing_tiny}, {}, _PLAIN),
-    ("nothing faint beside what is clear, but small", {(adaptive, "find_faint"): faint_far_away}, {}, _PLAIN),
+    ("nothing tiny", {(adaptive, "find_masks"): nothing_tiny}, {}, _PLAIN),
+    ("nothing faint beside what is clear, but small", {(adaptive, "find_masks"): faint_far_away}, {}, _PLAIN),
     ("small square everywhere", {(final_mask, "_ONSETS"): _NEVER, (final_mask, "_YOUNG"): 0}, {}, _PLAIN),
     ("the background is restless everywhere", {(adaptive, "follow_onsets"): all_restless}, {}, _PLAIN),
     ("small squares of 5 in reduced frames", {(final_mask, "_REDUCED_SMALL_PX"): 5}, {}, _PLAIN),

@@ -13,15 +13,14 @@ from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.final_mask import (
     Dynamics,
-    Found,
     Grids,
+    Masked,
     Pictures,
     Shown,
     Sides,
     add_faint,
-    clean,
     find_details,
-    find_faint,
+    find_masks,
     find_static,
     follow_onsets,
     is_static_due,
@@ -216,7 +215,6 @@ class Adaptive(Forgetter):
         self._keep_stage(SQUARES, found)
         final = self._final_mask(found)
         occupied_rows = self._occupied_rows
-        self._find_faint(final)
         if learning is not None:
             # Ghosts and regions under another light are background, in this mask and for learning.
             for forgotten in self._find_forgotten(final):
@@ -254,23 +252,15 @@ class Adaptive(Forgetter):
         self, raw: Mask, final: Mask, occupied_rows: NDArray[np.uint8], shown: Shown, *, wanted: bool
     ) -> None:
         """Write the final mask with details and without gaps, if they are wanted, and the kinds of its foreground."""
-        pictures, static = Pictures(raw, self._faint, *self._planes()), self._arrays["static"]
+        pictures, static = Pictures(raw, self._images.faint, *self._planes()), self._arrays["static"]
         sides = self._sides if wanted else _PLAIN_SIDES
-        given = final, occupied_rows, self._votes, pictures, self._cells, static, self._roi, sides
+        given = final, occupied_rows, self._unfilled, pictures, self._cells, static, self._roi, sides
         if self.trace is not None and sides.small > 1:
             find_details(*given, 0, self._parameters["threads"], shown)
             self.trace.keep(DETAILS, shown.mask)
         find_details(*given, _GAP_PX if sides.small > 1 else 0, self._parameters["threads"], shown)
         if sides.small > 1:
             self._keep_stage(GAPS, shown.mask)
-
-    def _find_faint(self, final: Mask) -> None:
-        """Look for what is fainter than raw foreground, and far from it."""
-        self._confine(self._faint, None)
-        sides, threads = self._sides, self._parameters["threads"]
-        if sides.small > 1:
-            found, static = Found(final, self._occupied_rows, self._raw, self._distance), self._arrays["static"]
-            find_faint(self._faint, found, static, sides, threads, self._cells, self._faint_votes)
 
     def _add_faint(self, shown: Shown, *, all_faint: bool) -> None:
         """Show what is faint or tiny where such things are seldom.
@@ -297,10 +287,11 @@ class Adaptive(Forgetter):
             state = state._replace(dominant=np.zeros_like(state.dominant))
         rule = ScoreRule(self._scene_gain(frame.dtype), threshold, TAU, self._box(frame.dtype), found is not None)
         self._run_blocks(score, frame.reshape(-1), state, seen, rule)
-        self._confine(self._raw, None)
+        raw: Mask = self._images.raw
+        self._confine(raw, None)
         if found is not None:
             np.subtract(np.float32(1), as_image(seen.density, self._size) / threshold, out=found)
-        return self._raw
+        return raw
 
     def _add_unlike_squares(self, raw: Mask, learning: Learning | None) -> Mask:
         """Return the raw mask with what only squares of pixels show, where the background moves.
@@ -323,19 +314,19 @@ class Adaptive(Forgetter):
         return found
 
     def _final_mask(self, raw: Mask) -> Mask:
-        """Return the final mask of a raw one, within the region."""
-        parameters = self._parameters
-        final = as_image(self._final, self._size)
-        sides, static = self._sides, self._arrays["static"]
-        fill, threads = parameters["fill"], parameters["threads"]
-        written = final, self._occupied_rows, self._cells, self._smaller, self._votes
-        if self.trace is not None and fill:
-            clean(raw, static, sides, False, threads, *written)
-            self.trace.keep(MAJORITY, final)
-        clean(raw, static, sides, fill, threads, *written)
-        self._keep_stage(FILL_HOLES if fill else MAJORITY, final)
-        if self._roi is not None:  # a majority or a filled hole may cross the border
-            self._confine(final, None)
+        """Return the final mask of a raw one, within the region, and look for what is faint."""
+        self._confine(self._images.faint, None)
+        fill, threads, final = self._parameters["fill"], self._parameters["threads"], as_image(self._final, self._size)
+        masked = Masked(final, self._occupied_rows, self._cells, self._unfilled, self._faint_votes, self._smaller)
+        given = raw, self._images, self._arrays["static"]
+        if self.trace is not None:
+            if fill:
+                find_masks(*given, None, self._sides, False, threads, masked)
+                self.trace.keep(MAJORITY, final)
+            find_masks(*given, None, self._sides, fill, threads, masked)
+            self.trace.keep(FILL_HOLES if fill else MAJORITY, final)
+        find_masks(*given, self._roi, self._sides, fill, threads, masked)
+        if self._roi is not None:
             self._keep_stage(REGION, final)
         return final
 

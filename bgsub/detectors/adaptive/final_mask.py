@@ -8,15 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._jit.majority import (
-    CELL,
-    IN_LARGE,
-    IN_SMALL,
-    LARGEST,
-    Squares,
-    Votes,
-    make_square,
-)
+from bgsub._jit.majority import CELL, IN_SMALL
 from bgsub._numba import find_team, run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
@@ -28,29 +20,29 @@ from bgsub.detectors.adaptive._jit.dynamics import (
     count_onsets,
     judge_cells,
 )
-from bgsub.detectors.adaptive._jit.outlines.faint import Found, show_faint, vote_on_faint
+from bgsub.detectors.adaptive._jit.outlines.faint import show_faint
 from bgsub.detectors.adaptive._jit.outlines.gaps import Pictures
+from bgsub.detectors.adaptive._jit.outlines.masking import Masked, MaskRule, Seen, make_masks
 from bgsub.detectors.adaptive._jit.outlines.showing import Reaches, Shown, show_details
-from bgsub.detectors.adaptive._jit.outlines.trimming import Trust, vote_and_trim
-from bgsub.detectors.adaptive._jit.regions import finish
 from bgsub.frames import Mask
 
 __all__ = [
     "Dynamics",
-    "Found",
     "Grids",
+    "Masked",
     "Outlines",
     "Pictures",
+    "Seen",
     "Shown",
     "Sides",
     "add_faint",
-    "clean",
     "find_details",
-    "find_faint",
+    "find_masks",
     "find_outlines",
     "find_static",
     "follow_onsets",
     "is_static_due",
+    "make_rule",
     "make_static",
     "reduced_side",
     "scaled_side",
@@ -125,39 +117,41 @@ def reduced_side(pixels: int, factor: int) -> int:
     return 1 if pixels == 1 else max(3, round(pixels * factor ** (2 * _GROWTH - 1)) | 1)
 
 
-def clean(
-    raw: Mask,
-    static: Mask,
-    sides: Sides,
-    fill: bool,
-    threads: int,
-    final: Mask,
-    occupied_rows: NDArray[np.uint8],
-    cells: NDArray[np.uint8],
-    smaller: NDArray[np.uint8],
-    unfilled: Mask,
+def find_masks(
+    found: Mask, seen: Seen, static: Mask, region: Mask | None, sides: Sides, fill: bool, threads: int, masked: Masked
 ) -> None:
-    """Write the final mask of a raw one.
+    """Write the final mask of a raw one, and where most of a small square is faint, or one of two pixels is raw.
 
     The majority in large squares, also in smaller ones where the background is static enough for them, or only in
-    these where the raw mask fills the inside of objects, too, and holes filled if `fill`. Masks are (H, W) uint8, 0
-    and 255; `static` is the grid that `find_static` writes.
-    `occupied_rows`, (H,), becomes 0 for rows of the final mask that are empty, `cells`, like `static`, holds the bits
-    of `vote_thrice`, `smaller`, (2, H, W), is scratch, and `unfilled` becomes the mask without what was filled.
+    these where the raw mask fills the inside of objects, too, and holes filled if `fill`.
+
+    Faint is what is nearer to the background than raw foreground, but too far from it to be projected on it. Noise
+    makes pixels faint, but not most of a square. What light, blur and codecs leave is faint near what moves, and far
+    from it are people whom an infrared camera sees, or who are clad like the wall. What is far from it may also be
+    clear, but too small for the small square: it is as seldom a false alarm, or the same count tells that it is one.
+
+    Masks are (H, W) uint8, 0 and 255, but `TINY` in `masked.faint` where the square of two is raw. `found` is the raw
+    mask with what squares of pixels alone show, `static` is the grid that `find_static` writes, and nothing outside of
+    the `region` is final.
     """
-    if sides.large == 1:
-        final[:], occupied_rows[:], cells[:] = raw, 1, IN_LARGE
-    else:
-        team = find_team((static.shape[0], raw.shape[1] * CELL), threads)
-        trust = Trust(np.float32(1 - _HOLES), np.float32(1 - _FINE_HOLES), int(_AROUND * sides.large / CELL) // 2)
-        votes = Votes(final, occupied_rows, cells)
-        vote_and_trim(team, raw, _make_squares(sides), static, trust, smaller, votes)
-    finish(final, occupied_rows, unfilled, fill)
+    team, inside = find_team((found.shape[0], found.shape[1]), threads), _within(region)
+    make_masks(team, found, seen, static, inside, make_rule(sides, fill), masked)
+
+
+def make_rule(sides: Sides, fill: bool) -> MaskRule:
+    """Return the rule by which the final mask is made."""
+    return _make_rule(sides, fill, _HOLES, _FINE_HOLES, _AROUND)
 
 
 @functools.cache
-def _make_squares(sides: Sides) -> Squares:
-    return Squares(make_square(sides.large), make_square(sides.middle), make_square(sides.small))
+def _make_rule(sides: Sides, fill: bool, holes: float, fine_holes: float, around: float) -> MaskRule:
+    squares, far = (sides.large, sides.middle, sides.small), -(-sides.large // CELL)
+    cells_around = int(around * sides.large / CELL) // 2
+    return MaskRule(*squares, 1 - holes, 1 - fine_holes, cells_around, np.uint8(_CLEAR * 255), far, fill)
+
+
+def _within(region: Mask | None) -> Mask:
+    return _NO_REGION if region is None else np.ascontiguousarray(region)
 
 
 def find_details(
@@ -185,31 +179,13 @@ def find_details(
     have no vote on what is shadow: with one, the borders of shadows would stay.
 
     Masks are (H, W) uint8, 0 and 255; `occupied_rows`, (H,), is 0 for rows of the final one that are known to be empty,
-    `unfilled` is that before its holes were filled, `cells` are those of `clean`, `static` is the grid that
+    `unfilled` is that before its holes were filled, `cells` are those of `find_masks`, `static` is the grid that
     `find_static` writes, and details are left out where the `region` is 0. `gap_px` is the side of the smallest gap, 0
     for none.
     """
     team, near = find_team((final.shape[0], final.shape[1]), threads), -(-(sides.large // 2) // CELL)
     reaches = Reaches(near, 0 if sides.small == 1 else sides.small // 2, gap_px)
-    inside = _NO_REGION if region is None else np.ascontiguousarray(region)
-    show_details(team, pictures, final, occupied_rows, unfilled, cells, static, inside, reaches, shown)
-
-
-def find_faint(
-    faint: Mask, found: Found, static: Mask, sides: Sides, threads: int, cells: NDArray[np.uint8], voted: Mask
-) -> None:
-    """Write where most of a small square is faint, or one of two pixels is raw, and mark the cells where that counts.
-
-    Faint is what is nearer to the background than raw foreground, but too far from it to be projected on it. Noise
-    makes pixels faint, but not most of a square. What light, blur and codecs leave is faint near what moves, and far
-    from it are people whom an infrared camera sees, or who are clad like the wall. What is far from it may also be
-    clear, but too small for the small square: it is as seldom a false alarm, or the same count tells that it is one.
-
-    Masks are (H, W) uint8, 0 and 255, but `TINY` in `voted` where the square of two is raw, `cells` are those of
-    `clean`, `static` is the grid that `find_static` writes.
-    """
-    team, reach = find_team((faint.shape[0], faint.shape[1]), threads), -(-sides.large // CELL)
-    vote_on_faint(team, faint, found, np.uint8(_CLEAR * 255), static, reach, min(sides.small, LARGEST), cells, voted)
+    show_details(team, pictures, final, occupied_rows, unfilled, cells, static, _within(region), reaches, shown)
 
 
 def add_faint(
@@ -220,7 +196,7 @@ def add_faint(
     all_faint: bool,
     shown: Shown,
 ) -> bool:
-    """Add what `find_faint` found to a mask where there were few such false alarms; return whether there was any.
+    """Add what `find_masks` found faint to a mask where there were few such false alarms; return whether there was any.
 
     Of what is merely faint nothing is added without `all_faint`. In `shown`, rows of what is added are occupied, and
     its kind is `SPECK` where it is tiny, or `RIM` where it is faint beside other foreground.

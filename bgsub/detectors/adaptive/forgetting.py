@@ -122,7 +122,7 @@ class Forgetter(ShakeFollower):
 
     def _count_inside(self) -> int:
         """Return how many pixels the region has."""
-        return self._votes.size if self._roi is None else cv2.countNonZero(self._roi)
+        return self._unfilled.size if self._roi is None else cv2.countNonZero(self._roi)
 
     def _is_flooded(self, foreground: int) -> bool:
         """Return whether so many pixels have been foreground for so long that the scene must have changed."""

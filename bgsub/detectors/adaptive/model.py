@@ -16,7 +16,7 @@ from bgsub.detectors.adaptive._jit.blocks import (
     as_image,
     count_blocks,
 )
-from bgsub.detectors.adaptive.final_mask import reduced_side, scaled_side
+from bgsub.detectors.adaptive.final_mask import Seen, reduced_side, scaled_side
 from bgsub.detectors.adaptive.reduced import (
     Squares,
     add_where_moving,
@@ -232,12 +232,10 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
         self._seen = seen = make_observation(size, channels, frame.dtype)
-        self._raw, self._faint, self._distance = (
-            as_image(each, size) for each in (seen.raw, seen.faint, seen.distance)
-        )
+        self._images = Seen(*(as_image(each, size) for each in (seen.raw, seen.faint, seen.distance)))
         self._calm = np.zeros_like(self._seen.settled)
         self._final, self._near = (aligned_zeros(self._seen.raw.shape, np.uint8) for _ in range(2))
-        self._votes, self._faint_votes, self._kinds = (np.empty(size, np.uint8) for _ in range(3))
+        self._unfilled, self._faint_votes, self._kinds = (np.empty(size, np.uint8) for _ in range(3))
         self._smaller = np.empty((2, *size), np.uint8)
         self._cells = np.empty_like(self._arrays["static"])
         self._occupied_rows, self._occupied_rows_before = (np.ones(size[0], np.uint8) for _ in range(2))

@@ -13,8 +13,10 @@ from bgsub.detectors.adaptive._jit.outlines.trimming import COUNTS, Trust, count
 from bgsub.detectors.adaptive.final_mask import (
     Dynamics,
     Grids,
+    Masked,
+    Seen,
     Sides,
-    clean,
+    find_masks,
     find_static,
     follow_onsets,
     make_static,
@@ -31,10 +33,11 @@ def cleaned(raw, static=None):
     """Return the final mask of a raw one with squares of 15, 7 and 5 pixels, without filled holes."""
     size = raw.shape
     static = make_static(size) if static is None else static
-    final, rows = np.empty_like(raw), np.empty(size[0], np.uint8)
-    smaller = np.empty((2, *size), np.uint8)
-    clean(raw, static, Sides(15, 7, 5, 5), False, 1, final, rows, np.empty_like(static), smaller, np.empty_like(raw))
-    return final
+    rows, cells, smaller = np.empty(size[0], np.uint8), np.empty_like(static), np.empty((2, *size), np.uint8)
+    masked = Masked(np.empty_like(raw), rows, cells, np.empty_like(raw), np.empty_like(raw), smaller)
+    nothing = np.zeros_like(raw)
+    find_masks(raw, Seen(nothing, nothing, nothing), static, None, Sides(15, 7, 5, 5), False, 1, masked)
+    return masked.mask
 
 
 def fork():

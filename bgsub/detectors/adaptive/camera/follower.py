@@ -54,7 +54,7 @@ class CameraFollower(AdaptiveModel):
     def _notice_floods(self) -> None:
         """Notice foreground that suddenly covers much, in the frame before."""
         scalars = self._scalars
-        share = cv2.countNonZero(as_image(self._arrays["previous_mask"], self._size)) / self._votes.size
+        share = cv2.countNonZero(as_image(self._arrays["previous_mask"], self._size)) / self._unfilled.size
         scalars["sudden"] = scalars["sudden"] + 1 if is_sudden(share, scalars["share"]) else 0
         scalars["share"] += _SHARE_RATE * (share - scalars["share"])
 
@@ -128,7 +128,7 @@ class CameraFollower(AdaptiveModel):
 
         While it shakes it does so, too, but it stands nowhere, and will most often come back.
         """
-        scalars, white, pixels = self._scalars, self._white(frame.dtype), self._votes.size
+        scalars, white, pixels = self._scalars, self._white(frame.dtype), self._unfilled.size
         planes = cv2.split(frame)
         background = self._planes()[1][:, :pixels].reshape(-1, *self._size)
         view, before, usual = see_view(planes, white), self._arrays["view"], scalars["usual_likeness"]
