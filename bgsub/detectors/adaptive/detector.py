@@ -237,7 +237,7 @@ class Adaptive(Forgetter):
         marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
         judges_shadows = marks or not (raw_wanted or self._parameters["shadows"])
         self._find_details(found, final, occupied_rows, shown, wanted=not raw_wanted)
-        if not raw_wanted:  # without shadows all that is a little darker would be foreground
+        if not raw_wanted:  # where shadows are not looked for, all that is a little darker would be foreground
             self._add_faint(shown, all_faint=judges_shadows)
         if judges_shadows:
             if cv2.hasNonZero(shown.occupied_rows):

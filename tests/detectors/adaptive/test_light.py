@@ -9,7 +9,16 @@ from bgsub._opencv import cv2
 from bgsub.detectors import create, load
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, count_onsets
-from bgsub.detectors.adaptive._jit.exposure import LEVELS, find_median, find_spread
+from bgsub.detectors.adaptive._jit.exposure import (
+    LEVELS,
+    compare,
+    find_colour,
+    find_median,
+    find_spread,
+    observe,
+    see_light,
+    see_steps,
+)
 from bgsub.detectors.adaptive._jit.outlines.faint import IN_FAINT
 from bgsub.detectors.adaptive.exposure import change_light, make_sample, measure
 from bgsub.detectors.adaptive.final_mask import find_outlines
@@ -68,6 +77,22 @@ def test_noise_is_measured(sigma):
     exposure = measured(sample_of(filmed(street(), 1, sigma=sigma), learned))
     assert exposure.gains is None
     assert exposure.sigma == pytest.approx(sigma, rel=0.15, abs=0.3)  # whole numbers add noise of their own
+
+
+def test_one_call_sees_what_five_do():
+    learned, now = filmed(street(), 0, sigma=0), filmed(street(), 1, sigma=3)
+    sample, before = sample_of(now, learned), filmed(street(), 2, sigma=9).reshape(-1)
+    coefficients = np.random.default_rng(0).integers(0, 2, sample.background.shape[1]).astype(np.float32)
+    one, box, rounding = np.ones(3, np.float32), np.float32(14.4), np.float32(1.5)
+    counts, again = (np.empty((3, 2 * LEVELS + 1), np.int64) for _ in range(2))
+    compared, spread, light, steps, colours = observe(
+        sample, before, coefficients, 7, np.float32(1.5), one, box, counts
+    )
+    assert compared == compare(sample, one, box, again)
+    assert spread == find_spread(again)
+    assert light == see_light(sample)
+    assert steps == (see_steps(sample._replace(frame=before)),) != (see_steps(sample),)
+    assert colours == find_colour(sample.background, coefficients, sample.height * sample.width, 7, rounding)
 
 
 def test_light_that_changes_a_little_is_no_noise():

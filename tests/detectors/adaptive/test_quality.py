@@ -1,10 +1,13 @@
 """Quality of the adaptive detector: which frames are reduced, by what, and what that keeps."""
 
+import copy
+
 import numpy as np
 import pytest
 
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
+from bgsub.detectors import create, load
 from bgsub.detectors.adaptive import Adaptive, reduced
 from bgsub.detectors.adaptive.reduced import (
     enlarge,
@@ -259,3 +262,23 @@ def test_pixels_between_four_of_the_mask_take_the_value_of_the_most_similar(size
     enlarge_mask(small, every[::2, ::2], side, 1, make_pictures(frame, reduced, gain))
     np.testing.assert_array_equal(every[::2, ::2], large)
     assert not every[1::2].any()
+
+
+def test_the_state_is_what_the_reduced_model_learned_last(tmp_path):
+    random = np.random.default_rng(0)
+    frames = random.integers(80, 120, (8, 48, 64, 3)).astype(np.uint8)
+    model = create("adaptive", quality="fast", threads=1)
+    for frame in frames[:5]:
+        model.apply(frame)
+    assert model.state["reduced_frames"] == 5
+    kept, other = copy.deepcopy(model), create("adaptive", quality="fast", threads=1)
+    other.apply(frames[7])
+    other.restore(model.snapshot())
+    model.save(tmp_path / "model.npz")
+    loaded = load(tmp_path / "model.npz")
+    expected = [model.apply(frame) for frame in frames[5:]]
+    assert (model.state["reduced_frames"], kept.state["reduced_frames"]) == (8, 5)
+    for copied in (kept, other, loaded):
+        assert all((copied.apply(frame) == mask).all() for frame, mask in zip(frames[5:], expected, strict=True))
+        for name, value in model.state.items():
+            np.testing.assert_array_equal(copied.state[name], value, err_msg=name)
