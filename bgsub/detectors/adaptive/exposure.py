@@ -126,7 +126,7 @@ def measure(sample: Sample, filmed: NDArray[Any], coefficients: NDArray[np.float
     differences = np.empty((channels, 2 * LEVELS + 1), np.int64)
     every, rounding = max(1, pixels * channels // _SAMPLES), np.float32(_ROUNDING) / sample.unit
     one, most = _ONES[:channels], np.float32(box)
-    (compared, matched), (shift, spread), light, (steps,), (known, total, coloured) = observe(
+    (compared, matched), (shift, spread), light, steps, (known, total, coloured) = observe(
         sample, filmed, coefficients, every, rounding, one, most, differences
     )
     learned = float(total) / (known * channels) * float(sample.unit) if known > 0 else None

@@ -140,14 +140,14 @@ def find_masks(
 
 def make_rule(sides: Sides, fill: bool) -> MaskRule:
     """Return the rule by which the final mask is made."""
-    return _make_rule(sides, fill, _HOLES, _FINE_HOLES, _AROUND)
+    return _make_rule(sides, fill, _HOLES, _FINE_HOLES, _AROUND, _CLEAR)
 
 
 @functools.cache
-def _make_rule(sides: Sides, fill: bool, holes: float, fine_holes: float, around: float) -> MaskRule:
+def _make_rule(sides: Sides, fill: bool, holes: float, fine_holes: float, around: float, clear: float) -> MaskRule:
     squares, far = (sides.large, sides.middle, sides.small), -(-sides.large // CELL)
     cells_around = int(around * sides.large / CELL) // 2
-    return MaskRule(*squares, 1 - holes, 1 - fine_holes, cells_around, np.uint8(_CLEAR * 255), far, fill)
+    return MaskRule(*squares, 1 - holes, 1 - fine_holes, cells_around, np.uint8(clear * 255), far, fill)
 
 
 def _within(region: Mask | None) -> Mask:

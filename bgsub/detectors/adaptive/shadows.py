@@ -108,7 +108,7 @@ def count_colours(
     final : (H, W) uint8 array
         Final mask, 0 and 255.
     cells : (ceil(H / 4), ceil(W / 4)) uint8 array
-        What `clean` wrote of cells of 4x4 pixels.
+        What `find_masks` wrote of cells of 4x4 pixels.
     frame, background : (D, at least H * W) array
         Planes of the frame and of the learned background.
     levels : Levels

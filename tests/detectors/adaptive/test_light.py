@@ -85,13 +85,11 @@ def test_one_call_sees_what_five_do():
     coefficients = np.random.default_rng(0).integers(0, 2, sample.background.shape[1]).astype(np.float32)
     one, box, rounding = np.ones(3, np.float32), np.float32(14.4), np.float32(1.5)
     counts, again = (np.empty((3, 2 * LEVELS + 1), np.int64) for _ in range(2))
-    compared, spread, light, steps, colours = observe(
-        sample, before, coefficients, 7, np.float32(1.5), one, box, counts
-    )
+    compared, spread, light, steps, colours = observe(sample, before, coefficients, 7, rounding, one, box, counts)
     assert compared == compare(sample, one, box, again)
     assert spread == find_spread(again)
     assert light == see_light(sample)
-    assert steps == (see_steps(sample._replace(frame=before)),) != (see_steps(sample),)
+    assert steps == see_steps(sample._replace(frame=before)) != see_steps(sample)
     assert colours == find_colour(sample.background, coefficients, sample.height * sample.width, 7, rounding)
 
 

@@ -29,14 +29,14 @@ SIZE = (90, 92)
 needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
 
 
-def cleaned(raw, static=None):
+def cleaned(raw, static=None, region=None, sides=(15, 7, 5, 5)):
     """Return the final mask of a raw one with squares of 15, 7 and 5 pixels, without filled holes."""
     size = raw.shape
     static = make_static(size) if static is None else static
     rows, cells, smaller = np.empty(size[0], np.uint8), np.empty_like(static), np.empty((2, *size), np.uint8)
     masked = Masked(np.empty_like(raw), rows, cells, np.empty_like(raw), np.empty_like(raw), smaller)
     nothing = np.zeros_like(raw)
-    find_masks(raw, Seen(nothing, nothing, nothing), static, None, Sides(15, 7, 5, 5), False, 1, masked)
+    find_masks(raw, Seen(nothing, nothing, nothing), static, region, Sides(*sides), False, 1, masked)
     return masked.mask
 
 
@@ -47,6 +47,14 @@ def fork():
     mask[45:, 20:40] = 255
     mask[45:, 50:70] = 255
     return mask
+
+
+def test_the_final_mask_is_empty_outside_of_the_region_and_the_raw_one_without_squares():
+    raw, region = fork(), np.zeros(SIZE, np.uint8)
+    region[10:60, 30:80] = 255
+    assert (cleaned(raw, region=region) == cleaned(raw) & region).all()
+    raw[::7] = 0
+    assert (cleaned(raw, region=region, sides=(1, 1, 1, 1)) == raw & region).all()
 
 
 def test_the_space_between_legs_stays_free_where_the_raw_mask_is_full():

@@ -274,14 +274,14 @@ def observe(
 
     Returns
     -------
-    tuple of tuples
-        Of `compare`, `find_spread`, `see_light`, (`see_steps`,) and `find_colour`.
+    tuple
+        What `compare`, `find_spread`, `see_light`, `see_steps` and `find_colour` return.
     """
     size = sample.height, sample.width
     blocks = Sample(filmed, sample.background, sample.excluded, *size, sample.step, sample.unit)
     compared = compare(sample, gains, box, differences)
     colours = find_colour(sample.background, coefficients, size[0] * size[1], every, rounding)
-    return compared, find_spread(differences), see_light(sample), (see_steps(blocks),), colours
+    return compared, find_spread(differences), see_light(sample), see_steps(blocks), colours
 
 
 @compiled_views

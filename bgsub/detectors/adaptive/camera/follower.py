@@ -166,14 +166,15 @@ class CameraFollower(AdaptiveModel):
             allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
             change_light(self._arrays["colours"], exposure.gains, white, self._dither, allowed)
             self._arrays["square_ages"][:] = 0
-        if exposure.sigma is not None:
-            self._fit_widths(exposure.sigma, exposure)
+        self._fit_widths(exposure)
         return exposure.gains is not None
 
-    def _fit_widths(self, sigma: float, exposure: Exposure) -> None:
-        """Fit widths to the noise measured now and to the light of the scene."""
+    def _fit_widths(self, exposure: Exposure) -> None:
+        """Fit widths to the noise measured now, if it was, and to the light of the scene."""
+        if exposure.sigma is None:
+            return
         scalars, width, before = self._scalars, self._parameters["width"], self._scalars["brightness"]
-        scalars["sigma"] = follow_noise(scalars["sigma"], sigma)
+        scalars["sigma"] = follow_noise(scalars["sigma"], exposure.sigma)
         scalars["coloured"] = float(exposure.coloured)
         light = Light(scalars["black"], scalars["sigma"] / width)
         scalars["brightness"] = follow_brightness(before, exposure.learned, light)
