@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _SHARES = JIT_ENABLED and not PLAIN_NUMBA and has_private_names()  # else all is done on the caller's thread
-_MIN_PIXELS_PER_BAND = 10_000  # another thread saves no time with fewer: some ten microseconds
+_MIN_PIXELS_PER_BAND = 6_000  # another thread saves no time with fewer: some five microseconds
 _PIECES = 4  # per thread, so that one whose rows cost less can take more
 _IDLE_S = 1e-4  # a thread without work looks for it so long before it sleeps; to wake it takes about half of that
 _HELD_S = 0.01  # and so long while a step of a detector is under way

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._jit.runs import END, LABEL, ROW, START
 from bgsub._numba import find_team, run_bands
-from bgsub.detectors.adaptive._jit.regions import clear_regions, sum_borders, sum_regions
+from bgsub.detectors.adaptive._jit.shadows.alone import Lone
 from bgsub.detectors.adaptive._jit.shadows.darkening import Darkening, Images, count_brighter
 from bgsub.detectors.adaptive._jit.shadows.grid import add_border, take_grid
 from bgsub.detectors.adaptive._jit.shadows.voting import find_shadows, write_enlarged
@@ -229,44 +228,7 @@ def _find(
     `clouds` tells whether a region that is shadow as a whole has to look like one of a cloud.
     """
     shadows: Mask = np.empty_like(images.mask)
-    team = find_team((shadows.shape[0], shadows.shape[1]), threads)
-    if not find_shadows(team, images, occupied_rows, rule, side, _BETWEEN, shadows):
-        return None
-    if clouds:  # else colours tell that it is no object
-        _leave_objects(shadows, images, occupied_rows)
-    return shadows
-
-
-def _leave_objects(shadows: Mask, images: Images, occupied_rows: NDArray[np.uint8]) -> None:
-    """Leave out regions of a mask that are shadow as a whole, if nothing seen may cast them and no cloud does.
-
-    What is very dark may be a piece of the shadow of a larger thing, as it lies before a cut between both. What is less
-    dark, but sharp, is more often a piece of a thing.
-    """
-    runs, sums, any_alone = sum_regions(images, occupied_rows, shadows, _ALONE)
-    if not any_alone:
-        return
-    area, shaded, all_light, all_learned, inner_light, inner_learned = sums.T.astype(np.float64)
-    alone = shaded > _ALONE * area
-    has_inside = inner_learned > 0
-    light, learned = np.where(has_inside, inner_light, all_light), np.where(has_inside, inner_learned, all_learned)
-    largest = np.where(alone, 0.0, area - shaded).max()  # of what may cast shadows
-    borders = np.empty((len(sums), 4), np.float32)
-    sum_borders(images, runs, alone, borders)
-    inside, learned_inside, outside, learned_outside = borders.T.astype(np.float64)
-    cast_from_outside = np.zeros(len(sums), bool)
-    cast_from_outside[_find_at_border(runs, images.mask.shape)] = True
-    # The step of brightness at the outline and the depth of the shade, times what they are shares of.
-    step = (outside * learned_inside - inside * learned_outside) * learned
-    depth = (learned - light) * learned_inside * learned_outside
-    sharp = (step > _SHARP * depth) & ~cast_from_outside
-    objects = alone & np.where(light < _DARK * learned, area > largest, sharp)
-    clear_regions(runs, objects, shadows)
-
-
-def _find_at_border(runs: NDArray[np.int32], size: tuple[int, ...]) -> NDArray[np.int32]:
-    """Return the labels of regions at the border of the frame."""
-    rows, starts, ends = runs[:, ROW], runs[:, START], runs[:, END]
-    at_border = (rows == 0) | (rows == size[0] - 1) | (starts == 0) | (ends == size[1])
-    labels: NDArray[np.int32] = runs[at_border, LABEL]
-    return labels
+    team, lone = find_team((shadows.shape[0], shadows.shape[1]), threads), Lone(_ALONE, _DARK, _SHARP)
+    # Without clouds, colours tell that such a region is no object.
+    any_found = find_shadows(team, images, occupied_rows, rule, side, _BETWEEN, clouds, lone, shadows)
+    return shadows if any_found else None

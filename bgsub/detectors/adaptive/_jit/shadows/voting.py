@@ -7,6 +7,7 @@ import numpy as np
 from bgsub._jit.majority import add_up
 from bgsub._jit.runs import END, LABEL, ROW, START, fill_gaps, find_runs, has_any
 from bgsub._numba import banded, compiled, compiled_views, in_bands, inlined, part
+from bgsub.detectors.adaptive._jit.shadows.alone import clear_objects
 from bgsub.detectors.adaptive._jit.shadows.darkening import SEGMENT, find_darkened
 from bgsub.detectors.adaptive._jit.shadows.kinds import DETAIL, SOLID
 
@@ -19,7 +20,17 @@ _FULL = np.uint8(255)
 
 
 @compiled
-def find_shadows(team: Any, images: Any, occupied_rows: Any, rule: Any, side: Any, between: Any, shadows: Any) -> Any:
+def find_shadows(
+    team: Any,
+    images: Any,
+    occupied_rows: Any,
+    rule: Any,
+    side: Any,
+    between: Any,
+    leaves_objects: Any,
+    lone: Any,
+    shadows: Any,
+) -> Any:
     """Find foreground that is mostly shadow in the square around, and holes that shadows alone close.
 
     In a frame that has shadows the light changes, and what is faint is most often the rim of a cloud, so it is opened.
@@ -35,6 +46,9 @@ def find_shadows(team: Any, images: Any, occupied_rows: Any, rule: Any, side: An
         Of the square, odd, at most 15, whose pixels a byte can count.
     between : f8
         Share of a shadow that may lie between parts of the object.
+    leaves_objects : b1
+        Whether a region that is shadow as a whole may be an object, by the rule of `lone`.
+    lone : Lone
     shadows : (H, W) u1
         Written in occupied rows: 255 for shadows, `OPENED` for holes to be opened, else 0. What is written means
         nothing if there are none of either.
@@ -57,7 +71,11 @@ def find_shadows(team: Any, images: Any, occupied_rows: Any, rule: Any, side: An
     runs = np.empty((height * ((width + 1) // 2) + 2, 4), np.int32)
     fill_gaps(solid, occupied_rows, runs)
     add_between(images.mask, voted, darkened, occupied_rows, between, solid, shadows, runs)
-    return write_voted(images.mask, images.kinds, voters, voted, solid, occupied_rows, shadows)
+    if not write_voted(images.mask, images.kinds, voters, voted, solid, occupied_rows, shadows):
+        return False
+    if leaves_objects:
+        clear_objects(images, occupied_rows, lone, shadows)
+    return True
 
 
 @inlined
