@@ -33,7 +33,7 @@ from bgsub.detectors.adaptive import (
     shadows,
 )
 from bgsub.detectors.adaptive._jit.outlines import faint as faint_votes
-from bgsub.detectors.adaptive._jit.outlines.edges import compare_edges
+from bgsub.detectors.adaptive._jit.outlines.edges import weigh_outlines
 from bgsub.detectors.adaptive.camera import follower, shaking
 from bgsub.detectors.adaptive.camera.offsets import Found
 from bgsub.detectors.adaptive.camera.shifts import STILL
@@ -79,10 +79,12 @@ def all_restless(cells: Any, recent: Any, onset_rates: Any, restless: Any, age: 
     final_mask.follow_onsets(cells, recent, onset_rates, np.full_like(restless, 255), age)
 
 
-def compare_bright_edges(points: Any, mask: Any, frame: Any, background: Any, unit: Any, *others: Any) -> None:
+def weigh_bright_outlines(
+    points: Any, ends: Any, mask: Any, frame: Any, background: Any, unit: Any, *others: Any
+) -> None:
     """Compare edges of the mean of all channels."""
     grey = (planes.astype(np.float32).sum(0, keepdims=True) for planes in (frame, background))
-    compare_edges(points, mask, *grey, unit, *others)
+    weigh_outlines(points, ends, mask, *grey, unit, *others)
 
 
 def nothing_tiny(found: Any, seen: Any, static: Any, region: Any, sides: Any, *others: Any) -> None:
@@ -160,7 +162,7 @@ VARIANTS: list[Variant] = [
     ("only whole regions can be ghosts", {(ghosts, "_ARC"): 2.0}, {}, _PLAIN),
     ("what has just come is a ghost as easily", {(ghosts, "_YOUNG"): 1.0}, {}, _PLAIN),
     ("edges count whatever texture is around", {(ghosts, "_APART_PX"): _NEVER}, {}, _PLAIN),
-    ("edges of brightness, not of colour", {(ghosts, "compare_edges"): compare_bright_edges}, {}, _PLAIN),
+    ("edges of brightness, not of colour", {(ghosts, "weigh_outlines"): weigh_bright_outlines}, {}, _PLAIN),
     ("old backgrounds are given up, too", {(forgetting, "_OLD"): _NEVER}, {}, _PLAIN),
     ("what is given up is forgotten", {(forgetting, "_KEPT_S"): 0.0}, {}, _PLAIN),
     ("widths begin narrow in ghosts", {(forgetting, "average_around"): lambda *given: given[-1]}, {}, _PLAIN),

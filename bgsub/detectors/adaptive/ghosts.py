@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.outlines.edges import compare_edges
+from bgsub.detectors.adaptive._jit.outlines.edges import weigh_outlines
 from bgsub.detectors.adaptive._jit.regions import count_changes
 from bgsub.detectors.adaptive._jit.watershed import BINS, Region, compare_part, split
 from bgsub.detectors.adaptive.final_mask import Outlines, find_outlines
@@ -104,23 +104,25 @@ def find_ghosts(
     background = learned.planes
     areas = [_area(outline) for outline in outlines]
     large = sorted((index for index, area in enumerate(areas) if area >= min_area_px), key=lambda index: -areas[index])
+    chosen = [outlines[index] for index in large[:_MOST]]
+    if not chosen:
+        return None
+    parts = [outline[:: max(_STEP, len(outline) // _POINTS), 0] for outline in chosen]
+    points, ends = np.concatenate(parts), np.cumsum([len(part) for part in parts])
     unit = np.float32(255.0 / white / len(frame))
+    excess, sums = np.empty(len(points), np.float32), np.empty((len(chosen), 3))
+    weigh_outlines(points, ends, mask, frame, background, unit, _APART_PX, np.float32(_EDGE), excess, sums)
     ghosts: Mask | None = None
-    for rank, index in enumerate(large[:_MOST]):
-        points = np.ascontiguousarray(outlines[index][:: max(_STEP, len(outlines[index]) // _POINTS), 0])
-        edges, texture = np.empty((2, len(points)), np.float32), np.empty(2, np.float32)
-        compare_edges(points, mask, frame, background, unit, _APART_PX, edges, texture)
-        excess = edges[1] - edges[0]
-        standing_out = np.maximum(edges[1], texture[0]) - np.maximum(edges[0], texture[1])
-        balance, total = float(standing_out.sum()), float(np.abs(standing_out).sum())
-        more, less = (total + balance) / 2, (total - balance) / 2  # what positive and negative ones add up to
+    for rank, (outline, (more, less, clear)) in enumerate(zip(chosen, sums.tolist(), strict=True)):
+        count, end = len(parts[rank]), int(ends[rank])
         found = None
-        is_edge = more > _RATIO * less and more > _EDGE * len(points)
-        if is_edge and (more > _YOUNG * _RATIO * less or _lasts(outlines[index], learned)):
-            found = _fill(outlines[index], [outlines[other] for other in large[:rank]], mask, learned)
-        elif cv2.countNonZero((excess > _EDGE).astype(np.uint8)) > _ARC * len(points):
-            if _may_have_a_young_part(outlines[index], learned, min_area_px):
-                found = _find_part(outlines[index], points, excess, mask, frame, background, white, min_area_px)
+        is_edge = more > _RATIO * less and more > _EDGE * count
+        if is_edge and (more > _YOUNG * _RATIO * less or _lasts(outline, learned)):
+            found = _fill(outline, chosen[:rank], mask, learned)
+        elif clear > _ARC * count:
+            if _may_have_a_young_part(outline, learned, min_area_px):
+                own = slice(end - count, end)
+                found = _find_part(outline, points[own], excess[own], mask, frame, background, white, min_area_px)
             if found is not None and _is_old(learned, *found):
                 found = None
         if found is not None:

@@ -1,4 +1,4 @@
-"""Edges along the outline of a region, in a frame and in the learned background."""
+"""Edges along the outlines of regions, in a frame and in the learned background."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from bgsub._numba import compiled, inlined, part
 
-__all__ = ["compare_edges"]
+__all__ = ["compare_edges", "weigh_outlines"]
 
 _SMOOTH, _SLOPE = (0.0625, 0.25, 0.375, 0.25, 0.0625), (-1.0, -2.0, 0.0, 2.0, 1.0)  # of a 5x5 Sobel operator
 _EDGES = 8  # pixels in a row that are filtered at once; five of them count
@@ -203,3 +203,36 @@ def compare_edges(
         for image in range(2):
             inner, outer = _mean(there[0, image, :inside]), _mean(there[1, image, :outside])
             texture[image] = np.float32(hidden * 2.0 * inner * outer / (inner + outer) if inner + outer > 0.0 else 0.0)
+
+
+@compiled
+def weigh_outlines(
+    points: Any,  # (P, 2) i4: x and y along all outlines, one after the other
+    ends: Any,  # (R,) i8: where the points of each end
+    mask: Any,  # (H, W) u1
+    frame: Any,  # (D, at least H * W) u1, u2 or f4: planes
+    background: Any,  # the same
+    unit: Any,  # f4: makes a sum of channels grey levels
+    distance: Any,  # f8: px from the outline, inside and outside, where texture is measured
+    clear: Any,  # f4: grey levels by which an edge of the background outweighs the frame's without doubt
+    excess: Any,  # (P,) f4, written: by how much edges of the background are stronger, in grey levels
+    sums: Any,  # (R, 3) f8, written: of what stands out of the texture more in the background, and of what does less;
+    #             points where the excess is clear
+) -> Any:
+    """Weigh the edges of the learned background along some outlines against those of the frame, as in `compare_edges`.
+
+    An edge stands out as far as it is stronger than the texture on both sides of the outline.
+    """
+    edges, texture = np.empty((2, points.shape[0]), np.float32), np.empty(2, np.float32)
+    start = np.int64(0)
+    for region in range(ends.shape[0]):
+        end = np.int64(ends[region])
+        some = edges[:, start:end]
+        compare_edges(points[start:end], mask, frame, background, unit, distance, some, texture)
+        sums[region] = 0.0
+        for i in range(start, end):
+            excess[i] = edges[1, i] - edges[0, i]
+            stands_out = np.float64(max(edges[1, i], texture[0]) - max(edges[0, i], texture[1]))
+            sums[region, 0 if stands_out > 0.0 else 1] += abs(stands_out)
+            sums[region, 2] += 1.0 if excess[i] > clear else 0.0
+        start = end
