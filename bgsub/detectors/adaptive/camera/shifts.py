@@ -70,7 +70,7 @@ def find_shift(frame: NDArray[Any], background: NDArray[Any], white: float, box:
     planes = np.empty((2, len(background), *size), frame.dtype)
     cv2.split(np.ascontiguousarray(frame[::step, ::step]), list(planes[0]))
     planes[1] = background[:, : height * width].reshape(-1, height, width)[:, ::step, ::step]
-    if not _may_have_moved(planes, box / float(unit)):
+    if not _differs_widely(planes, box / float(unit)):
         return None
     grey, room = np.empty((2, *size), np.float32), np.empty((3, size[1]), np.float32)
     for image in range(2):
@@ -89,15 +89,14 @@ def find_shift(frame: NDArray[Any], background: NDArray[Any], white: float, box:
     return Shift(round(down * step), round(right * step))
 
 
-def _may_have_moved(planes: NDArray[Any], box: float) -> bool:
-    """Return whether frame and background, (2, D, h, w), differ in so many parts that a shift may explain it.
+def _differs_widely(planes: NDArray[Any], box: float) -> bool:
+    """Return whether frame and background, (2, D, h, w), differ in as many parts as a shift has to explain.
 
-    Most often something large has come in, and this takes a twentieth of the time that a search for a shift does. It
-    asks for half of what is asked for then, when less of the frame is compared.
+    Most often something large has come in, and to see that takes a twentieth of the time that a phase correlation does.
     """
     differences = [cv2.absdiff(now, learned) for now, learned in zip(*planes, strict=True)]
     different = cv2.compare(functools.reduce(cv2.max, differences), box, cv2.CMP_GT)
-    return _spread(different & 1, _IN_PART / 2) >= _SPREAD / 2
+    return _spread(different & 1, _IN_PART) >= _SPREAD
 
 
 def _spread(marked: NDArray[np.uint8], least: float) -> float:
