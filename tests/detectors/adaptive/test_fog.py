@@ -19,9 +19,9 @@ def settle(frame, times=200, dtype=np.uint8, white=255.0, black=0.0):
     """Return what black comes to after so many times the same frame."""
     frame = frame.astype(dtype)
     background, included = planes_of(frame, frame)[1], np.zeros(SIZE, np.uint8).reshape(-1)
-    sample = make_sample(frame.reshape(-1), background, included, SIZE, white)
+    exposure = measured(make_sample(frame.reshape(-1), background, included, SIZE, white))
     for _ in range(times):
-        black = follow_black(black, measured(sample))
+        black = follow_black(black, exposure)
     return black
 
 
