@@ -167,7 +167,7 @@ VARIANTS: list[Variant] = [
     ("what is given up is forgotten", {(forgetting, "_KEPT_S"): 0.0}, {}, _PLAIN),
     ("widths begin narrow in ghosts", {(forgetting, "average_around"): lambda *given: given[-1]}, {}, _PLAIN),
     ("foreground is learned", {}, {}, LearnsEverywhere),
-    ("no gain of the whole scene", {(exposure, "_MATCHING"): 0.0}, {}, _PLAIN),
+    ("no gain of the whole scene", {(exposure, "_ENOUGH"): 2.0}, {}, _PLAIN),
     ("colours never help", {(shadows, "_MOSTLY"): 0.0, (shadows, "_SELDOM"): 0.0}, {}, _PLAIN),
     ("votes on shadow in larger squares", {(shadows, "_SIDE_PX"): 15}, {}, _PLAIN),
     ("half is a majority whatever the colours", {(shadows, "_CAUTION"): 0.0}, {}, _PLAIN),

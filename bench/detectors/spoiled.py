@@ -39,6 +39,22 @@ def dark(light: float, sigma: float) -> Spoil:
     return lambda frame, number: frame * light + np.random.default_rng(number).normal(0, sigma, frame.shape) + 3
 
 
+def clouds(depth: float, period: float, sigma: float = 1.5) -> Spoil:
+    """Light that falls by a share and comes back, again and again, and the noise of a sensor."""
+
+    def spoil(frame: Frame, number: int) -> NDArray[np.float64]:
+        light = 1 - depth * (0.5 - 0.5 * np.cos(2 * np.pi * number / period))
+        return np.asarray(frame * light + np.random.default_rng(number).normal(0, sigma, frame.shape))
+
+    return spoil
+
+
+def dusk(frame: Frame, number: int) -> NDArray[np.float64]:
+    """Light that falls to a tenth in 1000 frames, and comes back in as many, and the noise of a sensor."""
+    light = 0.1 ** (0.5 - 0.5 * np.cos(np.pi * number / 1000))
+    return np.asarray(frame * light + np.random.default_rng(number).normal(0, 1.5, frame.shape))
+
+
 def fog(contrast: float, veil: float, sigma: float) -> Spoil:
     """Less contrast on a grey, and the noise of a sensor."""
     return lambda frame, number: frame * contrast + veil + np.random.default_rng(number).normal(0, sigma, frame.shape)
@@ -99,6 +115,9 @@ WAYS: dict[str, Spoil] = {
     "0.22 of the light, noise 3": dark(0.22, 3.0),
     "0.12 of the light, noise 1.5": dark(0.12, 1.5),
     "0.06 of the light, noise 1": dark(0.06, 1.0),
+    "clouds, 60 % in 800 frames": clouds(0.6, 800),
+    "clouds, 50 % in 200 frames": clouds(0.5, 200),
+    "dusk and dawn": dusk,
     "fog, 0.45 of the contrast on 80": fog(0.45, 80.0, 2.0),
     "fog, 0.25 of the contrast on 100": fog(0.25, 100.0, 1.5),
     "grey": grey,

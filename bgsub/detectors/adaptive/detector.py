@@ -98,11 +98,12 @@ class Adaptive(Forgetter):
        They are searched for every 0.16 s, and sooner if all foreground is elsewhere sooner.
     6. *Light*: in scenes whose background has a mean m below 100 of 255 grey levels, widths and all else that is said
        in grey levels are multiplied by max(m / 100, 0.1), since with less light everything differs by less. What fog
-       adds to all of a frame is no light of the scene; it shows where nothing is dark. When one gain per channel
-       explains a frame that the model does not, or whose difference from it exceeds the noise, all support vectors are
-       multiplied by it. Regions of more than 2 % of the frame whose texture is that of the background under another
-       light, for a second if it is less, for half a second if it is more and did not come at once, are learned again
-       from scratch; after half a second with more than 60 % foreground everything is.
+       adds to all of a frame is no light of the scene; it shows where nothing is dark. When under one gain
+       per channel the background is nearer to one and a half times as many pixels as it is farther from, the light has
+       changed: support vectors are multiplied by it where the background is then nearer. Regions of more than 2 % of
+       the frame whose texture is that of the background under another light, for a second if it is less, for half a
+       second if it is more and did not come at once, are learned again from scratch; after half a second with more
+       than 60 % foreground everything is.
     7. *Camera*: one that shakes shows the background elsewhere in each frame; frames are judged where they would lie if
        it stood still, found by the directions of edges. The model stays where the camera looks on average, and goes
        with one that pans. When the edges of the background are gone, the camera looks elsewhere; what is there is

@@ -11,11 +11,12 @@ from bgsub.detectors.adaptive._jit.exposure import (
     LEVELS,
     OCTAVE,
     Sample,
-    compare,
     count_ratios,
     find_median,
+    find_spread,
     observe,
     relight,
+    weigh_gains,
 )
 
 __all__ = [
@@ -35,10 +36,10 @@ __all__ = [
 
 _SAMPLES = 2000  # pixels
 _LEAST = 200  # fewer say nothing
-_MATCHING = 0.6  # a smaller share of pixels that match the background makes a change of light likely;
-_BETTER = 1.5  # it is one if under the other light so many times more match,
-_ENOUGH = 0.4  # and this share at least
-_FEWER = 0.5  # or if the share of others falls below this part of what it was
+_MATCHING = 0.6  # a smaller share of pixels that match the background makes a change of light likely,
+_SHIFT = 0.5  # or a median difference of so many standard deviations of the noise;
+_NEARER = 1.5  # it is one if the background is nearer to so many times as many pixels under the other light as farther,
+_ENOUGH = 0.4  # and matches this share of them
 _MOST_SIGMA = 255.0
 _MEDIAN_OF_NORMAL = 0.6745  # of the absolute value, in standard deviations
 _NOISE_RATE = 0.1  # of the running mean of the standard deviation
@@ -57,8 +58,6 @@ _NEW_BRIGHTNESS = 0.05  # relative change below which the last one is kept
 _ROUNDING = 1.5  # grey levels by which channels of the same value may differ, for codecs round,
 _FEW_COLOURED = 0.01  # and the share of pixels that may have colour for all that: a clock, a lamp
 
-_ONES = np.ones(4, np.float32)  # gains of a frame under the same light
-
 
 class Light(NamedTuple):
     """What brightness is measured against."""
@@ -73,7 +72,7 @@ class Exposure(NamedTuple):
     """What one frame, and the background before it, say about camera and light."""
 
     sigma: float | None
-    """Of the differences from the background around their median, in grey levels; None after a change of light."""
+    """Of the differences from the background around their median, in grey levels; None if too little was compared."""
     gains: NDArray[np.float32] | None
     """(D,): how many times brighter each channel has become at once; None if light has not changed."""
     darkest: float
@@ -83,7 +82,7 @@ class Exposure(NamedTuple):
     steps: float
     """Between blocks of 8x8 pixels, beyond those of the scene."""
     learned: float | None
-    """Mean brightness of the background; None if nothing was learned."""
+    """Mean brightness of the background, in the new light if it has changed; None if nothing was learned."""
     coloured: bool
     """Whether channels differ by two grey levels or more, so not by the rounding of codecs, in more than 1 % of it."""
 
@@ -102,9 +101,11 @@ def measure(sample: Sample, filmed: NDArray[Any], coefficients: NDArray[np.float
     Noise is how far differences between frame and background are from their median. The median itself is light that
     changes too slowly or too little for a gain, and no reason for wider kernels.
 
-    The gain of a channel is the median of the ratios of frame and background. It explains the frame, so that the
-    light must have changed, if under it far more pixels match the background than without it, or far fewer do not. It
-    is tried where many do not match, or where the median difference is more than noise.
+    The gain of a channel is the median of the ratios of frame and background. The light has changed if under it the
+    background is nearer to many more pixels than it is farther from, and matches enough of them, as it does not in
+    another scene. How much nearer does not matter: noise and waves hide how well a gain explains the frame, but seldom
+    that it does. It is tried where many pixels do not match, or where the median difference is a part of the noise
+    that no chance brings about.
 
     Parameters
     ----------
@@ -125,25 +126,30 @@ def measure(sample: Sample, filmed: NDArray[Any], coefficients: NDArray[np.float
     channels, pixels = len(sample.background), sample.height * sample.width
     differences = np.empty((channels, 2 * LEVELS + 1), np.int64)
     every, rounding = max(1, pixels * channels // _SAMPLES), np.float32(_ROUNDING) / sample.unit
-    one, most = _ONES[:channels], np.float32(box)
-    (compared, matched), (shift, spread), light, steps, (known, total, coloured) = observe(
-        sample, filmed, coefficients, every, rounding, one, most, differences
+    most = np.float32(box)
+    (compared, matched), (shift, spread), (darkest, mean), steps, (known, total, coloured) = observe(
+        sample, filmed, coefficients, every, rounding, most, differences
     )
     learned = float(total) / (known * channels) * float(sample.unit) if known > 0 else None
-    others = *light, steps, learned, coloured > _FEW_COLOURED * known
+    still = Exposure(None, None, darkest, mean, steps, learned, coloured > _FEW_COLOURED * known)
     if compared < _LEAST:
-        return Exposure(None, None, *others)
-    sigma = min(spread / _MEDIAN_OF_NORMAL, _MOST_SIGMA)
-    if matched < _MATCHING * compared or shift > sigma:
+        return still
+    sigma = _to_sigma(spread)
+    if matched < _MATCHING * compared or shift > _SHIFT * sigma:
         histogram = np.empty((channels, 8 * OCTAVE), np.int64)
         count_ratios(sample, histogram)
         ratios = np.array([find_median(counts) for counts in histogram])
         gains = np.exp2((ratios - histogram.shape[1] // 2) / OCTAVE).astype(np.float32)
-        _, explained = compare(sample, gains, most, differences)
-        far_more = explained > _BETTER * matched and explained > _ENOUGH * compared
-        if far_more or compared - explained < _FEWER * (compared - matched):
-            return Exposure(None, gains, *others)
-    return Exposure(sigma, None, *others)
+        explained, nearer, farther = weigh_gains(sample, gains, most, differences)
+        if nearer > _NEARER * farther and explained > _ENOUGH * compared:
+            lit = None if learned is None else (learned + float(DARK)) * float(gains.mean()) - float(DARK)
+            return still._replace(sigma=_to_sigma(find_spread(differences)[1]), gains=gains, learned=lit)
+    return still._replace(sigma=sigma)
+
+
+def _to_sigma(spread: float) -> float:
+    """Return the standard deviation of a normal distribution whose absolute values have a median."""
+    return min(spread / _MEDIAN_OF_NORMAL, _MOST_SIGMA)
 
 
 def follow_black(before: float, exposure: Exposure) -> float:
@@ -245,8 +251,10 @@ def change_light(
     white: float,
     dither: NDArray[np.float32],
     where: NDArray[np.uint8],
+    sample: Sample,
+    step: int,
 ) -> None:
-    """Bring support vectors under another light.
+    """Bring support vectors under another light, in blocks of pixels that are then nearer to the frame.
 
     Parameters
     ----------
@@ -260,6 +268,11 @@ def change_light(
         Rounds without bias; zeros for floats.
     where : (N, BLOCK) uint8 array
         Not 0 for pixels that may change.
+    sample : Sample
+        From which the gains were measured.
+    step : int
+        Counts the frames.
     """
     top = np.finfo(np.float32).max if colours.dtype.kind == "f" else np.iinfo(colours.dtype).max
-    relight(0, len(where), colours, gains, np.float32(float(DARK) * white / 255), np.float32(top), dither, where)
+    dark, excluded = np.float32(float(DARK) * white / 255), sample.excluded[: sample.height * sample.width]
+    relight(0, len(where), colours, gains, dark, np.float32(top), dither, where, sample.frame, excluded, step)

@@ -11,6 +11,7 @@ from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, count_onsets
 from bgsub.detectors.adaptive._jit.exposure import (
     LEVELS,
+    Sample,
     compare,
     find_colour,
     find_median,
@@ -18,6 +19,7 @@ from bgsub.detectors.adaptive._jit.exposure import (
     observe,
     see_light,
     see_steps,
+    weigh_gains,
 )
 from bgsub.detectors.adaptive._jit.outlines.faint import IN_FAINT
 from bgsub.detectors.adaptive.exposure import change_light, make_sample, measure
@@ -83,22 +85,45 @@ def test_one_call_sees_what_five_do():
     learned, now = filmed(street(), 0, sigma=0), filmed(street(), 1, sigma=3)
     sample, before = sample_of(now, learned), filmed(street(), 2, sigma=9).reshape(-1)
     coefficients = np.random.default_rng(0).integers(0, 2, sample.background.shape[1]).astype(np.float32)
-    one, box, rounding = np.ones(3, np.float32), np.float32(14.4), np.float32(1.5)
+    box, rounding = np.float32(14.4), np.float32(1.5)
     counts, again = (np.empty((3, 2 * LEVELS + 1), np.int64) for _ in range(2))
-    compared, spread, light, steps, colours = observe(sample, before, coefficients, 7, rounding, one, box, counts)
-    assert compared == compare(sample, one, box, again)
+    compared, spread, light, steps, colours = observe(sample, before, coefficients, 7, rounding, box, counts)
+    assert compared == compare(sample, box, again)
     assert spread == find_spread(again)
     assert light == see_light(sample)
     assert steps == see_steps(sample._replace(frame=before)) != see_steps(sample)
     assert colours == find_colour(sample.background, coefficients, sample.height * sample.width, 7, rounding)
 
 
-def test_light_that_changes_a_little_is_no_noise():
+@pytest.mark.parametrize(("gain", "sigma"), [(1.03, 1.0), (0.97, 1.0), (1.05, 9.0)])
+def test_light_that_changes_by_a_few_percent_is_found_in_noise(gain, sigma):
     learned = filmed(street(), 0, sigma=0)
-    now = filmed(street() + np.array([4.0, -3.0, 4.0]), 1, sigma=1)
-    exposure = measured(sample_of(now, learned))
-    assert exposure.gains is None
-    assert exposure.sigma == pytest.approx(1, abs=0.5)
+    exposure = measured(sample_of(filmed(gain * street(), 1, sigma=sigma), learned))
+    assert exposure.gains is not None
+    np.testing.assert_allclose(exposure.gains, gain, rtol=0.015)
+    assert exposure.sigma == pytest.approx(sigma, rel=0.15, abs=0.3)
+    assert exposure.learned == pytest.approx(gain * learned.mean(), rel=0.02)
+
+
+def test_gains_are_weighed_as_by_plain_numpy():
+    random, gains, box = np.random.default_rng(0), np.array([1.2, 1.1, 0.9], np.float32), np.float32(40)
+    now, learned = (random.integers(0, 256, (*SIZE, 3), np.uint8) for _ in range(2))
+    excluded = np.where(random.random(SIZE) < 0.3, np.uint8(255), np.uint8(0))
+    learned[::3] = np.clip(now[::3] / 1.15, 0, 255)
+    sample = sample_of(now, learned, excluded)
+    here = np.s_[sample.step // 2 :: sample.step]
+    seen, known = (image[here, here][excluded[here, here] == 0].astype(np.float64) for image in (now, learned))
+    lit = (known + 2) * gains - 2
+    saturated = (seen >= 254) & (lit >= 254)
+    before, after = (np.where(saturated, 0, np.abs(seen - image)) for image in (known, lit))
+    expected = (after <= box).all(1).sum(), (after.sum(1) < before.sum(1)).sum(), (after.sum(1) > before.sum(1)).sum()
+    counts = np.empty((3, 2 * LEVELS + 1), np.int64)
+    assert weigh_gains(sample, gains, box, counts) == pytest.approx(expected, abs=2)  # equal but for rounding
+    assert counts @ np.arange(-LEVELS, LEVELS + 1) == pytest.approx(
+        (seen - lit).clip(-LEVELS, LEVELS).sum(0), abs=0.1 * len(seen)
+    )
+    assert saturated.any()
+    assert min(expected) > 50
 
 
 def test_a_gain_is_found_that_most_pixels_match_without():
@@ -115,8 +140,8 @@ def test_a_gain_of_the_whole_scene_is_found_beside_an_object(gains):
     learned, now = filmed(scene, 0, sigma=0), filmed(with_square(scene, 6, 10, side=30) * gains, 1, sigma=2)
     exposure = measured(sample_of(now, learned))
     assert exposure.gains is not None
-    # 8 levels are added to both before ratios are formed.
-    expected = (scene.mean() * np.array(gains) + 8) / (scene.mean() + 8)
+    # 2 levels are added to both before ratios are formed.
+    expected = (scene.mean() * np.array(gains) + 2) / (scene.mean() + 2)
     np.testing.assert_allclose(exposure.gains, expected, rtol=0.05)
 
 
@@ -176,13 +201,22 @@ def test_light_changes_where_it_may_and_rounds_without_bias(dtype):
     where[:, ::2] = 255
     dither = np.random.default_rng(0).random((DITHERS, BLOCK), np.float32) * (dtype != np.float32)
     gains = np.array([0.5, 1.1, 9.0], np.float32)
-    change_light(colours, gains, white, dither.astype(np.float32), where)
-    assert (colours[..., 1::2] == level).all()
-    dark = 8 * white / 255
+    dark = 2 * white / 255
     top = np.finfo(np.float32).max if dtype is np.float32 else white
-    for channel, gain in enumerate(gains):
-        expected = min((float(level) + dark) * float(gain) - dark, top)
-        assert colours[:, channel, :, ::2].mean() == pytest.approx(expected, abs=0.05 * white / 255)
+    expected = [min((float(level) + dark) * float(gain) - dark, top) for gain in gains]
+    frame, pixels = np.empty((70 * BLOCK, 3), dtype), 70 * BLOCK - 9
+    frame[:] = np.rint(expected) if dtype is not np.float32 else expected
+    frame[: 20 * BLOCK] = level  # where the light is as before,
+    frame[10 * BLOCK : 11 * BLOCK - 5] = 0  # but for what is excluded
+    excluded = np.zeros(70 * BLOCK, np.uint8)
+    excluded[: 5 * BLOCK] = excluded[10 * BLOCK : 11 * BLOCK - 5] = 255  # nothing is known of the first blocks
+    sample = Sample(frame[:pixels].reshape(-1), colours[0].reshape(3, -1), excluded, 1, pixels, 1, np.float32(1))
+    change_light(colours, gains, white, dither.astype(np.float32), where, sample, 7)
+    assert (colours[..., 1::2] == level).all()
+    assert (colours[:, :, 5:20] == level).all()
+    for lit in (np.s_[:5], np.s_[20:]):
+        for channel, mean in enumerate(expected):
+            assert colours[:, channel, lit, ::2].mean() == pytest.approx(mean, abs=0.1 * white / 255)
 
 
 def test_onsets_are_counted_away_from_large_squares_and_recent_ones_of_their_kind():

@@ -6,7 +6,7 @@ import pytest
 from bgsub._jit.runs import find_runs
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.regions import count_changes, fill_holes, finish
-from bgsub.detectors.adaptive._jit.shadows.alone import Lone, clear_objects, clear_regions, sum_borders, sum_regions
+from bgsub.detectors.adaptive._jit.shadows.alone import clear_regions, sum_borders, sum_regions
 from bgsub.detectors.adaptive._jit.shadows.darkening import Images
 from bgsub.detectors.adaptive._jit.shadows.grid import add_border, take_grid
 from bgsub.detectors.adaptive._jit.shadows.kinds import DETAIL, FAINT, FILLED, SOLID

@@ -1,4 +1,4 @@
-"""Comparison of a sample of the frame with the learned background, and that under a gain."""
+"""Comparison of a sample of the frame with the learned background, and with that under another light."""
 
 from typing import Any, NamedTuple
 
@@ -21,9 +21,10 @@ __all__ = [
     "relight",
     "see_light",
     "see_steps",
+    "weigh_gains",
 ]
 
-DARK = np.float32(8.0)
+DARK = np.float32(2.0)
 """Grey levels that are added before ratios are formed, which noise would make meaningless near black."""
 LEVELS = 255
 """Grey levels of the largest differences that are told apart, up or down."""
@@ -71,7 +72,7 @@ def _fetch_row(sample, y):
 
 
 @inlined
-def _compare(channels, sample, gains, box, differences):
+def _compare(channels, sample, box, differences):
     """Do the work of `compare`; where the number of channels is a constant, loops over them are unrolled."""
     frame, background, unit = sample.frame, sample.background, sample.unit
     compared, matched = 0, 0
@@ -84,26 +85,20 @@ def _compare(channels, sample, gains, box, differences):
             compared += 1
             inside = True
             for c in range(channels):
-                seen = np.float32(frame[pixel * channels + c]) * unit
-                learned = (np.float32(background[c, pixel]) * unit + DARK) * gains[c] - DARK
-                difference = seen - learned
+                difference = (np.float32(frame[pixel * channels + c]) - np.float32(background[c, pixel])) * unit
                 differences[c, _to_bin(difference + np.float32(LEVELS), 2 * LEVELS)] += 1
-                # Where the sensor is saturated nothing can be learned about light.
-                saturated = (seen >= np.float32(254.0)) & (learned >= np.float32(254.0))
-                inside &= (abs(difference) <= box) | saturated
+                inside &= abs(difference) <= box
             matched += 1 if inside else 0
     return compared, matched
 
 
 @compiled_views
-def compare(sample: Any, gains: Any, box: Any, differences: Any) -> Any:
-    """Return how many pixels were compared, and how many of them match the background under gains.
+def compare(sample: Any, box: Any, differences: Any) -> Any:
+    """Return how many pixels were compared, and how many of them match the background.
 
     Parameters
     ----------
     sample : Sample
-    gains : (D,) f4
-        Factors of the background's channels.
     box : f4
         Largest difference of a channel of a pixel that matches, in grey levels.
     differences : (D, 2 * LEVELS + 1) i8
@@ -111,8 +106,46 @@ def compare(sample: Any, gains: Any, box: Any, differences: Any) -> Any:
     """
     differences[:] = 0
     if sample.background.shape[0] == 3:
-        return _compare(3, sample, gains, box, differences)
-    return _compare(sample.background.shape[0], sample, gains, box, differences)
+        return _compare(3, sample, box, differences)
+    return _compare(sample.background.shape[0], sample, box, differences)
+
+
+@compiled_views
+def weigh_gains(sample: Any, gains: Any, box: Any, differences: Any) -> Any:
+    """Return how many pixels match the background under gains, to how many it is then nearer, from how many farther.
+
+    Parameters
+    ----------
+    sample : Sample
+    gains : (D,) f4
+        Factors of the background's channels.
+    box, differences
+        As for `compare`, from the background under the gains.
+    """
+    frame, background, unit = sample.frame, sample.background, sample.unit
+    matched, nearer, farther = 0, 0, 0
+    differences[:] = 0
+    for y in range(sample.step // 2, sample.height, sample.step):
+        for x in range(sample.step // 2, sample.width, sample.step):
+            pixel = y * sample.width + x
+            if sample.excluded[pixel] != 0:
+                continue
+            inside, now, lit = True, np.float32(0.0), np.float32(0.0)
+            for c in range(background.shape[0]):
+                seen = np.float32(frame[pixel * background.shape[0] + c]) * unit
+                learned = np.float32(background[c, pixel]) * unit
+                after = (learned + DARK) * gains[c] - DARK
+                differences[c, _to_bin(seen - after + np.float32(LEVELS), 2 * LEVELS)] += 1
+                # Where the sensor is saturated nothing can be learned about light.
+                if seen >= np.float32(254.0) and after >= np.float32(254.0):
+                    continue
+                inside &= abs(seen - after) <= box
+                now += abs(seen - learned)
+                lit += abs(seen - after)
+            matched += 1 if inside else 0
+            nearer += 1 if lit < now else 0
+            farther += 1 if lit > now else 0
+    return matched, nearer, farther
 
 
 @compiled_views
@@ -257,9 +290,7 @@ def find_spread(differences: Any) -> Any:
 
 
 @compiled_views
-def observe(
-    sample: Any, filmed: Any, coefficients: Any, every: Any, rounding: Any, gains: Any, box: Any, differences: Any
-) -> Any:
+def observe(sample: Any, filmed: Any, coefficients: Any, every: Any, rounding: Any, box: Any, differences: Any) -> Any:
     """Return all that a frame says about camera and light as long as the light has not changed, in one call.
 
     Parameters
@@ -269,7 +300,7 @@ def observe(
         The frame as it came, before it was steadied: the blocks of a codec lie there.
     coefficients, every, rounding
         As for `find_colour`, the last but one as its `step`.
-    gains, box, differences
+    box, differences
         As for `compare`.
 
     Returns
@@ -279,7 +310,7 @@ def observe(
     """
     size = sample.height, sample.width
     blocks = Sample(filmed, sample.background, sample.excluded, *size, sample.step, sample.unit)
-    compared = compare(sample, gains, box, differences)
+    compared = compare(sample, box, differences)
     colours = find_colour(sample.background, coefficients, size[0] * size[1], every, rounding)
     return compared, find_spread(differences), see_light(sample), see_steps(blocks), colours
 
@@ -309,12 +340,42 @@ def count_ratios(sample: Any, histogram: Any) -> Any:
                 histogram[c, _to_bin(octaves * np.float32(OCTAVE) + np.float32(bins // 2), bins - 1)] += 1
 
 
+@inlined
+def _is_nearer(y, frame, excluded, colours, gains, dark, top):
+    """Return whether the background in a block is nearer to the frame under gains, or nothing tells that it is not."""
+    channels, now, lit = gains.shape[0], np.float32(0.0), np.float32(0.0)
+    for pixel in range(y * BLOCK, min((y + 1) * BLOCK, excluded.shape[0])):
+        if excluded[pixel] != 0:
+            continue
+        for c in range(channels):
+            seen, old = np.float32(frame[pixel * channels + c]), np.float32(colours[0, c, y, pixel - y * BLOCK])
+            now += abs(seen - old)
+            lit += abs(seen - min(max((old + dark) * gains[c] - dark, np.float32(0.0)), top))
+    return lit <= now
+
+
 @compiled_views
-def relight(first: Any, last: Any, colours: Any, gains: Any, dark: Any, top: Any, dither: Any, where: Any) -> Any:
-    """Multiply the support vectors by gains.
+def relight(
+    first: Any,
+    last: Any,
+    colours: Any,
+    gains: Any,
+    dark: Any,
+    top: Any,
+    dither: Any,
+    where: Any,
+    frame: Any,
+    excluded: Any,
+    step: Any,
+) -> Any:
+    """Multiply the support vectors by gains in blocks whose background is then nearer to the frame.
+
+    The sky stays as it is when a cloud takes the sun from the ground.
 
     Parameters
     ----------
+    first, last : i8
+        Blocks.
     colours : (B, D, N, BLOCK) u1, u2 or f4
         Written.
     gains : (D,) f4
@@ -326,10 +387,17 @@ def relight(first: Any, last: Any, colours: Any, gains: Any, dark: Any, top: Any
         Rounds without bias; zeros for floats.
     where : (N, BLOCK) u1
         Not 0 for pixels that may change.
+    frame : (pixels * D,) of the same dtype as `colours`
+    excluded : (pixels,) u1
+        Not 0 for pixels that say nothing about the background.
+    step : i8
+        Counts the frames: under the same dither each time, what is lit often would move away.
     """
     slots, channels = colours.shape[0], colours.shape[1]
     for y in range(first, last):
-        noise, allowed = dither[y % DITHERS], where[y]
+        if not _is_nearer(y, frame, excluded, colours, gains, dark, top):
+            continue
+        noise, allowed = dither[(y * 37 + step * 23) % DITHERS], where[y]
         for j in range(slots):
             for c in range(channels):
                 s, gain = colours[j, c, y], gains[c]

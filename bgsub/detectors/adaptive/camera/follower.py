@@ -32,6 +32,7 @@ _ANOTHER = 1 / 3  # less than this share of it is another view,
 _TURNING = 2 / 3  # and less than this one while the camera is being turned,
 _TURNING_S = 1.0  # which it is until so long after it showed another view, or was seen to move
 _KNOWN = 0.8  # share of the usual edges that shows a view to be one that is remembered
+_MATCH_SIGMAS = 2.0  # of noise, by which a pixel that matches the background may differ in any case
 _NEW_BASE = 0.02  # relative change of the least width factor that is worth going through all pixels for
 
 
@@ -158,13 +159,16 @@ class CameraFollower(AdaptiveModel):
         scalars = self._scalars
         sample = make_sample(frame.reshape(-1), self._planes()[1], excluded, self._size, white)
         coefficients = self._arrays["coefficients"][0].reshape(-1)
-        box = self._half_box() * 255 * scalars["base"] * scalars["brightness"]
+        least = self._half_box() * 255 * scalars["base"] * scalars["brightness"]
+        box = max(least, _MATCH_SIGMAS * scalars["sigma"])  # in the dark, noise may be more than what kernels let pass
         exposure = measure(sample, self._filmed.reshape(-1), coefficients, box)
         scalars["black"] = follow_black(scalars["black"], exposure)
         scalars["steps"] = follow_codec(scalars["steps"], exposure.steps, (scalars["frames"] - 1) // 2)
         if exposure.gains is not None:
             allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
-            change_light(self._arrays["colours"], exposure.gains, white, self._dither, allowed)
+            change_light(
+                self._arrays["colours"], exposure.gains, white, self._dither, allowed, sample, int(scalars["frames"])
+            )
             self._arrays["square_ages"][:] = 0
         self._fit_widths(exposure)
         return exposure.gains is not None

@@ -95,12 +95,12 @@ def _differs_widely(planes: NDArray[Any], box: float) -> bool:
     Most often something large has come in, and to see that takes a twentieth of the time that a phase correlation does.
     """
     differences = [cv2.absdiff(now, learned) for now, learned in zip(*planes, strict=True)]
-    different = cv2.compare(functools.reduce(cv2.max, differences), box, cv2.CMP_GT)
-    return _spread(different & 1, _IN_PART) >= _SPREAD
+    different = np.asarray(functools.reduce(cv2.max, differences)) > box
+    return _spread(different, _IN_PART) >= _SPREAD
 
 
-def _spread(marked: NDArray[np.uint8], least: float) -> float:
-    """Return in how large a share of the parts of a frame more than a share of the pixels are 1."""
+def _spread(marked: NDArray[Any], least: float) -> float:
+    """Return in how large a share of the parts of a frame more than a share of the pixels are marked, by 1 or True."""
     shares = cv2.resize(marked.astype(np.float32), _PARTS, interpolation=cv2.INTER_AREA)
     return float(np.mean(shares > least))
 
