@@ -28,8 +28,9 @@ def video(light, frames, *, after=None, sigma=3.0):
 
 
 def seen_in(background, coefficients, size, white=255.0):
-    """Return what a background (D, at least H * W) says, whatever the frame is like."""
-    frame, none = np.zeros(background.shape[0] * size[0] * size[1], background.dtype), np.zeros(size, np.uint8)
+    """Return what a background (D, at least H * W) says, whatever the frame is like; here it is the same."""
+    pixels, none = size[0] * size[1], np.zeros(size, np.uint8)
+    frame = np.ascontiguousarray(background[:, :pixels].T).reshape(-1)
     return measured(make_sample(frame, background, none.reshape(-1), size, white), coefficients=coefficients)
 
 
