@@ -6,7 +6,7 @@ import pytest
 from bgsub._jit.runs import find_runs
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.regions import count_changes, fill_holes, finish
-from bgsub.detectors.adaptive._jit.shadows.alone import clear_regions, sum_borders, sum_regions
+from bgsub.detectors.adaptive._jit.shadows.alone import Lone, clear_objects, clear_regions, sum_borders, sum_regions
 from bgsub.detectors.adaptive._jit.shadows.darkening import Images
 from bgsub.detectors.adaptive._jit.shadows.grid import add_border, take_grid
 from bgsub.detectors.adaptive._jit.shadows.kinds import DETAIL, FAINT, FILLED, SOLID
@@ -222,6 +222,42 @@ def test_borders_of_regions_are_summed_as_by_plain_numpy():
     sum_borders(Images(mask, mask, frame, background, np.float32(0.5), np.float32(8)), runs, chosen, sums)
     assert sums.tolist() == expected.tolist()
     assert (expected > 0).all(1).sum() > 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lone_shadows_are_objects_by_the_rule_as_by_plain_numpy(seed):
+    random, size, lone = np.random.default_rng(seed), (60, 90), Lone(0.9, 0.7, 0.75)
+    mask = blobs(size, 0.35, seed, 1.6)
+    runs, labels, count = label_regions(mask)
+    # Regions are shadow as a whole, or in half of their pixels, and of all depths.
+    whole, depth = random.random(count) < 0.7, random.uniform(0.4, 0.95, count)
+    shadows = np.where((labels >= 0) & (whole[labels] | (random.random(size) < 0.5)), np.uint8(255), np.uint8(0))
+    background = random.integers(90, 110, (3, mask.size), np.uint8)
+    shade = cv2.blur(np.where(labels >= 0, depth[labels], 1.0), (3, 1)).reshape(-1)
+    frame = np.rint(background * shade).astype(np.uint8)
+    images = Images(mask, mask, frame, background, np.float32(1), np.float32(0))
+    sums, borders = np.empty((count, 6), np.float32), np.empty((count, 4), np.float32)
+    sum_regions(images, runs, shadows, lone.alone, sums)
+    alone = sums[:, 1] > lone.alone * sums[:, 0]
+    sum_borders(images, runs, alone, borders)
+    largest = max((sums[:, 0] - sums[:, 1])[~alone], default=0.0)
+    border = {*labels[0], *labels[-1], *labels[:, 0], *labels[:, -1]}
+    cleared, kinds = shadows.copy(), set()
+    for region in np.flatnonzero(alone):
+        light, learned = sums[region, 4:] if sums[region, 5] > 0 else sums[region, 2:4]
+        inside, learned_inside, outside, learned_outside = borders[region].astype(float)
+        if light < lone.dark * learned:
+            is_object, kind = sums[region, 0] > largest, "dark"
+        else:
+            shares = outside / max(learned_outside, 1) - inside / max(learned_inside, 1)
+            is_object, kind = learned_outside > 0 and shares > lone.sharp * (1 - light / learned), "sharp"
+            is_object &= region not in border
+        kinds.add((kind, bool(is_object)))
+        if is_object:
+            cleared[labels == region] = 0
+    clear_objects(images, mask.any(1).astype(np.uint8), lone, shadows)
+    assert (shadows == cleared).all()
+    assert {("sharp", True), ("sharp", False)} < kinds
 
 
 @pytest.mark.parametrize(("size", "step", "channels"), [((31, 50), 2, 3), ((40, 71), 3, 1), ((33, 64), 4, 3)])
