@@ -61,8 +61,9 @@ def state(model):
 def test_background_image_shows_the_densest_colour_not_the_newest(name):
     model = eager(name, **({"slots": 8} if name in RINGS else {}))
     scene = np.full((*SIZE, 3), 90, np.uint8)
-    for t in range(40):
-        model.apply(scene + np.uint8(t % 3))
+    random = np.random.default_rng(0)
+    for _ in range(40):
+        model.apply(scene + random.integers(0, 3, (*SIZE, 1), np.uint8))
     scene[2, 2] = 250
     for _ in range(2):
         model.apply(scene)
