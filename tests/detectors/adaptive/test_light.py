@@ -114,9 +114,13 @@ def test_gains_are_weighed_as_by_plain_numpy():
     here = np.s_[sample.step // 2 :: sample.step]
     seen, known = (image[here, here][excluded[here, here] == 0].astype(np.float64) for image in (now, learned))
     lit = (known + 2) * gains - 2
-    saturated = (seen >= 254) & (lit >= 254)
-    before, after = (np.where(saturated, 0, np.abs(seen - image)) for image in (known, lit))
-    expected = (after <= box).all(1).sum(), (after.sum(1) < before.sum(1)).sum(), (after.sum(1) > before.sum(1)).sum()
+    saturated, unknown = (seen >= 254) & (lit >= 254), (seen >= 254) | (seen == 0)
+    before, after = (np.where(unknown, 0, np.abs(seen - image)) for image in (known, lit))
+    expected = (
+        (saturated | (np.abs(seen - lit) <= box)).all(1).sum(),
+        (after.sum(1) < before.sum(1)).sum(),
+        (after.sum(1) > before.sum(1)).sum(),
+    )
     counts = np.empty((3, 2 * LEVELS + 1), np.int64)
     assert weigh_gains(sample, gains, box, counts) == pytest.approx(expected, abs=2)  # equal but for rounding
     assert counts @ np.arange(-LEVELS, LEVELS + 1) == pytest.approx(
@@ -357,3 +361,15 @@ def test_a_model_of_black_then_white_frames_can_be_loaded(tmp_path):
         model.apply(np.full((*SIZE, 3), level, np.uint8))
     model.save(tmp_path / "a.npz")
     assert load(tmp_path / "a.npz").name == "adaptive"
+
+
+@needs_compiler
+@pytest.mark.parametrize("level", [0, 255])
+@pytest.mark.parametrize("frames", [1, 5])
+def test_frames_that_are_lost_leave_the_background_as_it_was(level, frames):
+    model = create("adaptive")
+    for index in range(60):
+        model.apply(filmed(street(), index))
+    for _ in range(frames):
+        model.apply(np.full((*SIZE, 3), level, np.uint8))
+    assert (model.apply(filmed(street(), 60)) != 0).mean() < 0.02

@@ -136,12 +136,13 @@ def weigh_gains(sample: Any, gains: Any, box: Any, differences: Any) -> Any:
                 learned = np.float32(background[c, pixel]) * unit
                 after = (learned + DARK) * gains[c] - DARK
                 differences[c, _to_bin(seen - after + np.float32(LEVELS), 2 * LEVELS)] += 1
-                # Where the sensor is saturated nothing can be learned about light.
-                if seen >= np.float32(254.0) and after >= np.float32(254.0):
-                    continue
-                inside &= abs(seen - after) <= box
-                now += abs(seen - learned)
-                lit += abs(seen - after)
+                # Where the sensor is saturated, or sees nothing, nothing can be learned about light: what a black frame
+                # between two others is multiplied by would be lost.
+                saturated, black = seen >= np.float32(254.0), seen <= np.float32(0.0)
+                inside &= (abs(seen - after) <= box) | (saturated & (after >= np.float32(254.0)))
+                if not (saturated or black):
+                    now += abs(seen - learned)
+                    lit += abs(seen - after)
             matched += 1 if inside else 0
             nearer += 1 if lit < now else 0
             farther += 1 if lit > now else 0
