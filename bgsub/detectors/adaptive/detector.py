@@ -93,17 +93,19 @@ class Adaptive(Forgetter):
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
-       are replaced by what is there now, those that have just come only if it is three times as much of one. What they
-       take the place of stays background for some seconds: it was no ghost if it comes back. R begins as around them.
-       They are searched for every 0.16 s, and sooner if all foreground is elsewhere sooner.
+       are replaced by what is there now, those that have just come only if it is three times as much of one, and those
+       that are mostly no shadow only if they are ghosts without it. What they take the place of stays background for
+       some seconds: it was no ghost if it comes back. R begins as around them. They are searched for every 0.16 s, and
+       sooner if all foreground is elsewhere sooner.
     6. *Light*: in scenes whose background has a mean m below 100 of 255 grey levels, widths and all else that is said
        in grey levels are multiplied by max(m / 100, 0.1), since with less light everything differs by less. What fog
        adds to all of a frame is no light of the scene; it shows where nothing is dark. When under one gain
        per channel the background is nearer to one and a half times as many pixels as it is farther from, the light has
-       changed: support vectors are multiplied by it where the background is then nearer. Regions of more than 2 % of
-       the frame whose texture is that of the background under another light, for a second if it is less, for half a
-       second if it is more and did not come at once, are learned again from scratch; after half a second with more
-       than 60 % foreground everything is.
+       changed: support vectors are multiplied by it where the background is then nearer, but in pixels that match and
+       would no longer do so; what rounding takes from s_1 is kept. Regions of more than 2 % of the frame whose texture
+       is that of the background under another light, for a second if it is less, for half a second if it is more and
+       did not come at once, are learned again from scratch; after half a second with more than 60 % foreground
+       everything is.
     7. *Camera*: one that shakes shows the background elsewhere in each frame; frames are judged where they would lie if
        it stood still, found by the directions of edges. The model stays where the camera looks on average, and goes
        with one that pans. When the edges of the background are gone, the camera looks elsewhere; what is there is
@@ -112,8 +114,8 @@ class Adaptive(Forgetter):
        with penumbras at its outline; the colour suffices where what is brighter than the background, and no shadow,
        seldom has it. Where the camera shows no colours, textures have to be more alike.
 
-    The state takes slots * (channels + 4) + 11.1 bytes per pixel for uint8 frames, 32 for three slots in colour, and
-    55 for each square of pixels in colour, 15 in grey: less than a byte per pixel at 320x240.
+    The state takes slots * (channels + 4) + channels + 11.1 bytes per pixel for uint8 frames, 35 for three slots in
+    colour, and 55 for each square of pixels in colour, 15 in grey: less than a byte per pixel at 320x240.
 
     Raises
     ------

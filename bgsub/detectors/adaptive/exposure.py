@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub.detectors.adaptive._jit.exposure import (
+from bgsub.detectors.adaptive._jit.blocks import BLOCK
+from bgsub.detectors.adaptive._jit.light.exposure import (
     DARK,
     LEVELS,
     OCTAVE,
@@ -15,9 +16,9 @@ from bgsub.detectors.adaptive._jit.exposure import (
     find_median,
     find_spread,
     observe,
-    relight,
     weigh_gains,
 )
+from bgsub.detectors.adaptive._jit.light.relighting import OtherLight, Witness, relight
 
 __all__ = [
     "DARKEST",
@@ -247,8 +248,10 @@ def least_width_factor(sigma: float, steps: float, width: float) -> float:
 
 def change_light(
     colours: NDArray[Any],
+    fractions: NDArray[np.uint8],
     gains: NDArray[np.float32],
     white: float,
+    box: float,
     dither: NDArray[np.float32],
     where: NDArray[np.uint8],
     sample: Sample,
@@ -260,10 +263,14 @@ def change_light(
     ----------
     colours : (B, D, N, BLOCK) array
         Written.
+    fractions : (D, N, BLOCK) uint8 array
+        What rounding took from the first slot's colours, see `MIDDLE`; written.
     gains : (D,) float32 array
         From `measure`.
     white : float
         Value of white.
+    box : float
+        As for `measure`.
     dither : (DITHERS, BLOCK) float32 array
         Rounds without bias; zeros for floats.
     where : (N, BLOCK) uint8 array
@@ -274,5 +281,7 @@ def change_light(
         Counts the frames.
     """
     top = np.finfo(np.float32).max if colours.dtype.kind == "f" else np.iinfo(colours.dtype).max
-    dark, excluded = np.float32(float(DARK) * white / 255), sample.excluded[: sample.height * sample.width]
-    relight(0, len(where), colours, gains, dark, np.float32(top), dither, where, sample.frame, excluded, step)
+    level = white / 255
+    light = OtherLight(gains, np.float32(float(DARK) * level), np.float32(top), np.float32(box * level))
+    witness = Witness(sample.frame, sample.excluded[: sample.height * sample.width])
+    relight(0, len(where), colours, fractions, light, witness, dither, where, step, np.empty(BLOCK, np.uint8))

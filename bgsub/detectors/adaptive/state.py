@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from bgsub._jit.majority import IN_MIDDLE
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, FACTOR_ONE, LOWEST_BLINK_RATE, Observation, count_blocks
 from bgsub.detectors.adaptive._jit.feedback import WIDEST
+from bgsub.detectors.adaptive._jit.light.relighting import MIDDLE
 from bgsub.detectors.adaptive.exposure import DARKEST, LEAST_BASE
 from bgsub.detectors.adaptive.final_mask import make_static
 from bgsub.detectors.adaptive.reduced import make_squares, make_view
@@ -26,6 +27,7 @@ SPANS = {
     "flooded": Span(0, 2**53, 1),
     "threshold": Span(0, 1),
     "dominant": BIT,
+    "fractions": Span(0, 255, 1),
     "sigma": Span(-1, 255),
     "steps": Span(-255, 255),
     "base": Span(LEAST_BASE, 1),
@@ -79,6 +81,7 @@ def make_arrays(size: tuple[int, int], channels: int, slots: int, dtype: np.dtyp
     static = make_static(size)
     arrays: dict[str, NDArray[Any]] = {
         "colours": aligned_zeros((slots, channels, *blocks), dtype),
+        "fractions": aligned_zeros((channels, *blocks), np.uint8),
         "coefficients": aligned_zeros((slots, *blocks), np.float32),
         "dominant": np.zeros(count, np.uint8),
         "width_factors": aligned_zeros(blocks, np.uint16),
@@ -97,6 +100,7 @@ def make_arrays(size: tuple[int, int], channels: int, slots: int, dtype: np.dtyp
     arrays["view"] = make_view(size)
     arrays["places"] = np.zeros((2, 2))
     arrays["moving_squares"] = np.zeros(arrays["square_ages"].shape, np.uint8)
+    arrays["fractions"][:] = MIDDLE
     arrays["width_factors"][:], arrays["blink_rates"][:] = FULL, LOWEST_BLINK_RATE
     return arrays
 

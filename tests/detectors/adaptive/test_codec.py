@@ -6,7 +6,7 @@ import pytest
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive import exposure
-from bgsub.detectors.adaptive._jit.exposure import Sample, see_steps
+from bgsub.detectors.adaptive._jit.light.exposure import Sample, see_steps
 from bgsub.detectors.adaptive.exposure import follow_codec, least_width_factor
 from bgsub.evaluation import evaluate
 from bgsub.evaluation.datasets.opening import open_datasets

@@ -5,7 +5,7 @@ import pytest
 
 from bgsub._opencv import cv2
 from bgsub.detectors import create
-from bgsub.detectors.adaptive._jit.exposure import Sample, see_light
+from bgsub.detectors.adaptive._jit.light.exposure import Sample, see_light
 from bgsub.detectors.adaptive.exposure import Light, follow_black, follow_brightness, make_sample
 from bgsub.detectors.adaptive.shadows import Colours, Levels, mark_shadows
 from tests.detectors.adaptive.test_adaptive import SIZE, planes_of

@@ -7,11 +7,9 @@ from bgsub._jit.majority import IN_LARGE, IN_MIDDLE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create, load
-from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, count_onsets
-from bgsub.detectors.adaptive._jit.exposure import (
+from bgsub.detectors.adaptive._jit.light.exposure import (
     LEVELS,
-    Sample,
     compare,
     find_colour,
     find_median,
@@ -22,7 +20,7 @@ from bgsub.detectors.adaptive._jit.exposure import (
     weigh_gains,
 )
 from bgsub.detectors.adaptive._jit.outlines.faint import IN_FAINT
-from bgsub.detectors.adaptive.exposure import change_light, make_sample, measure
+from bgsub.detectors.adaptive.exposure import make_sample, measure
 from bgsub.detectors.adaptive.final_mask import find_outlines
 from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.evaluation import open_datasets
@@ -194,33 +192,6 @@ def test_brighter_regions_that_come_bit_by_bit_must_last(gain, came, lasting, re
     ages = np.full(SIZE, 4, np.uint16) if came == "at once" else np.ascontiguousarray(bit_by_bit)
     found = find_relit(mask, find_outlines(mask), *planes_of(frame, learned), 255.0, ages, lasting)
     assert (found is not None) == relit
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
-def test_light_changes_where_it_may_and_rounds_without_bias(dtype):
-    white = {np.uint8: 255.0, np.uint16: 65535.0, np.float32: 1.0}[dtype]
-    level = dtype(0.4 * white)
-    colours = np.full((2, 3, 70, BLOCK), level, dtype)
-    where = np.zeros((70, BLOCK), np.uint8)
-    where[:, ::2] = 255
-    dither = np.random.default_rng(0).random((DITHERS, BLOCK), np.float32) * (dtype != np.float32)
-    gains = np.array([0.5, 1.1, 9.0], np.float32)
-    dark = 2 * white / 255
-    top = np.finfo(np.float32).max if dtype is np.float32 else white
-    expected = [min((float(level) + dark) * float(gain) - dark, top) for gain in gains]
-    frame, pixels = np.empty((70 * BLOCK, 3), dtype), 70 * BLOCK - 9
-    frame[:] = np.rint(expected) if dtype is not np.float32 else expected
-    frame[: 20 * BLOCK] = level  # where the light is as before,
-    frame[10 * BLOCK : 11 * BLOCK - 5] = 0  # but for what is excluded
-    excluded = np.zeros(70 * BLOCK, np.uint8)
-    excluded[: 5 * BLOCK] = excluded[10 * BLOCK : 11 * BLOCK - 5] = 255  # nothing is known of the first blocks
-    sample = Sample(frame[:pixels].reshape(-1), colours[0].reshape(3, -1), excluded, 1, pixels, 1, np.float32(1))
-    change_light(colours, gains, white, dither.astype(np.float32), where, sample, 7)
-    assert (colours[..., 1::2] == level).all()
-    assert (colours[:, :, 5:20] == level).all()
-    for lit in (np.s_[:5], np.s_[20:]):
-        for channel, mean in enumerate(expected):
-            assert colours[:, channel, lit, ::2].mean() == pytest.approx(mean, abs=0.1 * white / 255)
 
 
 def test_onsets_are_counted_away_from_large_squares_and_recent_ones_of_their_kind():

@@ -166,9 +166,8 @@ class CameraFollower(AdaptiveModel):
         scalars["steps"] = follow_codec(scalars["steps"], exposure.steps, (scalars["frames"] - 1) // 2)
         if exposure.gains is not None:
             allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
-            change_light(
-                self._arrays["colours"], exposure.gains, white, self._dither, allowed, sample, int(scalars["frames"])
-            )
+            kept, step = (self._arrays["colours"], self._arrays["fractions"]), int(scalars["frames"])
+            change_light(*kept, exposure.gains, white, box, self._dither, allowed, sample, step)
             self._arrays["square_ages"][:] = 0
         self._fit_widths(exposure)
         return exposure.gains is not None

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._numba import compiled_views, inlined, part, prefetch
-from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
+from bgsub.detectors.adaptive._jit.blocks import BLOCK
 
 __all__ = [
     "DARK",
@@ -18,7 +18,6 @@ __all__ = [
     "find_median",
     "find_spread",
     "observe",
-    "relight",
     "see_light",
     "see_steps",
     "weigh_gains",
@@ -339,70 +338,3 @@ def count_ratios(sample: Any, histogram: Any) -> Any:
                 learned = np.float32(background[c, pixel]) * unit + DARK
                 octaves = np.log2(max(seen, np.float32(0.0)) / max(learned, np.float32(1e-3)))
                 histogram[c, _to_bin(octaves * np.float32(OCTAVE) + np.float32(bins // 2), bins - 1)] += 1
-
-
-@inlined
-def _is_nearer(y, frame, excluded, colours, gains, dark, top):
-    """Return whether the background in a block is nearer to the frame under gains, or nothing tells that it is not."""
-    channels, now, lit = gains.shape[0], np.float32(0.0), np.float32(0.0)
-    for pixel in range(y * BLOCK, min((y + 1) * BLOCK, excluded.shape[0])):
-        if excluded[pixel] != 0:
-            continue
-        for c in range(channels):
-            seen, old = np.float32(frame[pixel * channels + c]), np.float32(colours[0, c, y, pixel - y * BLOCK])
-            now += abs(seen - old)
-            lit += abs(seen - min(max((old + dark) * gains[c] - dark, np.float32(0.0)), top))
-    return lit <= now
-
-
-@compiled_views
-def relight(
-    first: Any,
-    last: Any,
-    colours: Any,
-    gains: Any,
-    dark: Any,
-    top: Any,
-    dither: Any,
-    where: Any,
-    frame: Any,
-    excluded: Any,
-    step: Any,
-) -> Any:
-    """Multiply the support vectors by gains in blocks whose background is then nearer to the frame.
-
-    The sky stays as it is when a cloud takes the sun from the ground.
-
-    Parameters
-    ----------
-    first, last : i8
-        Blocks.
-    colours : (B, D, N, BLOCK) u1, u2 or f4
-        Written.
-    gains : (D,) f4
-    dark : f4
-        DARK in units of the frame.
-    top : f4
-        Largest value.
-    dither : (DITHERS, BLOCK) f4 in [0, 1)
-        Rounds without bias; zeros for floats.
-    where : (N, BLOCK) u1
-        Not 0 for pixels that may change.
-    frame : (pixels * D,) of the same dtype as `colours`
-    excluded : (pixels,) u1
-        Not 0 for pixels that say nothing about the background.
-    step : i8
-        Counts the frames: under the same dither each time, what is lit often would move away.
-    """
-    slots, channels = colours.shape[0], colours.shape[1]
-    for y in range(first, last):
-        if not _is_nearer(y, frame, excluded, colours, gains, dark, top):
-            continue
-        noise, allowed = dither[(y * 37 + step * 23) % DITHERS], where[y]
-        for j in range(slots):
-            for c in range(channels):
-                s, gain = colours[j, c, y], gains[c]
-                for x in range(BLOCK):
-                    old = np.float32(s[x])
-                    lit = min(max((old + dark) * gain - dark, np.float32(0.0)) + noise[x], top)
-                    s[x] = lit if allowed[x] != 0 else old

@@ -1,0 +1,1 @@
+"""Compiled comparison of frame and background: what it says about camera and light, and another light's background."""
