@@ -163,6 +163,7 @@ VARIANTS: list[Variant] = [
     ("what has just come is a ghost as easily", {(ghosts, "_YOUNG"): 1.0}, {}, _PLAIN),
     ("edges count whatever texture is around", {(ghosts, "_APART_PX"): _NEVER}, {}, _PLAIN),
     ("edges of brightness, not of colour", {(ghosts, "weigh_outlines"): weigh_bright_outlines}, {}, _PLAIN),
+    ("shadows count in outlines of ghosts", {(ghosts, "_is_ghost_without_shadows"): lambda *_: True}, {}, _PLAIN),
     ("old backgrounds are given up, too", {(forgetting, "_OLD"): _NEVER}, {}, _PLAIN),
     ("what is given up is forgotten", {(forgetting, "_KEPT_S"): 0.0}, {}, _PLAIN),
     ("widths begin narrow in ghosts", {(forgetting, "average_around"): lambda *given: given[-1]}, {}, _PLAIN),

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, as_blocks, as_image
 from bgsub.detectors.adaptive._jit.feedback import WIDEST, forget
+from bgsub.detectors.adaptive._jit.shadows.kinds import SOLID
 from bgsub.detectors.adaptive.camera.shaking import ShakeFollower
 from bgsub.detectors.adaptive.final_mask import find_outlines, scaled_side
 from bgsub.detectors.adaptive.ghosts import Learned, Turnover, average_around, count_turnover, find_ghosts
 from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.reduced import reduce_frame, square_side
+from bgsub.detectors.adaptive.shadows import mark_shadows
 from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT
 from bgsub.detectors.adaptive.state import FULL
 from bgsub.frames import Mask
@@ -82,7 +84,7 @@ class Forgetter(ShakeFollower):
             coefficients = as_image(self._arrays["coefficients"][0], self._size)
             ages = as_image(self._arrays["foreground_ages"], self._size)
             learned = Learned(background, coefficients, old, ages, _GHOST_SEARCHES * longest)
-            ghosts = find_ghosts(final, outlines, planes, learned, white, least)
+            ghosts = find_ghosts(final, outlines, planes, learned, white, least, lambda: self._find_objects(final))
             if ghosts is not None:
                 factors = as_image(self._arrays["width_factors"], self._size)
                 yield Forgotten(ghosts, GHOSTS, average_around(ghosts, final, factors, FULL), keeps=True)
@@ -91,6 +93,13 @@ class Forgetter(ShakeFollower):
             relit = find_relit(final, outlines, *self._planes(), white, ages, int(self._in_frames(_SHADE_S)))
             if relit is not None:
                 yield Forgotten(relit, LIGHT)
+
+    def _find_objects(self, final: Mask) -> Mask:
+        """Return a final mask without its shadows."""
+        objects, rows, kinds = final.copy(), np.ones(len(final), np.uint8), np.full_like(final, SOLID)
+        levels, threads = self._levels(self._seen.planes.dtype), self._parameters["threads"]
+        mark_shadows(objects, rows, kinds, *self._planes(), levels, threads, 0, self._colours())
+        return objects
 
     def _forget_pixels(self, forgotten: Forgotten, where: Mask | None, final: Mask) -> None:
         """Make pixels, if they may change, background in the final mask, and let them learn what is there now."""

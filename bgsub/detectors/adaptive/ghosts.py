@@ -1,6 +1,6 @@
 """Ghosts: foreground where nothing is, because an object that was learned as background has gone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -64,7 +64,13 @@ def count_turnover(mask: Mask, previous: Mask, occupied_rows: NDArray[np.uint8])
 
 
 def find_ghosts(
-    mask: Mask, outlines: Outlines, frame: NDArray[Any], learned: Learned, white: float, min_area_px: int
+    mask: Mask,
+    outlines: Outlines,
+    frame: NDArray[Any],
+    learned: Learned,
+    white: float,
+    min_area_px: int,
+    find_objects: Callable[[], Mask],
 ) -> Mask | None:
     """Find regions, or parts of them, whose outline is an edge in the background but not in the frame.
 
@@ -81,6 +87,10 @@ def find_ghosts(
     Such a region may be a fragment of the object beside it: the legs of a person, say, where the dark cupboard behind
     them has stronger edges than they have.
 
+    Shadows are in the mask, too, and bring no edges along. Where somebody and his shadow on a wall are one region, its
+    outline is that of neither, and has what edges the wall has. So a region is a ghost only if what is no shadow of it
+    is one, too, unless that is less than half of it.
+
     Parameters
     ----------
     mask : (H, W) uint8 array
@@ -95,6 +105,8 @@ def find_ghosts(
         Value of white.
     min_area_px : int
         Smaller regions are left alone.
+    find_objects : callable
+        Returns the mask without shadows, (H, W) uint8, 0 and 255; called at most once, and seldom.
 
     Returns
     -------
@@ -113,12 +125,17 @@ def find_ghosts(
     excess, sums = np.empty(len(points), np.float32), np.empty((len(chosen), 3))
     weigh_outlines(points, ends, mask, frame, background, unit, _APART_PX, np.float32(_EDGE), excess, sums)
     ghosts: Mask | None = None
+    objects: Mask | None = None
     for rank, (outline, (more, less, clear)) in enumerate(zip(chosen, sums.tolist(), strict=True)):
         count, end = len(parts[rank]), int(ends[rank])
         found = None
         is_edge = more > _RATIO * less and more > _EDGE * count
         if is_edge and (more > _YOUNG * _RATIO * less or _lasts(outline, learned)):
             found = _fill(outline, chosen[:rank], mask, learned)
+            if found is not None:
+                objects = find_objects() if objects is None else objects
+                if not _is_ghost_without_shadows(*found, objects, frame, background, unit):
+                    found = None
         elif clear > _ARC * count:
             if _may_have_a_young_part(outline, learned, min_area_px):
                 own = slice(end - count, end)
@@ -129,6 +146,27 @@ def find_ghosts(
             ghosts = np.zeros_like(mask) if ghosts is None else ghosts
             ghosts[found[0]] |= found[1]
     return ghosts
+
+
+def _is_ghost_without_shadows(
+    box: tuple[slice, slice],
+    region: Mask,
+    objects: Mask,
+    frame: NDArray[Any],
+    background: NDArray[Any],
+    unit: np.float32,
+) -> bool:
+    """Return whether the largest part of a region, not 0 in a box, that is no shadow has the outline of a ghost."""
+    rest = np.zeros_like(objects)
+    cv2.bitwise_and(objects[box], region, dst=rest[box])
+    if 2 * cv2.countNonZero(rest[box]) < cv2.countNonZero(region):
+        return True
+    outline = max(find_outlines(rest), key=_area)
+    points = np.ascontiguousarray(outline[:: max(_STEP, len(outline) // _POINTS), 0])
+    excess, sums, ends = np.empty(len(points), np.float32), np.empty((1, 3)), np.array([len(points)])
+    weigh_outlines(points, ends, rest, frame, background, unit, _APART_PX, np.float32(_EDGE), excess, sums)
+    more, less, _ = sums[0].tolist()
+    return bool(more > _RATIO * less and more > _EDGE * len(points))
 
 
 def average_around(ghosts: Mask, mask: Mask, factors: NDArray[np.uint16], least: int) -> NDArray[np.uint16]:

@@ -79,16 +79,23 @@ def young(planes, mask):
     return Learned(planes, np.ones(mask.shape, np.float32), 200.0, np.full(mask.shape, 100, np.uint16), 8)
 
 
+def ghosts_of(mask, frame, learned, least, objects=None):
+    """Return the ghosts among the regions of a mask, all of which is objects, if nothing else is said."""
+    return find_ghosts(
+        mask, find_outlines(mask), frame, learned, 255.0, least, lambda: mask if objects is None else objects
+    )
+
+
 def test_ghosts_are_known_by_their_outline():
     plain = np.full((50, 60), 100, np.uint8)
     square = plain.copy()
     square[15:35, 20:40] = 200
     mask = np.where(square == 200, np.uint8(255), np.uint8(0))
     flat, bright = plain.reshape(1, -1), square.reshape(1, -1)
-    assert (find_ghosts(mask, find_outlines(mask), flat, young(bright, mask), 255.0, 20) == mask).all()
-    assert find_ghosts(mask, find_outlines(mask), bright, young(flat, mask), 255.0, 20) is None
-    assert find_ghosts(mask, find_outlines(mask), flat, young(bright, mask), 255.0, 2000) is None
-    assert find_ghosts(np.zeros_like(mask), [], flat, young(bright, mask), 255.0, 20) is None
+    assert (ghosts_of(mask, flat, young(bright, mask), 20) == mask).all()
+    assert ghosts_of(mask, bright, young(flat, mask), 20) is None
+    assert ghosts_of(mask, flat, young(bright, mask), 2000) is None
+    assert ghosts_of(np.zeros_like(mask), flat, young(bright, mask), 20) is None
 
 
 def test_a_ghost_as_bright_as_what_is_there_now_is_known_by_its_colour():
@@ -97,8 +104,8 @@ def test_a_ghost_as_bright_as_what_is_there_now_is_known_by_its_colour():
     green[:, 15:35, 20:40] = np.array([90, 120, 90])[:, None, None]
     mask = np.where(green[1] == 120, np.uint8(255), np.uint8(0))
     now, learned = grey.reshape(3, -1), green.reshape(3, -1)
-    assert (find_ghosts(mask, find_outlines(mask), now, young(learned, mask), 255.0, 20) == mask).all()
-    assert find_ghosts(mask, find_outlines(mask), learned, young(now, mask), 255.0, 20) is None
+    assert (ghosts_of(mask, now, young(learned, mask), 20) == mask).all()
+    assert ghosts_of(mask, learned, young(now, mask), 20) is None
 
 
 def test_a_region_that_has_just_come_is_a_ghost_only_if_its_outline_leaves_no_doubt():
@@ -108,12 +115,12 @@ def test_a_region_that_has_just_come_is_a_ghost_only_if_its_outline_leaves_no_do
     mask = np.zeros((50, 60), np.uint8)
     mask[15:35, 20:40] = 255
     planes, past = now.reshape(1, -1), young(learned.reshape(1, -1), mask)
-    assert (find_ghosts(mask, find_outlines(mask), planes, past, 255.0, 20) == mask).all()
+    assert (ghosts_of(mask, planes, past, 20) == mask).all()
     just_come = past._replace(ages=np.zeros(mask.shape, np.uint16))
-    ghosts = find_ghosts(mask, find_outlines(mask), planes, just_come, 255.0, 20)
+    ghosts = ghosts_of(mask, planes, just_come, 20)
     assert ghosts is None or not ghosts[28:33, 23:37].any()
     plain = past._replace(planes=np.where(mask != 0, np.uint8(200), np.uint8(100)).reshape(1, -1), ages=just_come.ages)
-    ghosts = find_ghosts(mask, find_outlines(mask), np.full_like(planes, 100), plain, 255.0, 20)
+    ghosts = ghosts_of(mask, np.full_like(planes, 100), plain, 20)
     assert (ghosts == mask).all()
 
 
@@ -127,8 +134,8 @@ def test_an_old_background_is_kept_beside_a_larger_region_only(column):
     planes, background = now.reshape(1, -1), learned.reshape(1, -1)
     for seen, kept in ((1.0, False), (900.0, True)):
         past = young(background, alone)._replace(coefficients=np.full(alone.shape, seen, np.float32))
-        assert (find_ghosts(alone, find_outlines(alone), planes, past, 255.0, 20) == alone).all()
-        ghosts = find_ghosts(beside, find_outlines(beside), planes, past, 255.0, 20)
+        assert (ghosts_of(alone, planes, past, 20) == alone).all()
+        ghosts = ghosts_of(beside, planes, past, 20)
         assert (ghosts is None) if kept else (ghosts == alone).all()
 
 
@@ -141,7 +148,7 @@ def test_an_object_beside_its_ghost_stays():
     mask = np.zeros((80, 100), np.uint8)
     mask[20:60, 20:70] = 255
     planes = planes_of(now, learned)
-    ghosts = find_ghosts(mask, find_outlines(mask), planes[0], young(planes[1], mask), 255.0, 25)
+    ghosts = ghosts_of(mask, planes[0], young(planes[1], mask), 25)
     assert (ghosts[23:57, 23:37] == 255).all()
     assert not ghosts[23:57, 43:].any()
 
@@ -158,7 +165,7 @@ def test_a_shadow_that_reaches_another_is_no_ghost(seed):
     mask = np.zeros((80, 100), np.uint8)
     mask[18:62, 30:82] = 255  # medians make it larger than the shadow
     planes = planes_of(np.clip(now, 0, 255), np.clip(learned, 0, 255))
-    assert find_ghosts(mask, find_outlines(mask), planes[0], young(planes[1], mask), 255.0, 25) is None
+    assert ghosts_of(mask, planes[0], young(planes[1], mask), 25) is None
 
 
 def leaves(seed, size=(80, 100)):
@@ -182,9 +189,9 @@ def test_edges_that_the_background_has_everywhere_make_no_ghost_and_hide_few():
     for seed in range(12):
         empty = leaves(seed)
         coat, mask = plain_before(empty)
-        outlines, planes, before = find_outlines(mask), empty.reshape(1, -1), coat.reshape(1, -1)
-        made += find_ghosts(mask, outlines, before, young(planes, mask), 255.0, 25) is not None
-        hidden += find_ghosts(mask, outlines, planes, young(before, mask), 255.0, 25) is None
+        planes, before = empty.reshape(1, -1), coat.reshape(1, -1)
+        made += ghosts_of(mask, before, young(planes, mask), 25) is not None
+        hidden += ghosts_of(mask, planes, young(before, mask), 25) is None
     assert made == 0
     assert hidden <= 6
 
@@ -195,7 +202,7 @@ def test_edges_that_are_the_same_in_another_light_hide_nothing(seed):
     shade = np.uint8(leaves(seed) * 0.4)
     _, mask = plain_before(shade)
     sunny = np.where(mask != 0, np.uint8(np.minimum(shade * 2.5 + 90.0, 255)), shade)
-    found = find_ghosts(mask, find_outlines(mask), shade.reshape(1, -1), young(sunny.reshape(1, -1), mask), 255.0, 25)
+    found = ghosts_of(mask, shade.reshape(1, -1), young(sunny.reshape(1, -1), mask), 25)
     assert (found == mask).all()
 
 
@@ -209,3 +216,19 @@ def test_who_stands_before_leaves_is_no_ghost(seed):
         model.apply(filmed(scene, t))
     shares = [(model.apply(filmed(coat, 100 + t))[40:100, 60:90] != 0).mean() for t in range(60)]
     assert min(shares) > 0.9
+
+
+def test_somebody_and_his_shadow_on_a_framed_picture_are_no_ghost():
+    """The shadow ends where the picture does, so that the outline of both has the edges of the background."""
+    learned, now = np.full((60, 90), 100, np.uint8), np.full((60, 90), 100, np.uint8)
+    picture, person = np.s_[8:40, 36:62], np.s_[10:54, 58:78]
+    learned[picture], now[picture] = 200, 130
+    now[person] = 60
+    both, alone = (np.zeros(now.shape, np.uint8) for _ in range(2))
+    both[picture] = both[person] = alone[person] = 255
+    frame, past = now.reshape(1, -1), young(learned.reshape(1, -1), both)
+    assert (ghosts_of(both, frame, past, 25) == both).all()  # all of it taken for objects
+    assert ghosts_of(both, frame, past, 25, alone) is None
+    few = alone.copy()
+    few[20:] = 0
+    assert (ghosts_of(both, frame, past, 25, few) == both).all()  # most of it is shadow
