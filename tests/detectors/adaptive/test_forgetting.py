@@ -16,6 +16,7 @@ from bgsub.detectors.adaptive._jit.blocks import (
     State,
 )
 from bgsub.detectors.adaptive._jit.feedback import forget
+from bgsub.evaluation import open_datasets
 from tests.detectors.adaptive.test_adaptive import filmed, needs_compiler, street, with_square
 
 
@@ -102,3 +103,23 @@ def test_the_place_of_somebody_who_was_taken_for_a_ghost_is_background_when_he_w
     assert not np.any(masks)
     masks = [model.apply(filmed(scene, 300 + t)) for t in range(20)]
     assert not np.any(masks)
+
+
+@needs_compiler
+def test_ghosts_are_judged_by_a_mask_without_shadows(monkeypatch):
+    (sequence,) = open_datasets("generated:hard_shadow?strength=50&size=160x120&frames=200")
+    model, asked = create("adaptive"), []
+    monkeypatch.setattr(forgetting, "find_ghosts", lambda mask, *given: asked.append((mask.copy(), given[-1]())))
+    counts = np.zeros((2, 2), np.int64)
+    for number in sequence.numbers[:-60]:
+        model.apply(sequence.read_input(number))
+    for number in sequence.numbers[-60:]:
+        asked.clear()
+        model.apply(sequence.read_input(number))
+        labels = sequence.read_labels(number, (120, 160))
+        for mask, objects in asked:
+            assert (objects[mask == 0] == 0).all()
+            counts += [[np.count_nonzero(each[labels == label]) for each in (mask, objects)] for label in (255, 50)]
+    (things, things_left), (shadows, shadows_left) = counts.tolist()
+    assert things_left > 0.95 * things > 0
+    assert shadows_left < 0.4 * shadows
