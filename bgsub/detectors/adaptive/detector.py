@@ -94,9 +94,10 @@ class Adaptive(Forgetter):
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
        are replaced by what is there now, those that have just come only if it is three times as much of one, and those
-       that are mostly no shadow only if they are ghosts without it. What they take the place of stays background for
-       some seconds: it was no ghost if it comes back. R begins as around them. They are searched for every 0.16 s, and
-       sooner if all foreground is elsewhere sooner.
+       that are mostly no shadow only if they are ghosts without it, those that hide what was seen for long only if that
+       is as clear, or two searches in turn find them. What they take the place of stays background for some seconds: it
+       was no ghost if it comes back. R begins as around them. They are searched for every 0.16 s, and sooner if all
+       foreground is elsewhere sooner.
     6. *Light*: in scenes whose background has a mean m below 100 of 255 grey levels, widths and all else that is said
        in grey levels are multiplied by max(m / 100, 0.1), since with less light everything differs by less. What fog
        adds to all of a frame is no light of the scene; it shows where nothing is dark. When under one gain
@@ -114,7 +115,7 @@ class Adaptive(Forgetter):
        with penumbras at its outline; the colour suffices where what is brighter than the background, and no shadow,
        seldom has it. Where the camera shows no colours, textures have to be more alike.
 
-    The state takes slots * (channels + 4) + channels + 11.1 bytes per pixel for uint8 frames, 35 for three slots in
+    The state takes slots * (channels + 4) + channels + 12.1 bytes per pixel for uint8 frames, 36 for three slots in
     colour, and 55 for each square of pixels in colour, 15 in grey: less than a byte per pixel at 320x240.
 
     Raises

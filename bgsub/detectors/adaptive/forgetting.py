@@ -1,5 +1,6 @@
 """What is forgotten and learned at once: ghosts, regions under another light, or all of a scene that has changed."""
 
+import functools
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -84,10 +85,14 @@ class Forgetter(ShakeFollower):
             coefficients = as_image(self._arrays["coefficients"][0], self._size)
             ages = as_image(self._arrays["foreground_ages"], self._size)
             learned = Learned(background, coefficients, old, ages, _GHOST_SEARCHES * longest)
-            ghosts = find_ghosts(final, outlines, planes, learned, white, least, lambda: self._find_objects(final))
+            suspects = as_image(self._arrays["suspects"], self._size)
+            objects = functools.partial(self._find_objects, final)
+            ghosts = find_ghosts(final, outlines, planes, learned, white, least, objects, suspects)
             if ghosts is not None:
                 factors = as_image(self._arrays["width_factors"], self._size)
                 yield Forgotten(ghosts, GHOSTS, average_around(ghosts, final, factors, FULL), keeps=True)
+        elif ghosts_due:
+            self._arrays["suspects"][:] = 0
         if light_due:
             ages = as_image(self._arrays["foreground_ages"], self._size)
             relit = find_relit(final, outlines, *self._planes(), white, ages, int(self._in_frames(_SHADE_S)))

@@ -71,6 +71,7 @@ def find_ghosts(
     white: float,
     min_area_px: int,
     find_objects: Callable[[], Mask],
+    suspects: Mask,
 ) -> Mask | None:
     """Find regions, or parts of them, whose outline is an edge in the background but not in the frame.
 
@@ -91,6 +92,9 @@ def find_ghosts(
     outline is that of neither, and has what edges the wall has. So a region is a ghost only if what is no shadow of it
     is one, too, unless that is less than half of it.
 
+    And a region whose background is old is a ghost only if its outline leaves no doubt, or most of it was one in the
+    last search as well: under lamps that flicker, or in the dark, a frame may say by chance that somebody is a ghost.
+
     Parameters
     ----------
     mask : (H, W) uint8 array
@@ -107,13 +111,16 @@ def find_ghosts(
         Smaller regions are left alone.
     find_objects : callable
         Returns the mask without shadows, (H, W) uint8, 0 and 255; called at most once, and seldom.
+    suspects : (H, W) uint8 array
+        Not 0 in what would have been a ghost in the last search, or was; written for the next one.
 
     Returns
     -------
     (H, W) uint8 array or None
         255 in ghosts; None if there is none.
     """
-    background = learned.planes
+    before, background = suspects.copy(), learned.planes
+    suspects[:] = 0
     areas = [_area(outline) for outline in outlines]
     large = sorted((index for index, area in enumerate(areas) if area >= min_area_px), key=lambda index: -areas[index])
     chosen = [outlines[index] for index in large[:_MOST]]
@@ -130,12 +137,18 @@ def find_ghosts(
         count, end = len(parts[rank]), int(ends[rank])
         found = None
         is_edge = more > _RATIO * less and more > _EDGE * count
-        if is_edge and (more > _YOUNG * _RATIO * less or _lasts(outline, learned)):
+        leaves_no_doubt = more > _YOUNG * _RATIO * less
+        if is_edge and (leaves_no_doubt or _lasts(outline, learned)):
             found = _fill(outline, chosen[:rank], mask, learned)
             if found is not None:
                 objects = find_objects() if objects is None else objects
                 if not _is_ghost_without_shadows(*found, objects, frame, background, unit):
                     found = None
+                elif not leaves_no_doubt and _is_old(learned, *found):
+                    box, region = found
+                    suspects[box] |= region
+                    if 2 * cv2.countNonZero(cv2.bitwise_and(before[box], region)) < cv2.countNonZero(region):
+                        found = None
         elif clear > _ARC * count:
             if _may_have_a_young_part(outline, learned, min_area_px):
                 own = slice(end - count, end)

@@ -109,7 +109,7 @@ def test_the_place_of_somebody_who_was_taken_for_a_ghost_is_background_when_he_w
 def test_ghosts_are_judged_by_a_mask_without_shadows(monkeypatch):
     (sequence,) = open_datasets("generated:hard_shadow?strength=50&size=160x120&frames=200")
     model, asked = create("adaptive"), []
-    monkeypatch.setattr(forgetting, "find_ghosts", lambda mask, *given: asked.append((mask.copy(), given[-1]())))
+    monkeypatch.setattr(forgetting, "find_ghosts", lambda mask, *given: asked.append((mask.copy(), given[-2]())))
     counts = np.zeros((2, 2), np.int64)
     for number in sequence.numbers[:-60]:
         model.apply(sequence.read_input(number))

@@ -79,11 +79,10 @@ def young(planes, mask):
     return Learned(planes, np.ones(mask.shape, np.float32), 200.0, np.full(mask.shape, 100, np.uint16), 8)
 
 
-def ghosts_of(mask, frame, learned, least, objects=None):
-    """Return the ghosts among the regions of a mask, all of which is objects, if nothing else is said."""
-    return find_ghosts(
-        mask, find_outlines(mask), frame, learned, 255.0, least, lambda: mask if objects is None else objects
-    )
+def ghosts_of(mask, frame, learned, least, objects=None, suspects=None):
+    """Return the ghosts among the regions of a mask; if nothing else is said, all of it is objects, and suspected."""
+    objects, suspects = (mask.copy() if given is None else given for given in (objects, suspects))
+    return find_ghosts(mask, find_outlines(mask), frame, learned, 255.0, least, lambda: objects, suspects)
 
 
 def test_ghosts_are_known_by_their_outline():
@@ -232,3 +231,25 @@ def test_somebody_and_his_shadow_on_a_framed_picture_are_no_ghost():
     few = alone.copy()
     few[20:] = 0
     assert (ghosts_of(both, frame, past, 25, few) == both).all()  # most of it is shadow
+
+
+def test_an_old_background_is_given_up_without_doubt_or_where_two_searches_in_turn_find_a_ghost():
+    """Edges of the background outweigh those of the frame by two to one, or there are no others."""
+    learned, now, plain = (np.full((50, 60), 100, np.uint8) for _ in range(3))
+    learned[15:25, 20:40], now[25:35, 20:40] = 200, 150
+    mask = np.zeros((50, 60), np.uint8)
+    mask[15:35, 20:40] = 255
+    frame, past = now.reshape(1, -1), young(learned.reshape(1, -1), mask)
+    old = past._replace(coefficients=np.full(mask.shape, 900, np.float32))
+    suspects = np.zeros_like(mask)
+    assert (ghosts_of(mask, frame, past, 20, suspects=suspects) == mask).all()
+    upper = np.where(learned == 200, np.uint8(255), np.uint8(0))
+    assert (ghosts_of(upper, plain.reshape(1, -1), old, 20, suspects=suspects) == upper).all()
+    assert not suspects.any()
+    assert ghosts_of(mask, frame, old, 20, suspects=suspects) is None
+    assert (suspects == mask).all()
+    assert ghosts_of(mask, learned.reshape(1, -1), old, 20, suspects=suspects) is None  # something is there
+    assert not suspects.any()
+    assert ghosts_of(mask, frame, old, 20, suspects=suspects) is None
+    suspects[25:] = 0  # half of it
+    assert (ghosts_of(mask, frame, old, 20, suspects=suspects) == mask).all()
