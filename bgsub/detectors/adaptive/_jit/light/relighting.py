@@ -9,6 +9,7 @@ from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 
 __all__ = ["MIDDLE", "OtherLight", "Witness", "relight"]
 
+_CLEARLY = np.float32(2.0)  # boxes from the frame in which a pixel that matched it must be: noise is often beyond one
 MIDDLE = np.uint8(128)
 """Fraction of a colour that is what it says: the number of whole 256ths of a level, counted from half a level below."""
 
@@ -58,7 +59,7 @@ def _is_nearer(y, colours, light, witness):
 
 @inlined
 def _choose_pixels(y, colours, light, witness, where, chosen):
-    """Write 1 for pixels of a block that may change, unless they match the frame and under gains would not, else 0."""
+    """Write 1 for pixels that may change, but 0 for those that match the frame and under gains clearly miss it."""
     channels = light.gains.shape[0]
     for x in range(BLOCK):
         pixel = y * BLOCK + x
@@ -70,7 +71,7 @@ def _choose_pixels(y, colours, light, witness, where, chosen):
             seen, old = np.float32(witness.frame[pixel * channels + c]), np.float32(colours[0, c, y, x])
             now = max(now, abs(seen - old))
             lit = max(lit, abs(seen - _lit(old, c, light)))
-        if now <= light.box and lit > light.box:
+        if now <= light.box and lit > _CLEARLY * light.box:
             chosen[x] = np.uint8(0)
 
 
@@ -104,12 +105,12 @@ def relight(
 ) -> Any:
     """Multiply the support vectors by gains in blocks whose background is then nearer to the frame.
 
-    The sky stays as it is when a cloud takes the sun from the ground. So does a pixel that matches the frame, and would
-    not under the gains: what saturates gets darker by less.
+    The sky stays as it is when a cloud takes the sun from the ground. So does a pixel that matches the frame, and under
+    the gains would be more than two boxes away from it: what saturates gets darker by less.
 
-    What is hidden by objects is seen by nobody while the light goes on changing, in hundreds of steps. Of the first
-    slot's colours it is therefore kept what rounding takes away; it would add up to as much as there is to be seen in
-    the dark. Learning leaves it alone: it rounds without bias, and is about as near to the frame without.
+    What objects hide is corrected by nobody while the light goes on changing, in hundreds of steps. So what rounding
+    takes from the first slot's colours is kept: it would add up to as much as there is to be seen in the dark. Learning
+    leaves fractions alone, since what it moves is seen.
 
     Parameters
     ----------
