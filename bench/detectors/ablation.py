@@ -111,8 +111,9 @@ def faint_far_away(found: Any, seen: Any, static: Any, region: Any, sides: Any, 
 
 def no_details(*given: Any) -> None:
     """Show no details, since nowhere do smaller squares count, only the final mask without its gaps."""
-    *before, static, region, sides, gap_px, threads, shown = given
-    final_mask.find_details(*before, np.zeros_like(static), region, sides, gap_px, threads, shown)
+    *before, static, region, sides, gap_px, sway, voted, threads, shown = given
+    nowhere = np.zeros_like(static)
+    final_mask.find_details(*before, nowhere, region, sides, gap_px, sway, voted, threads, shown)
 
 
 # name, constants of modules to change, parameters, class
@@ -155,6 +156,7 @@ VARIANTS: list[Variant] = [
     ("the calmest spot is calm, not a third", {(final_mask, "_CALM"): 0.0}, {}, _PLAIN),
     ("holes are not filled", {}, {"fill": False}, _PLAIN),
     ("no details", {(adaptive, "find_details"): no_details}, {}, _PLAIN),
+    ("what sways is shown", {(final_mask, "_DISPLACED"): 2.0}, {}, _PLAIN),
     ("gaps are not opened", {(adaptive, "_GAP_PX"): 0}, {}, _PLAIN),
     ("only gaps of five pixels", {(adaptive, "_GAP_PX"): 5}, {}, _PLAIN),
     ("ghosts are not searched for", {}, {"ghosts": False}, _PLAIN),

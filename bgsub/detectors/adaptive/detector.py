@@ -24,13 +24,14 @@ from bgsub.detectors.adaptive.final_mask import (
     find_static,
     follow_onsets,
     is_static_due,
+    make_sway,
     scaled_sides,
 )
 from bgsub.detectors.adaptive.forgetting import Forgetter
 from bgsub.detectors.adaptive.model import TAU
 from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
 from bgsub.detectors.adaptive.shadows import count_colours, count_interval, mark_shadows
-from bgsub.detectors.adaptive.stages import DETAILS, FAINT, GAPS, MAJORITY, SQUARES, STAGES
+from bgsub.detectors.adaptive.stages import DETAILS, FAINT, GAPS, MAJORITY, SQUARES, STAGES, SWAY
 from bgsub.detectors.adaptive.state import FULL
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH
 from bgsub.detectors.learning import Learning
@@ -80,16 +81,17 @@ class Adaptive(Forgetter):
        pixels whose mean, in a channel or in the difference of two, is more than rho standard deviations from the
        learned one; rho follows the share of such frames, 0.005, as NORMA's threshold does. Then the majority in a
        large square, and in a small one where small squares seldom have a majority away from large ones (mean per cell
-       of 4x4 pixels and frame below 0.002, where 1 counts that begins out of nothing, and up to 0.02 what goes on, the
-       more the wider kernels are than they have to be), else in
-       a middle one where this holds for middle squares, by as much less as they are larger; in these alone where the
-       raw mask fills what is found; enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
+       of 4x4 pixels and frame below 0.0012, where 1 counts each region of cells that begins out of nothing, and up to
+       0.02 what goes on, the more the wider kernels are than they have to be), else in a middle one where this holds
+       for middle squares, by as much less as they are larger; in these alone where the raw mask fills what is found;
+       enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
        Masks also show, without learning from it, what is most of a 3x3 square beside all that, and most of a small
        square that is faint: g < 1/2, and no s_j alone makes it background. Such squares, and 2x2 ones of raw pixels,
        count far from clear foreground, or touching it if no large square has a majority, by the same rule, and where no
-       more than two began of late in a cell or beside it. Masks do not show 3x3 squares of which no pixel is raw or
-       faint, and in which the learned background explains more than half of the variance: gaps between legs or below
-       cars.
+       more than two began of late in a cell or beside it. Masks show neither regions without a majority in a large
+       square, of which two thirds of the pixels have a colour that the background has within two pixels, as leaves do
+       that sway (Elgammal, Harwood, Davis 2000), nor 3x3 squares of which no pixel is raw or faint, and in which the
+       learned background explains more than half of the variance: gaps between legs or below cars.
     4. *Conservative learning*: only final background learns, and foreground older than `absorb_s`, which then
        gets half of the density at once.
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
@@ -255,14 +257,18 @@ class Adaptive(Forgetter):
     def _find_details(
         self, raw: Mask, final: Mask, occupied_rows: NDArray[np.uint8], shown: Shown, *, wanted: bool
     ) -> None:
-        """Write the final mask with details and without gaps, if they are wanted, and the kinds of its foreground."""
+        """Write the final mask, if wanted with details and without what sways and gaps, and of what kind it is."""
         pictures, static = Pictures(raw, self._images.faint, *self._planes()), self._arrays["static"]
+        rest = self._faint_votes, self._parameters["threads"], shown
         sides = self._sides if wanted else _PLAIN_SIDES
         given = final, occupied_rows, self._unfilled, pictures, self._cells, static, self._roi, sides
+        sway = make_sway(sides, self._box(self._seen.planes.dtype))
         if self.trace is not None and sides.small > 1:
-            find_details(*given, 0, self._parameters["threads"], shown)
+            find_details(*given, 0, sway._replace(reach=0), *rest)
             self.trace.keep(DETAILS, shown.mask)
-        find_details(*given, _GAP_PX if sides.small > 1 else 0, self._parameters["threads"], shown)
+            find_details(*given, 0, sway, *rest)
+            self.trace.keep(SWAY, shown.mask)
+        find_details(*given, _GAP_PX if sides.small > 1 else 0, sway, *rest)
         if sides.small > 1:
             self._keep_stage(GAPS, shown.mask)
 

@@ -20,6 +20,7 @@ from bgsub.detectors.adaptive._jit.dynamics import (
     count_onsets,
     judge_cells,
 )
+from bgsub.detectors.adaptive._jit.outlines.displaced import Sway
 from bgsub.detectors.adaptive._jit.outlines.faint import show_faint
 from bgsub.detectors.adaptive._jit.outlines.gaps import Pictures
 from bgsub.detectors.adaptive._jit.outlines.masking import Masked, MaskRule, Seen, make_masks
@@ -35,6 +36,7 @@ __all__ = [
     "Seen",
     "Shown",
     "Sides",
+    "Sway",
     "add_faint",
     "find_details",
     "find_masks",
@@ -44,6 +46,7 @@ __all__ = [
     "is_static_due",
     "make_rule",
     "make_static",
+    "make_sway",
     "reduced_side",
     "scaled_side",
     "scaled_sides",
@@ -57,9 +60,10 @@ _REFERENCE_PX, _GROWTH = 320 * 240, 0.35
 _SMALL_PX = 5  # side of the majority where the background is static, for 320x240,
 _REDUCED_SMALL_PX = 3  # which in frames that were reduced, whose noise is less, covers what 6 pixels did,
 _MIDDLE_PX = 7  # and where it is too restless for that, but not for this one
-_ONSETS = 0.002  # least mean cost per frame and cell of small squares that vote alone, which makes them false alarms:
+_ONSETS = 0.0012  # least mean cost per frame and cell of small squares that vote alone, which makes them false alarms:
 _AGAIN = 2.5  # onsets that such squares may have had in a cell or beside it, of those that are remembered
 
+_DISPLACED = 2 / 3  # share of the colours of a small region that are beside it in the background, if it is a leaf
 _CLEAR = 0.9  # distance of raw foreground, as a share of the farthest, from which it is no part of what is faint
 _STAYS = 0.02  # of each frame where the background is restless, in units of the first,
 _RECENT = 4  # with none in the cells around in so many frames before
@@ -164,10 +168,16 @@ def find_details(
     region: Mask | None,
     sides: Sides,
     gap_px: int,
+    sway: Sway,
+    voted: Mask,
     threads: int,
     shown: Shown,
 ) -> None:
     """Write the final mask with its details, raw foreground too thin for the squares that made it, without its gaps.
+
+    What smaller squares alone have found is left out where the background has its colours beside it, as a leaf that
+    moved by a pixel or two has: `sway` is from `make_sway`. The model does not learn of it, and goes on to count it. In
+    `voted`, from `find_masks`, such places become neither faint nor tiny.
 
     A limb of two pixels never fills most of a square of five, and a mast does not either. Beside what was found, within
     half of a small square, most of a square of three is therefore enough where smaller squares count. Such a one alone
@@ -185,7 +195,14 @@ def find_details(
     """
     team, near = find_team((final.shape[0], final.shape[1]), threads), -(-(sides.large // 2) // CELL)
     reaches = Reaches(near, 0 if sides.small == 1 else sides.small // 2, gap_px)
-    show_details(team, pictures, final, occupied_rows, unfilled, cells, static, _within(region), reaches, shown)
+    show_details(
+        team, pictures, final, occupied_rows, unfilled, cells, static, _within(region), reaches, sway, voted, shown
+    )
+
+
+def make_sway(sides: Sides, box: Any) -> Sway:
+    """Return how far leaves may have moved; `box` is by how much a colour may differ, of the frames' dtype."""
+    return Sway(sides.ordinary // 2 if sides.small > 1 else 0, _DISPLACED, box)
 
 
 def add_faint(

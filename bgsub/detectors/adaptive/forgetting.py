@@ -110,6 +110,7 @@ class Forgetter(ShakeFollower):
         """Make pixels, if they may change, background in the final mask, and let them learn what is there now."""
         chosen = forgotten.mask if where is None else np.bitwise_and(forgotten.mask, where)
         np.copyto(final, 0, where=chosen != 0)
+        np.copyto(self._faint_votes, 0, where=chosen != 0)  # nor is it anything faint or tiny
         self._arrays["square_ages"][reduce_frame(chosen, square_side(self._size)) != 0] = 0
         gain = self._scene_gain(self._seen.planes.dtype)
         frames = _KEPT_S * self._parameters["rate_hz"]

@@ -201,12 +201,14 @@ def test_onsets_are_counted_away_from_large_squares_and_recent_ones_of_their_kin
     cells = (random.choice(kinds, (9, 13)) | random.choice([*kinds, IN_LARGE, 0, 0], (9, 13))).astype(np.uint8)
     rates = random.random((3, 9, 13)).astype(np.float32)
     restless = random.integers(1, 256, (9, 13), np.uint8)
-    expected, after, costs = rates.astype(np.float64), recent.copy(), set()
+    expected, after, costs, begun = rates.astype(np.float64), recent.copy(), set(), np.zeros((3, 11, 15), bool)
     for kind, y, x in np.ndindex(3, 9, 13):
         around = slice(max(y - 1, 0), y + 2), slice(max(x - 1, 0), x + 2)
         votes = cells[y, x] & kinds[kind]
         alone = votes and not (cells[around] & IN_LARGE).any()
-        cost = 0 if not alone else 0.25 * restless[y, x] / 255 if recent[kind][around].any() else 1
+        begins = begun[kind, y + 1, x + 1] = alone and not recent[kind][around].any()
+        above, before = y % 8 != 0 and begun[kind, y, x : x + 3].any(), x % 8 != 0 and begun[kind, y + 1, x]
+        cost = (0 if above or before else 1) if begins else 0.25 * restless[y, x] / 255 if alone else 0
         expected[kind, y, x] += 0.1 * (cost - expected[kind, y, x])
         after[kind, y, x] = 3 if votes else max(int(recent[kind, y, x]) - 1, 0)
         costs.add((kind, cost if cost in (0, 1) else 0.5))

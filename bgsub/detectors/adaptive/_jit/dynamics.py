@@ -19,6 +19,7 @@ __all__ = [
     "judge_cells",
 ]
 
+_LARGEST = 8  # cells of the side of the largest false alarm: a wider field of them is several
 _KINDS = np.array([IN_SMALL, IN_MIDDLE, IN_FAINT])  # of votes whose onsets are counted
 
 
@@ -38,7 +39,9 @@ def count_onsets(cells: Any, recent: Any, rates: Any, restless: Any, rule: Any) 
     """Update what smaller squares cost that vote where large ones do not: false alarms, or small things that pass.
 
     Where such squares begin to vote, with none that did lately in the cells around, this costs 1: things that move
-    into a cell come from another one. Each other frame costs `rule.stays`, if the background is restless there.
+    into a cell come from another one. Cells that touch are one false alarm, so this is paid where one begins: in those
+    that have no such cell before or above them, in the same square of 8x8 cells. Each other frame costs `rule.stays`,
+    if the background is restless there.
 
     Parameters
     ----------
@@ -56,6 +59,7 @@ def count_onsets(cells: Any, recent: Any, rates: Any, restless: Any, rule: Any) 
     height, width = cells.shape
     large = np.zeros(width + 2, np.uint8)  # of the cells above, beside and below, with a margin
     lately, beside = np.zeros_like(large), np.empty(width, np.uint8)
+    onsets = np.zeros((recent.shape[0], 2, width + 2), np.bool_)  # of this row of cells and of the one above, by turns
     for y in range(height):
         top, bottom = max(y - 1, 0), min(y + 1, height - 1)
         above, here, below = cells[top], cells[y], cells[bottom]
@@ -68,10 +72,15 @@ def count_onsets(cells: Any, recent: Any, rates: Any, restless: Any, rule: Any) 
             for x in range(width):
                 lately[x + 1] = above_before[x] | before[x] | below_before[x]
             means, votes, unrest = rates[kind, y], _KINDS[kind], restless[y]
+            onset, onset_above = onsets[kind, y % 2], onsets[kind, (y + 1) % 2]
             for x in range(width):
                 alone = ((here[x] & votes) != 0) & (beside[x] == 0)
                 begins = (lately[x] | lately[x + 1] | lately[x + 2]) == 0
-                cost = np.float32(1.0) if begins else rule.stays * (np.float32(unrest[x]) * BYTE)
+                onset[x + 1] = alone & begins
+                above_too = (onset_above[x] | onset_above[x + 1] | onset_above[x + 2]) & (y % _LARGEST != 0)
+                counted = (onset[x] & (x % _LARGEST != 0)) | above_too
+                first = np.float32(0.0) if counted else np.float32(1.0)
+                cost = first if begins else rule.stays * (np.float32(unrest[x]) * BYTE)
                 means[x] += rule.rate * ((cost if alone else np.float32(0.0)) - means[x])
     for kind in range(recent.shape[0]):
         votes = _KINDS[kind]

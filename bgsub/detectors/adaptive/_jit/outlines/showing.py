@@ -1,4 +1,4 @@
-"""What masks show beside the final mask: its details, without its gaps."""
+"""What masks show beside the final mask: its details, without what sways and without its gaps."""
 
 from typing import Any, NamedTuple
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from bgsub._numba import compiled, in_bands
 from bgsub.detectors.adaptive._jit.outlines.details import add_details, mark_beside
+from bgsub.detectors.adaptive._jit.outlines.displaced import clear_displaced
 from bgsub.detectors.adaptive._jit.outlines.gaps import open_gaps
 from bgsub.detectors.adaptive._jit.shadows.kinds import tell_kinds
 
@@ -47,9 +48,11 @@ def show_details(
     static: Any,
     region: Any,
     reaches: Any,
+    sway: Any,
+    voted: Any,
     shown: Any,
 ) -> Any:
-    """Write the final mask with its details and without its gaps, and of what kind its foreground is.
+    """Write the final mask with its details, without what sways and its gaps, and of what kind its foreground is.
 
     Parameters
     ----------
@@ -68,6 +71,9 @@ def show_details(
     region : (H, W) u1
         Details are left out where it is 0; of no rows if there is no such region.
     reaches : Reaches
+    sway : Sway
+    voted : (H, W) u1
+        As for `clear_displaced`.
     shown : Shown
     """
     mask, rows = shown.mask, shown.occupied_rows
@@ -83,6 +89,8 @@ def show_details(
     else:
         mask[:] = final
         rows[:] = occupied_rows
+    if sway.reach > 0:
+        clear_displaced(mask, cells, pictures, sway, voted)
     if reaches.gap > 0:
         in_bands(team, open_gaps, 0, height, _PIECES, (pictures, mask, rows, reaches.gap))
     in_bands(team, tell_kinds, 0, height, 1, (mask, final, unfilled, shown.kinds))

@@ -1,0 +1,108 @@
+"""Leaves and twigs that moved by a pixel or two: specks of a mask whose colours are beside them anyway."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bgsub._jit.majority import CELL, IN_LARGE
+from bgsub._numba import compiled, inlined
+
+__all__ = ["Sway", "clear_displaced"]
+
+_SEEN = np.uint8(128)  # stands for 255 in what was looked at
+
+
+class Sway(NamedTuple):
+    """How far leaves may have moved, and what then is one."""
+
+    reach: Any
+    """i8: pixels to the farthest row and column where a colour may come from; 0 to look for none."""
+    share: Any
+    """f8: of the pixels of a region, which the background must have so near."""
+    box: Any
+    """Of the frame's dtype: by how much each channel may differ from it."""
+
+
+@inlined
+def _is_beside(pictures, sway, y, x, size):
+    """Return whether the background has the colour of a pixel anywhere in the square around it."""
+    pixel, box = y * size[1] + x, np.float32(sway.box)
+    for row in range(max(y - sway.reach, 0), min(y + sway.reach + 1, size[0])):
+        for column in range(max(x - sway.reach, 0), min(x + sway.reach + 1, size[1])):
+            other, inside = row * size[1] + column, True
+            for c in range(pictures.frame.shape[0]):
+                difference = np.float32(pictures.frame[c, pixel]) - np.float32(pictures.background[c, other])
+                inside &= bool(abs(difference) <= box)
+            if inside:
+                return True
+    return False
+
+
+@inlined
+def _flood(mask, cells, pixels, first):
+    """Collect the region that pixels[first] belongs to, but what of it is in cells of large squares; mark it as seen.
+
+    Returns the end of its pixels, and whether all of it was collected.
+    """
+    height, width = mask.shape
+    flat, end, at, whole = mask.reshape(-1), first + 1, first, True
+    flat[pixels[first]] = _SEEN
+    while at < end:
+        y, x = divmod(np.int64(pixels[at]), width)
+        at += 1
+        for row in range(max(y - 1, 0), min(y + 2, height)):
+            for column in range(max(x - 1, 0), min(x + 2, width)):
+                if mask[row, column] != np.uint8(255):
+                    continue
+                if cells[row // CELL, column // CELL] & IN_LARGE != 0:
+                    whole = False
+                    continue
+                mask[row, column] = _SEEN
+                pixels[end] = np.int32(row * width + column)
+                end += 1
+    return end, whole
+
+
+@compiled
+def clear_displaced(mask: Any, cells: Any, pictures: Any, sway: Any, voted: Any) -> Any:
+    """Remove the regions of a mask that only smaller squares found, and whose colours the background has beside them.
+
+    A leaf that sways shows at a pixel what the background has a pixel or two away: the displacement of pixels of
+    Elgammal, Harwood and Davis (2000). It is asked for whole regions, since what passes has some of these colours, too.
+
+    Parameters
+    ----------
+    mask : (H, W) u1
+        0 and 255; written.
+    cells : (ceil(H / CELL), ceil(W / CELL)) u1
+        Bits of the votes, from `vote_thrice`.
+    pictures : Pictures
+    sway : Sway
+    voted : (H, W) u1
+        What is faint or tiny, from `vote_on_faint`; becomes 0 as near to what is removed, which is neither.
+    """
+    pixels, flat, kept, size = np.empty(mask.size, np.int32), mask.reshape(-1), 0, (mask.shape[0], mask.shape[1])
+    for cell_row in range(cells.shape[0]):
+        for cell in range(cells.shape[1]):
+            if cells[cell_row, cell] == 0 or cells[cell_row, cell] & IN_LARGE != 0:
+                continue
+            for row in range(CELL * cell_row, min(CELL * (cell_row + 1), size[0])):
+                for column in range(CELL * cell, min(CELL * (cell + 1), size[1])):
+                    if mask[row, column] != np.uint8(255):
+                        continue
+                    pixels[kept] = np.int32(row * size[1] + column)
+                    end, whole = _flood(mask, cells, pixels, kept)
+                    beside = 0
+                    for i in range(kept, end if whole else kept):
+                        y, x = divmod(np.int64(pixels[i]), size[1])
+                        beside += 1 if _is_beside(pictures, sway, y, x, size) else 0
+                    if whole and beside >= sway.share * (end - kept):
+                        for i in range(kept, end):
+                            flat[pixels[i]] = np.uint8(0)
+                            y, x = divmod(np.int64(pixels[i]), size[1])
+                            near = max(y - sway.reach, 0), max(x - sway.reach, 0)
+                            voted[near[0] : y + sway.reach + 1, near[1] : x + sway.reach + 1] = np.uint8(0)
+                    else:
+                        kept = end
+    for i in range(kept):
+        flat[pixels[i]] = np.uint8(255)
