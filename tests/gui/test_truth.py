@@ -205,7 +205,7 @@ def test_settings_are_tried_near_the_frame_shown(numbers, near, expected):
 
 @pytest.mark.slow
 def test_settings_that_agree_better_are_suggested():
-    blunt = Config("adaptive", {"width": 100.0, "threads": 1})
+    blunt = Config("adaptive", {"width": 150.0, "threads": 1})
     problem = Problem("any", blunt, labelled(45, 50), None, 50)
     found = suggest(problem, faint())
     assert found.failure == ""
@@ -361,7 +361,7 @@ def test_frames_judged_by_other_labels_are_no_longer_among_the_worst(window, qtb
 @pytest.mark.slow
 def test_a_suggestion_is_used_or_compared(window, qtbot):
     session, box = window.session, window.truth.suggestions
-    blunt = Config("adaptive", {"width": 100.0, "threads": 1})
+    blunt = Config("adaptive", {"width": 150.0, "threads": 1})
     box.start.click()
     assert "need a file with labels" in session.notices.text
     session.change(config=blunt, truth=labelled(45, 50))
