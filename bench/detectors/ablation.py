@@ -111,9 +111,8 @@ def faint_far_away(found: Any, seen: Any, static: Any, region: Any, sides: Any, 
 
 def no_details(*given: Any) -> None:
     """Show no details, since nowhere do smaller squares count, only the final mask without its gaps."""
-    *before, static, region, sides, gap_px, sway, voted, threads, shown = given
-    nowhere = np.zeros_like(static)
-    final_mask.find_details(*before, nowhere, region, sides, gap_px, sway, voted, threads, shown)
+    masked, pictures, static, *others = given
+    final_mask.find_details(masked, pictures, np.zeros_like(static), *others)
 
 
 # name, constants of modules to change, parameters, class

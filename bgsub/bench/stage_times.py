@@ -22,7 +22,7 @@ _METHODS: dict[type, Mapping[str, _Stage]] = {
     Adaptive: {
         "_follow_exposure": "light and noise",
         "_score_frame": "score",
-        "_final_mask": "final mask",
+        "_find_masks": "final mask",
         "_find_forgotten": "ghosts and light",
         "_forget_pixels": "ghosts and light",
         "_update": "update",

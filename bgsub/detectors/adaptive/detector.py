@@ -4,7 +4,6 @@ import math
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bgsub._numba import helpers_awake
 from bgsub._opencv import cv2
@@ -219,8 +218,8 @@ class Adaptive(Forgetter):
         self._keep_stage(RAW, raw)
         found = self._add_unlike_squares(raw, learning)
         self._keep_stage(SQUARES, found)
-        final = self._final_mask(found)
-        occupied_rows = self._occupied_rows
+        masked = self._find_masks(found)
+        final = masked.mask
         if learning is not None:
             # Ghosts and regions under another light are background, in this mask and for learning.
             for forgotten in self._find_forgotten(final):
@@ -233,16 +232,16 @@ class Adaptive(Forgetter):
                 self._scalars |= {"brighter": counted.brighter, "brighter_alike": counted.alike}
             self._update(learning, final)
         if mask is not None:
-            shown = Shown(np.ascontiguousarray(mask), np.empty_like(occupied_rows), self._kinds)
-            self._show(raw, found, final, occupied_rows, shown)
+            shown = Shown(np.ascontiguousarray(mask), np.empty_like(masked.occupied_rows), self._kinds)
+            self._show(raw, found, masked, shown)
             if shown.mask is not mask:  # whose pixels lie apart
                 mask[:] = shown.mask
 
-    def _show(self, raw: Mask, found: Mask, final: Mask, occupied_rows: NDArray[np.uint8], shown: Shown) -> None:
+    def _show(self, raw: Mask, found: Mask, masked: Masked, shown: Shown) -> None:
         """Write the mask that is returned: the final one with what is not learned, and without its shadows."""
         marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
         judges_shadows = marks or not (raw_wanted or self._parameters["shadows"])
-        self._find_details(found, final, occupied_rows, shown, wanted=not raw_wanted)
+        self._find_details(found, masked, shown, wanted=not raw_wanted)
         if not raw_wanted:  # where shadows are not looked for, all that is a little darker would be foreground
             self._add_faint(shown, all_faint=judges_shadows)
         if judges_shadows:
@@ -250,25 +249,21 @@ class Adaptive(Forgetter):
                 self._mark_shadows(shown, _SHADOW if marks else 0)
             self._keep_stage(SHADOWS, shown.mask)
         if raw_wanted:
-            np.copyto(shown.mask, raw, where=shown.mask == final)  # all but shadows
+            np.copyto(shown.mask, raw, where=shown.mask == masked.mask)  # all but shadows
             if self.trace is not None:
                 self.trace.clear()  # none of these stages made this mask
 
-    def _find_details(
-        self, raw: Mask, final: Mask, occupied_rows: NDArray[np.uint8], shown: Shown, *, wanted: bool
-    ) -> None:
+    def _find_details(self, raw: Mask, masked: Masked, shown: Shown, *, wanted: bool) -> None:
         """Write the final mask, if wanted with details and without what sways and gaps, and of what kind it is."""
         pictures, static = Pictures(raw, self._images.faint, *self._planes()), self._arrays["static"]
-        rest = self._faint_votes, self._parameters["threads"], shown
-        sides = self._sides if wanted else _PLAIN_SIDES
-        given = final, occupied_rows, self._unfilled, pictures, self._cells, static, self._roi, sides
-        sway = make_sway(sides, self._box(self._seen.planes.dtype))
+        sides, threads = self._sides if wanted else _PLAIN_SIDES, self._parameters["threads"]
+        given, sway = (masked, pictures, static, self._roi, sides), make_sway(sides, self._box(self._seen.planes.dtype))
         if self.trace is not None and sides.small > 1:
-            find_details(*given, 0, sway._replace(reach=0), *rest)
+            find_details(*given, 0, sway._replace(reach=0), threads, shown)
             self.trace.keep(DETAILS, shown.mask)
-            find_details(*given, 0, sway, *rest)
+            find_details(*given, 0, sway, threads, shown)
             self.trace.keep(SWAY, shown.mask)
-        find_details(*given, _GAP_PX if sides.small > 1 else 0, sway, *rest)
+        find_details(*given, _GAP_PX if sides.small > 1 else 0, sway, threads, shown)
         if sides.small > 1:
             self._keep_stage(GAPS, shown.mask)
 
@@ -323,8 +318,8 @@ class Adaptive(Forgetter):
         self._confine(found, None)
         return found
 
-    def _final_mask(self, raw: Mask) -> Mask:
-        """Return the final mask of a raw one, within the region, and look for what is faint."""
+    def _find_masks(self, raw: Mask) -> Masked:
+        """Return the final mask of a raw one, within the region, and what is faint beside it."""
         self._confine(self._images.faint, None)
         fill, threads, final = self._parameters["fill"], self._parameters["threads"], as_image(self._final, self._size)
         masked = Masked(final, self._occupied_rows, self._cells, self._unfilled, self._faint_votes, self._smaller)
@@ -338,7 +333,7 @@ class Adaptive(Forgetter):
         find_masks(*given, self._roi, self._sides, fill, threads, masked)
         if self._roi is not None:
             self._keep_stage(REGION, final)
-        return final
+        return masked
 
     def _update(self, learning: Learning, final: Mask) -> None:
         """Advance the model by one frame."""

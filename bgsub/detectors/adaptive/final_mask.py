@@ -159,25 +159,20 @@ def _within(region: Mask | None) -> Mask:
 
 
 def find_details(
-    final: Mask,
-    occupied_rows: NDArray[np.uint8],
-    unfilled: Mask,
+    masked: Masked,
     pictures: Pictures,
-    cells: NDArray[np.uint8],
     static: Mask,
     region: Mask | None,
     sides: Sides,
     gap_px: int,
     sway: Sway,
-    voted: Mask,
     threads: int,
     shown: Shown,
 ) -> None:
     """Write the final mask with its details, raw foreground too thin for the squares that made it, without its gaps.
 
     What smaller squares alone have found is left out where the background has its colours beside it, as a leaf that
-    moved by a pixel or two has: `sway` is from `make_sway`. The model does not learn of it, and goes on to count it. In
-    `voted`, from `find_masks`, such places become neither faint nor tiny.
+    moved by a pixel or two has: `sway` is from `make_sway`. The model does not learn of it, and goes on to count it.
 
     A limb of two pixels never fills most of a square of five, and a mast does not either. Beside what was found, within
     half of a small square, most of a square of three is therefore enough where smaller squares count. Such a one alone
@@ -188,16 +183,13 @@ def find_details(
     Gaps are what squares and filled holes took in, but where the background is to be seen. Like filled holes, details
     have no vote on what is shadow: with one, the borders of shadows would stay.
 
-    Masks are (H, W) uint8, 0 and 255; `occupied_rows`, (H,), is 0 for rows of the final one that are known to be empty,
-    `unfilled` is that before its holes were filled, `cells` are those of `find_masks`, `static` is the grid that
-    `find_static` writes, and details are left out where the `region` is 0. `gap_px` is the side of the smallest gap, 0
-    for none.
+    `masked` is from `find_masks`; what sways becomes neither faint nor tiny in it. `static` is the grid that
+    `find_static` writes, and details are left out where the `region`, (H, W) uint8, is 0. `gap_px` is the side of the
+    smallest gap, 0 for none.
     """
-    team, near = find_team((final.shape[0], final.shape[1]), threads), -(-(sides.large // 2) // CELL)
+    team, near = find_team((shown.mask.shape[0], shown.mask.shape[1]), threads), -(-(sides.large // 2) // CELL)
     reaches = Reaches(near, 0 if sides.small == 1 else sides.small // 2, gap_px)
-    show_details(
-        team, pictures, final, occupied_rows, unfilled, cells, static, _within(region), reaches, sway, voted, shown
-    )
+    show_details(team, pictures, masked, static, _within(region), reaches, sway, shown)
 
 
 def make_sway(sides: Sides, box: Any) -> Sway:

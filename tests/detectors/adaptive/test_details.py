@@ -8,7 +8,7 @@ import pytest
 from bgsub import create
 from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
-from bgsub.detectors.adaptive.final_mask import Pictures, Shown, Sides, find_details, make_static, make_sway
+from bgsub.detectors.adaptive.final_mask import Masked, Pictures, Shown, Sides, find_details, make_static, make_sway
 from bgsub.detectors.adaptive.stages import DETAILS
 from bgsub.stages import StageTrace
 
@@ -36,9 +36,9 @@ def find(final, rows, raw, cells, static, sides, threads, region=None):
     planes = np.zeros((1, final.size), np.uint8)
     shown = Shown(*(np.full(shape, 7, np.uint8) for shape in (final.shape, len(final), final.shape)))
     pictures = Pictures(raw, np.zeros_like(raw), planes, planes)
+    masked = Masked(final, rows, cells, final, np.zeros_like(raw), np.empty((2, *final.shape), np.uint8))
     still = make_sway(sides, np.uint8(0))._replace(reach=0)
-    given = final, rows, final, pictures, cells, static, region, sides, 0, still
-    find_details(*given, np.zeros_like(raw), threads, shown)
+    find_details(masked, pictures, static, region, sides, 0, still, threads, shown)
     return shown.mask, shown.occupied_rows
 
 

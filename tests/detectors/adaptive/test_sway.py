@@ -8,10 +8,11 @@ from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
 from bgsub.detectors.adaptive._jit.outlines.displaced import Sway, clear_displaced
 from bgsub.detectors.adaptive._jit.outlines.gaps import Pictures
-from bgsub.detectors.adaptive.stages import SWAY
+from bgsub.detectors.adaptive.stages import GHOSTS, SWAY
 from bgsub.stages import StageTrace
 
 pytestmark = pytest.mark.compiled
+TWIGS, THING = [(40, 40), (120, 200), (200, 80), (60, 260)], np.s_[150:158, 150:158]
 
 
 def find_regions(mask: np.ndarray, allowed: np.ndarray) -> list[set[tuple[int, int]]]:
@@ -43,10 +44,8 @@ def expected(mask, cells, frame, background, sway):
         for y, x in region:
             rows = slice(max(y - sway.reach, 0), y + sway.reach + 1)
             columns = slice(max(x - sway.reach, 0), x + sway.reach + 1)
-            differences = np.abs(
-                background[:, rows, columns].astype(float) - frame[:, y, x].astype(float)[:, None, None]
-            )
-            beside += (differences <= sway.box).all(0).any()
+            around, here = background[:, rows, columns].astype(float), frame[:, y, x].astype(float)
+            beside += (np.abs(around - here[:, None, None]) <= sway.box).all(0).any()
         if any(bits[y, x] for y, x in region) and beside >= sway.share * len(region):
             for y, x in region:
                 cleared[y, x] = 0
@@ -61,9 +60,8 @@ def test_regions_with_the_colours_beside_them_are_removed(size, reach, channels,
     frame = np.where(random.random(size) < 0.5, np.roll(background, 1, 2), random.integers(0, 90, (channels, *size)))
     frame = np.ascontiguousarray(frame.astype(dtype))
     mask = np.where(random.random(size) < 0.35, np.uint8(255), np.uint8(0))
-    cells = random.choice([0, IN_SMALL, IN_SMALL, IN_LARGE], (-(-size[0] // CELL), -(-size[1] // CELL))).astype(
-        np.uint8
-    )
+    grid = -(-size[0] // CELL), -(-size[1] // CELL)
+    cells = random.choice([0, IN_SMALL, IN_SMALL, IN_LARGE], grid).astype(np.uint8)
     sway = Sway(reach, 0.6, dtype(4))
     nothing = np.zeros_like(mask)
     pictures = Pictures(nothing, nothing, frame.reshape(channels, -1), background.reshape(channels, -1))
@@ -78,31 +76,36 @@ def test_regions_with_the_colours_beside_them_are_removed(size, reach, channels,
         assert 0 < np.count_nonzero(mask) < np.count_nonzero(before)
 
 
+def show_twigs(scale, ghosts):
+    """Return masks of the stages of a frame before which some twigs moved and a thing of their size came, by name."""
+    random = np.random.default_rng(0)
+    leaves = np.kron(random.integers(20, 200, (60, 80, 3)), np.ones((4, 4, 1))).astype(np.uint8)
+    model, frame = create("adaptive", ghosts=ghosts), leaves.copy()
+    for y, x in TWIGS:
+        frame[y : y + 8, x : x + 8] = leaves[y - 2 : y + 6, x - 2 : x + 6]
+    frame[THING] = (255, 0, 255)
+    for picture in [leaves] * 120 + [frame]:
+        noisy = np.clip(picture + random.normal(0, 2, picture.shape), 0, 255)
+        model.trace = StageTrace()
+        mask = model.apply(np.kron(noisy, np.ones((scale, scale, 1))).astype(np.uint8))
+    return {stage.name: image != 0 for stage, image in model.trace.steps} | {"mask": mask != 0}
+
+
 @pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
 @pytest.mark.parametrize("scale", [1, 2])  # large frames are reduced
 def test_a_twig_that_moved_is_background_and_a_thing_of_its_size_is_not(scale):
-    random = np.random.default_rng(0)
-    leaves = np.kron(random.integers(20, 200, (60, 80, 3)), np.ones((4, 4, 1))).astype(np.uint8)
-    model = create("adaptive", ghosts=False)  # for which some of the twigs would be taken
-
-    def show(frame):
-        noisy = frame + random.normal(0, 2, frame.shape)
-        return model.apply(np.kron(np.clip(noisy, 0, 255), np.ones((scale, scale, 1))).astype(np.uint8)) != 0
-
-    for _ in range(120):
-        show(leaves)
-    frame = leaves.copy()
-    places = [(40, 40), (120, 200), (200, 80), (60, 260)]
-    for y, x in places:
-        frame[y : y + 8, x : x + 8] = leaves[y - 2 : y + 6, x - 2 : x + 6]
-    thing = np.s_[150:158, 150:158]
-    frame[thing] = (255, 0, 255)
-    model.trace = StageTrace()
-    mask = show(frame)
-    found = {stage.name: image for stage, image in model.trace.steps}
-    for y, x in places:
+    found = show_twigs(scale, ghosts=False)  # some of the twigs would be taken for them
+    for y, x in TWIGS:
         twig = np.s_[y * scale : (y + 8) * scale, x * scale : (x + 8) * scale]
         assert found["majority"][twig].any()
         assert not found[SWAY.name][twig].any()
-        assert not mask[twig].any()
-    assert mask[150 * scale : 158 * scale, 150 * scale : 158 * scale].mean() > 0.5
+        assert not found["mask"][twig].any()
+    assert found["mask"][THING[0].start * scale : THING[0].stop * scale, THING[1].start * scale :].sum() > 32 * scale**2
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
+def test_what_was_taken_for_a_ghost_is_not_shown_as_something_tiny():
+    found = show_twigs(1, ghosts=True)
+    ghosts = found["fill-holes"] & ~found[GHOSTS.name]
+    assert ghosts.sum() > 50
+    assert not found["mask"][ghosts].any()

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
+from bgsub._jit.runs import has_any
 from bgsub._numba import compiled, inlined
 
 __all__ = ["Sway", "clear_displaced"]
@@ -63,6 +64,26 @@ def _flood(mask, cells, pixels, first):
     return end, whole
 
 
+@inlined
+def _sways(pictures, sway, pixels, size):
+    """Return whether the background has the colours of enough pixels of a region beside them."""
+    beside = 0
+    for i in range(pixels.shape[0]):
+        y, x = divmod(np.int64(pixels[i]), size[1])
+        beside += 1 if _is_beside(pictures, sway, y, x, size) else 0
+    return beside >= sway.share * pixels.shape[0]
+
+
+@inlined
+def _remove(pixels, mask, voted, reach):
+    """Write 0 into a region of a mask, and into what was voted as near to it."""
+    for i in range(pixels.shape[0]):
+        y, x = divmod(np.int64(pixels[i]), mask.shape[1])
+        mask[y, x] = np.uint8(0)
+        top, left = max(y - reach, 0), max(x - reach, 0)
+        voted[top : y + reach + 1, left : x + reach + 1] = np.uint8(0)
+
+
 @compiled
 def clear_displaced(mask: Any, cells: Any, pictures: Any, sway: Any, voted: Any) -> Any:
     """Remove the regions of a mask that only smaller squares found, and whose colours the background has beside them.
@@ -83,7 +104,7 @@ def clear_displaced(mask: Any, cells: Any, pictures: Any, sway: Any, voted: Any)
     """
     pixels, flat, kept, size = np.empty(mask.size, np.int32), mask.reshape(-1), 0, (mask.shape[0], mask.shape[1])
     for cell_row in range(cells.shape[0]):
-        for cell in range(cells.shape[1]):
+        for cell in range(cells.shape[1] if has_any(cells[cell_row]) else 0):
             if cells[cell_row, cell] == 0 or cells[cell_row, cell] & IN_LARGE != 0:
                 continue
             for row in range(CELL * cell_row, min(CELL * (cell_row + 1), size[0])):
@@ -92,16 +113,8 @@ def clear_displaced(mask: Any, cells: Any, pictures: Any, sway: Any, voted: Any)
                         continue
                     pixels[kept] = np.int32(row * size[1] + column)
                     end, whole = _flood(mask, cells, pixels, kept)
-                    beside = 0
-                    for i in range(kept, end if whole else kept):
-                        y, x = divmod(np.int64(pixels[i]), size[1])
-                        beside += 1 if _is_beside(pictures, sway, y, x, size) else 0
-                    if whole and beside >= sway.share * (end - kept):
-                        for i in range(kept, end):
-                            flat[pixels[i]] = np.uint8(0)
-                            y, x = divmod(np.int64(pixels[i]), size[1])
-                            near = max(y - sway.reach, 0), max(x - sway.reach, 0)
-                            voted[near[0] : y + sway.reach + 1, near[1] : x + sway.reach + 1] = np.uint8(0)
+                    if whole and _sways(pictures, sway, pixels[kept:end], size):
+                        _remove(pixels[kept:end], mask, voted, sway.reach)
                     else:
                         kept = end
     for i in range(kept):

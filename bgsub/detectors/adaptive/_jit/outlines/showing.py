@@ -39,18 +39,7 @@ class Shown(NamedTuple):
 
 @compiled
 def show_details(
-    team: Any,
-    pictures: Any,
-    final: Any,
-    occupied_rows: Any,
-    unfilled: Any,
-    cells: Any,
-    static: Any,
-    region: Any,
-    reaches: Any,
-    sway: Any,
-    voted: Any,
-    shown: Any,
+    team: Any, pictures: Any, masked: Any, static: Any, region: Any, reaches: Any, sway: Any, shown: Any
 ) -> Any:
     """Write the final mask with its details, without what sways and its gaps, and of what kind its foreground is.
 
@@ -58,39 +47,31 @@ def show_details(
     ----------
     team : Team
     pictures : Pictures
-    final : (H, W) u1
-        Final mask, 0 and 255.
-    occupied_rows : (H,) u1
-        0 for rows of it that are empty for certain.
-    unfilled : (H, W) u1
-        255 for what of it was foreground before holes were filled; others may be, too.
-    cells : (h, w) u1
-        Bits of the votes, from `vote_thrice`.
+    masked : Masked
+        From `make_masks`; what is faint in it is written by `clear_displaced`.
     static : (h, w) u1
         Not 0 where smaller squares count.
     region : (H, W) u1
         Details are left out where it is 0; of no rows if there is no such region.
     reaches : Reaches
     sway : Sway
-    voted : (H, W) u1
-        As for `clear_displaced`.
     shown : Shown
     """
-    mask, rows = shown.mask, shown.occupied_rows
+    mask, rows, final, cells = shown.mask, shown.occupied_rows, masked.mask, masked.cells
     height = mask.shape[0]
     if reaches.pixels > 0:
         where = np.empty_like(static)
         mark_beside(cells, reaches.cells, static, where)
-        details = (pictures.raw, final, occupied_rows, where, reaches.pixels, mask, rows)
+        details = (pictures.raw, final, masked.occupied_rows, where, reaches.pixels, mask, rows)
         in_bands(team, add_details, 0, static.shape[0], 1, details)
         for y in range(region.shape[0]):
             for x in range(region.shape[1]):
                 mask[y, x] &= region[y, x]
     else:
         mask[:] = final
-        rows[:] = occupied_rows
+        rows[:] = masked.occupied_rows
     if sway.reach > 0:
-        clear_displaced(mask, cells, pictures, sway, voted)
+        clear_displaced(mask, cells, pictures, sway, masked.faint)
     if reaches.gap > 0:
         in_bands(team, open_gaps, 0, height, _PIECES, (pictures, mask, rows, reaches.gap))
-    in_bands(team, tell_kinds, 0, height, 1, (mask, final, unfilled, shown.kinds))
+    in_bands(team, tell_kinds, 0, height, 1, (mask, final, masked.unfilled, shown.kinds))
