@@ -65,7 +65,13 @@ class SearchesEvenly(adaptive.Adaptive):
 
 def never_static(dynamics: Any, age: int, sides: Any, threads: int, grids: Any) -> None:
     """Use the large square everywhere."""
-    grids.static[:], grids.faint_static[:] = 0, 0
+    grids.static[:], grids.faint_static[:], grids.broad_static[:] = 0, 0, 0
+
+
+def never_broad(dynamics: Any, age: int, sides: Any, threads: int, grids: Any) -> None:
+    """Use smaller squares as if their regions had no size."""
+    final_mask.find_static(dynamics, age, sides, threads, grids)
+    grids.broad_static[:] = 0
 
 
 def small_or_large(dynamics: Any, age: int, sides: Any, threads: int, grids: Any) -> None:
@@ -87,9 +93,9 @@ def weigh_bright_outlines(
     weigh_outlines(points, ends, mask, *grey, unit, *others)
 
 
-def nothing_tiny(found: Any, seen: Any, static: Any, region: Any, sides: Any, *others: Any) -> None:
+def nothing_tiny(found: Any, seen: Any, static: Any, broad: Any, region: Any, sides: Any, *others: Any) -> None:
     """Leave what is faint only."""
-    final_mask.find_masks(found, seen, static, region, sides, *others)
+    final_mask.find_masks(found, seen, static, broad, region, sides, *others)
     cells, voted, faint = others[-1].cells, others[-1].faint, seen.faint
     voted[:] = cv2.medianBlur(faint, min(sides.small, LARGEST))
     padded = np.zeros((CELL * cells.shape[0], CELL * cells.shape[1]), np.uint8)
@@ -97,9 +103,9 @@ def nothing_tiny(found: Any, seen: Any, static: Any, region: Any, sides: Any, *o
     cells[~padded.reshape(cells.shape[0], CELL, cells.shape[1], CELL).any((1, 3))] &= ~faint_votes.IN_FAINT
 
 
-def faint_far_away(found: Any, seen: Any, static: Any, region: Any, sides: Any, *others: Any) -> None:
+def faint_far_away(found: Any, seen: Any, static: Any, broad: Any, region: Any, sides: Any, *others: Any) -> None:
     """Treat whatever is clear as if it were large."""
-    final_mask.find_masks(found, seen, static, region, sides, *others)
+    final_mask.find_masks(found, seen, static, broad, region, sides, *others)
     fill, threads, masked = others
     cells = masked.cells & ~faint_votes.IN_FAINT
     marked, rule = cells | IN_LARGE, final_mask.make_rule(sides, fill)
@@ -142,6 +148,7 @@ VARIANTS: list[Variant] = [
     ("no smoothing, holes or ghosts", {}, {"smoothing": 1, "fill": False, "ghosts": False}, _PLAIN),
     ("large square only", {(adaptive, "find_static"): never_static}, {}, _PLAIN),
     ("no middle square", {(adaptive, "find_static"): small_or_large}, {}, _PLAIN),
+    ("broad regions do not count", {(adaptive, "find_static"): never_broad}, {}, _PLAIN),
     ("nothing faint or tiny", {(final_mask, "_AGAIN"): -1.0}, {}, _PLAIN),
     ("nothing tiny", {(adaptive, "find_masks"): nothing_tiny}, {}, _PLAIN),
     ("nothing faint beside what is clear, but small", {(adaptive, "find_masks"): faint_far_away}, {}, _PLAIN),

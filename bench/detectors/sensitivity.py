@@ -50,6 +50,8 @@ CONSTANTS: list[tuple[Any, str]] = [
     (shaking, "_FAR"),
     (forgetting, "_SHADE_S"),
     (final_mask, "_ONSETS"),
+    (final_mask, "_DISPLACED"),
+    (final_mask, "_LEAVES"),
     (final_mask, "_AGAIN"),
     (final_mask, "_STAYS"),
     (final_mask, "_RECENT"),

@@ -23,6 +23,7 @@ from bgsub.detectors.adaptive.final_mask import (
     find_static,
     follow_onsets,
     is_static_due,
+    make_broad,
     make_sway,
     scaled_sides,
 )
@@ -83,6 +84,8 @@ class Adaptive(Forgetter):
        of 4x4 pixels and frame below 0.0012, where 1 counts each region of cells that begins out of nothing, and up to
        0.02 what goes on, the more the wider kernels are than they have to be), else in a middle one where this holds
        for middle squares, by as much less as they are larger; in these alone where the raw mask fills what is found;
+       also regions that small squares find elsewhere, as large as the majority of a large square, of which fewer than
+       half of the pixels have a colour that the background has within a large square, where these seldom come;
        enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
        Masks also show, without learning from it, what is most of a 3x3 square beside all that, and most of a small
        square that is faint: g < 1/2, and no s_j alone makes it background. Such squares, and 2x2 ones of raw pixels,
@@ -116,7 +119,7 @@ class Adaptive(Forgetter):
        with penumbras at its outline; the colour suffices where what is brighter than the background, and no shadow,
        seldom has it. Where the camera shows no colours, textures have to be more alike.
 
-    The state takes slots * (channels + 4) + channels + 12.1 bytes per pixel for uint8 frames, 36 for three slots in
+    The state takes slots * (channels + 4) + channels + 12.5 bytes per pixel for uint8 frames, 36 for three slots in
     colour, and 55 for each square of pixels in colour, 15 in grey: less than a byte per pixel at 320x240.
 
     Raises
@@ -323,7 +326,9 @@ class Adaptive(Forgetter):
         self._confine(self._images.faint, None)
         fill, threads, final = self._parameters["fill"], self._parameters["threads"], as_image(self._final, self._size)
         masked = Masked(final, self._occupied_rows, self._cells, self._unfilled, self._faint_votes, self._smaller)
-        given = raw, self._images, self._arrays["static"]
+        pictures = Pictures(raw, self._images.faint, *self._planes())
+        broad = make_broad(self._arrays["broad_static"], pictures, self._sides, self._box(self._seen.planes.dtype))
+        given = raw, self._images, self._arrays["static"], broad
         if self.trace is not None:
             if fill:
                 find_masks(*given, None, self._sides, False, threads, masked)
@@ -372,7 +377,7 @@ class Adaptive(Forgetter):
         if is_static_due(int(frames)):
             factors, rates = (as_image(arrays[name], self._size) for name in ("width_factors", "blink_rates"))
             least = scalars["base"] * FULL
-            grids = Grids(arrays["static"], arrays["faint_static"], arrays["restless"])
+            grids = Grids(*(arrays[name] for name in ("static", "faint_static", "broad_static", "restless")))
             dynamics = Dynamics(factors, rates, arrays["onset_rates"], least)
             find_static(dynamics, int(frames), self._sides, parameters["threads"], grids)
             find_moving(factors, least, square_side(self._size), _MOVING_SQUARES, arrays["moving_squares"])

@@ -20,6 +20,7 @@ from bgsub.detectors.adaptive._jit.dynamics import (
     count_onsets,
     judge_cells,
 )
+from bgsub.detectors.adaptive._jit.outlines.broad import Broad
 from bgsub.detectors.adaptive._jit.outlines.displaced import Sway
 from bgsub.detectors.adaptive._jit.outlines.faint import show_faint
 from bgsub.detectors.adaptive._jit.outlines.gaps import Pictures
@@ -28,6 +29,7 @@ from bgsub.detectors.adaptive._jit.outlines.showing import Reaches, Shown, show_
 from bgsub.frames import Mask
 
 __all__ = [
+    "Broad",
     "Dynamics",
     "Grids",
     "Masked",
@@ -44,6 +46,7 @@ __all__ = [
     "find_static",
     "follow_onsets",
     "is_static_due",
+    "make_broad",
     "make_rule",
     "make_static",
     "make_sway",
@@ -64,6 +67,7 @@ _ONSETS = 0.0012  # least mean cost per frame and cell of small squares that vot
 _AGAIN = 2.5  # onsets that such squares may have had in a cell or beside it, of those that are remembered
 
 _DISPLACED = 2 / 3  # share of the colours of a small region that are beside it in the background, if it is a leaf
+_LEAVES = 1 / 2  # and of a broad one, if it is leaves, which have them farther away
 _CLEAR = 0.9  # distance of raw foreground, as a share of the farthest, from which it is no part of what is faint
 _STAYS = 0.02  # of each frame where the background is restless, in units of the first,
 _RECENT = 4  # with none in the cells around in so many frames before
@@ -122,12 +126,21 @@ def reduced_side(pixels: int, factor: int) -> int:
 
 
 def find_masks(
-    found: Mask, seen: Seen, static: Mask, region: Mask | None, sides: Sides, fill: bool, threads: int, masked: Masked
+    found: Mask,
+    seen: Seen,
+    static: Mask,
+    broad: Broad,
+    region: Mask | None,
+    sides: Sides,
+    fill: bool,
+    threads: int,
+    masked: Masked,
 ) -> None:
     """Write the final mask of a raw one, and where most of a small square is faint, or one of two pixels is raw.
 
     The majority in large squares, also in smaller ones where the background is static enough for them, or only in
-    these where the raw mask fills the inside of objects, too, and holes filled if `fill`.
+    these where the raw mask fills the inside of objects, too; regions that small squares find elsewhere, if they are
+    broad and no leaves; and holes filled if `fill`. `broad` is from `make_broad`.
 
     Faint is what is nearer to the background than raw foreground, but too far from it to be projected on it. Noise
     makes pixels faint, but not most of a square. What light, blur and codecs leave is faint near what moves, and far
@@ -139,7 +152,15 @@ def find_masks(
     the `region` is final.
     """
     team, inside = find_team((found.shape[0], found.shape[1]), threads), _within(region)
-    make_masks(team, found, seen, static, inside, make_rule(sides, fill), masked)
+    make_masks(team, found, seen, static, broad, inside, make_rule(sides, fill), masked)
+
+
+def make_broad(static: Mask, pictures: Pictures, sides: Sides, box: Any) -> Broad:
+    """Return where broad regions count, and how leaves are told from them; `static` is the grid `broad_static`.
+
+    `box` is by how much the colour of a leaf may differ from one that the background has within a large square.
+    """
+    return Broad(static, pictures, Sway(sides.large // 2, _LEAVES, box))
 
 
 def make_rule(sides: Sides, fill: bool) -> MaskRule:
@@ -209,7 +230,7 @@ def add_faint(
 
     Of what is merely faint nothing is added without `all_faint`. In `shown`, rows of what is added are occupied, and
     its kind is `SPECK` where it is tiny, or `RIM` where it is faint beside other foreground.
-    `rates`, (3, h, w), are those that `follow_onsets` writes. They are few both in the neighbourhood that `find_static`
+    `rates`, (4, h, w), are those that `follow_onsets` writes. They are few both in the neighbourhood that `find_static`
     looks at and in the cells around: where a codec refreshes the edges of the background, they are faint every time.
     """
     most = np.float32(_AGAIN * _ONSET_RATE)
@@ -244,7 +265,7 @@ class Dynamics(NamedTuple):
     factors: NDArray[np.uint16]
     blink_rates: NDArray[np.uint16]
     onset_rates: NDArray[np.float32]
-    """(3, h, w): of small squares, of middle ones, and of small ones of faint pixels."""
+    """(4, h, w): of small squares, of middle ones, of small ones of faint pixels, and of broad regions."""
     least: float
     """Least factor, in the unit of the others."""
 
@@ -256,6 +277,8 @@ class Grids(NamedTuple):
     """The bit of the smallest squares that count, because they seldom raise false alarms, or 0 if large ones do."""
     faint_static: NDArray[np.uint8]
     """1 where small squares of faint pixels do so more seldom still, else 0."""
+    broad_static: NDArray[np.uint8]
+    """1 where broad regions do, else 0."""
     restless: NDArray[np.uint8]
     """How restless the background is, 255 for entirely: how far widths and blink rates around exceed the least ones."""
 
@@ -269,7 +292,8 @@ def follow_onsets(
 ) -> None:
     """Learn from the votes of a frame what false alarms smaller squares raise; `age` counts the frames before.
 
-    `recent` and `onset_rates`, (3, h, w), are of small squares, of middle ones, and of small ones of faint pixels.
+    `recent` and `onset_rates`, (4, h, w), are of small squares, of middle ones, of small ones of faint pixels, and of
+    broad regions.
     `restless` is of `Grids`.
     """
     rate = np.float32(max(_ONSET_RATE, 1 / (age + _ONSET_PRIOR)))
@@ -289,8 +313,9 @@ def find_static(dynamics: Dynamics, age: int, sides: Sides, threads: int, grids:
     travel make few, too, but are always there. They widen kernels as well, as far things on a busy road do not, so that
     being there costs as much as the background is restless. A false alarm in a middle square costs as many times more
     than one in a small square as its area is larger. Of the small ones in reduced frames there are more: they may raise
-    fewer, in proportion to the side. A young model has not seen enough of them: where widths and blink rates are not
-    about as low as in the calmest third of the frame, it wants the fewer, the younger it is.
+    fewer, in proportion to the side, and so may broad regions, which are larger. A young model has not seen enough of
+    them: where widths and blink rates are not about as low as in the calmest third of the frame, it wants the fewer,
+    the younger it is.
     """
     reach, size = (_REACH * sides.large // CELL) // 2, grids.static.shape
     weight, widths = round(_BLINK_WEIGHT * float(BLINK_RATE_UNIT) * float(FACTOR_ONE)), np.empty((1, *size), np.float32)
@@ -305,5 +330,6 @@ def find_static(dynamics: Dynamics, age: int, sides: Sides, threads: int, grids:
         calm = int(_CALM * (levels.size - 1))  # a third of all are less; a quantile between two takes longer
         usual, fewer = max(float(FACTOR_ONE), float(np.partition(levels, calm, None)[calm])), _ONSETS * age / _YOUNG
     middle, small = (sides.ordinary / sides.middle) ** 2, sides.small / sides.ordinary
-    numbers = (dynamics.least, _STATIC, usual, _ONSETS, fewer, middle, small, _ONSETS)
+    broad = sides.ordinary / sides.large
+    numbers = (dynamics.least, _STATIC, usual, _ONSETS, fewer, middle, small, broad, _ONSETS)
     judge_cells(levels, costs, StaticRule(*map(np.float32, numbers)), *grids)

@@ -69,6 +69,7 @@ SPANS = {
     "suspects": MASK,
     "static": Span(0, int(IN_MIDDLE), 1),
     "faint_static": BIT,
+    "broad_static": BIT,
     "restless": Span(0, 255, 1),
     "moving": MASK,
 }
@@ -94,9 +95,10 @@ def make_arrays(size: tuple[int, int], channels: int, slots: int, dtype: np.dtyp
         "suspects": aligned_zeros(blocks, np.uint8),
         "static": static,
         "faint_static": np.zeros_like(static),
+        "broad_static": np.zeros_like(static),
         "restless": np.full_like(static, 255),
-        "onset_rates": np.zeros((3, *static.shape), np.float32),
-        "vote_cells": np.zeros((3, *static.shape), np.uint8),
+        "onset_rates": np.zeros((4, *static.shape), np.float32),
+        "vote_cells": np.zeros((4, *static.shape), np.uint8),
     }
     arrays |= {f"square_{name}": array for name, array in make_squares(size, channels)._asdict().items()}
     arrays["view"] = make_view(size)

@@ -88,7 +88,7 @@ def test_all_that_pixels_keep_moves_with_them():
     size, random = (13, 17), np.random.default_rng(0)
     arrays = make_arrays(size, 3, 2, np.dtype(np.uint8))
     for name, array in arrays.items():
-        if name not in {"static", "faint_static", "onset_rates", "vote_cells"}:
+        if name not in {"static", "faint_static", "broad_static", "onset_rates", "vote_cells"}:
             array[:] = random.integers(0, 200, array.shape).astype(array.dtype)
     before = {name: array.copy() for name, array in arrays.items()}
     new = move(arrays, size, Shift(2, -3))

@@ -19,6 +19,7 @@ from bgsub.detectors.adaptive._jit.light.exposure import (
     see_steps,
     weigh_gains,
 )
+from bgsub.detectors.adaptive._jit.outlines.broad import IN_BROAD
 from bgsub.detectors.adaptive._jit.outlines.faint import IN_FAINT
 from bgsub.detectors.adaptive.exposure import make_sample, measure
 from bgsub.detectors.adaptive.final_mask import find_outlines
@@ -195,14 +196,14 @@ def test_brighter_regions_that_come_bit_by_bit_must_last(gain, came, lasting, re
 
 
 def test_onsets_are_counted_away_from_large_squares_and_recent_ones_of_their_kind():
-    random = np.random.default_rng(0)
-    kinds = IN_SMALL, IN_MIDDLE, IN_FAINT
-    recent = random.choice([0] * 20 + [1, 3], (3, 9, 13)).astype(np.uint8)
+    random = np.random.default_rng(1)
+    kinds = IN_SMALL, IN_MIDDLE, IN_FAINT, IN_BROAD
+    recent = random.choice([0] * 20 + [1, 3], (4, 9, 13)).astype(np.uint8)
     cells = (random.choice(kinds, (9, 13)) | random.choice([*kinds, IN_LARGE, 0, 0], (9, 13))).astype(np.uint8)
-    rates = random.random((3, 9, 13)).astype(np.float32)
+    rates = random.random((4, 9, 13)).astype(np.float32)
     restless = random.integers(1, 256, (9, 13), np.uint8)
-    expected, after, costs, begun = rates.astype(np.float64), recent.copy(), set(), np.zeros((3, 11, 15), bool)
-    for kind, y, x in np.ndindex(3, 9, 13):
+    expected, after, costs, begun = rates.astype(np.float64), recent.copy(), set(), np.zeros((4, 11, 15), bool)
+    for kind, y, x in np.ndindex(4, 9, 13):
         around = slice(max(y - 1, 0), y + 2), slice(max(x - 1, 0), x + 2)
         votes = cells[y, x] & kinds[kind]
         alone = votes and not (cells[around] & IN_LARGE).any()
@@ -215,7 +216,7 @@ def test_onsets_are_counted_away_from_large_squares_and_recent_ones_of_their_kin
     count_onsets(cells, recent, rates, restless, OnsetRule(np.float32(0.1), np.float32(0.25), np.uint8(3)))
     np.testing.assert_allclose(rates, expected, rtol=1e-5)
     assert (recent == after).all()
-    assert len(costs) == 9
+    assert len(costs) == 12
 
 
 @needs_compiler

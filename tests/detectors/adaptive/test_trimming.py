@@ -9,6 +9,7 @@ from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive._jit.blocks import FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.dynamics import StaticRule, average_around, judge_cells
+from bgsub.detectors.adaptive._jit.outlines.gaps import Pictures
 from bgsub.detectors.adaptive._jit.outlines.trimming import COUNTS, Trust, count_inside, trim
 from bgsub.detectors.adaptive.final_mask import (
     Dynamics,
@@ -19,6 +20,7 @@ from bgsub.detectors.adaptive.final_mask import (
     find_masks,
     find_static,
     follow_onsets,
+    make_broad,
     make_static,
     scaled_sides,
 )
@@ -36,7 +38,9 @@ def cleaned(raw, static=None, region=None, sides=(15, 7, 5, 5)):
     rows, cells, smaller = np.empty(size[0], np.uint8), np.empty_like(static), np.empty((2, *size), np.uint8)
     masked = Masked(np.empty_like(raw), rows, cells, np.empty_like(raw), np.empty_like(raw), smaller)
     nothing = np.zeros_like(raw)
-    find_masks(raw, Seen(nothing, nothing, nothing), static, region, Sides(*sides), False, 1, masked)
+    planes = np.zeros((1, raw.size), np.uint8)  # all sways, so that no broad region is added
+    broad = make_broad(np.zeros_like(static), Pictures(raw, nothing, planes, planes), Sides(*sides), np.uint8(0))
+    find_masks(raw, Seen(nothing, nothing, nothing), static, broad, region, Sides(*sides), False, 1, masked)
     return masked.mask
 
 
@@ -107,7 +111,7 @@ def static_at(age, wild_rows, rate):
     factors = np.full(SIZE, FACTOR_ONE, np.uint16)
     factors[:wild_rows] = 1.4 * FACTOR_ONE
     static = make_static(SIZE)
-    rates = np.full((3, *static.shape), rate, np.float32)
+    rates = np.full((4, *static.shape), rate, np.float32)
     rates[1] = 1.0
     dynamics = Dynamics(factors, np.full(SIZE, LOWEST_BLINK_RATE, np.uint16), rates, float(FACTOR_ONE))
     find_static(dynamics, age, Sides(3, 3, 3, 3), 1, grids_of(static))
@@ -116,13 +120,13 @@ def static_at(age, wild_rows, rate):
 
 def grids_of(static):
     """Return grids of which one is given."""
-    return Grids(static, np.full_like(static, 7), np.full_like(static, 7))
+    return Grids(static, *(np.full_like(static, 7) for _ in range(3)))
 
 
 def static_after(pictures, votes=IN_SMALL, restless=255):
     """Return which squares count in the middle row of cells, after masks that they found, of 8 pixels, at (x, y)."""
     cells, static = np.zeros((40, 60), np.uint8), np.full((40, 60), 7, np.uint8)
-    recent, rates = np.zeros((3, *cells.shape), np.uint8), np.zeros((3, *cells.shape), np.float32)
+    recent, rates = np.zeros((4, *cells.shape), np.uint8), np.zeros((4, *cells.shape), np.float32)
     calm = np.zeros((160, 240), np.uint16)
     for age, places in enumerate(pictures):
         cells[:] = 0
@@ -187,22 +191,27 @@ def test_the_background_is_restless_as_far_as_widths_and_blinks_exceed_the_least
     factors = np.full(SIZE, round(0.7 * factor * FACTOR_ONE), np.uint16)
     rates = np.full(SIZE, int(LOWEST_BLINK_RATE) + blinks, np.uint16)
     grids = grids_of(make_static(SIZE))
-    dynamics = Dynamics(factors, rates, np.zeros((3, *grids.static.shape), np.float32), 0.7 * float(FACTOR_ONE))
+    dynamics = Dynamics(factors, rates, np.zeros((4, *grids.static.shape), np.float32), 0.7 * float(FACTOR_ONE))
     find_static(dynamics, age, Sides(15, 7, 5, 5), 1, grids)
     np.testing.assert_allclose(grids.restless / 255, expected / (0.7 if blinks else 1), atol=5e-3)
 
 
 @pytest.mark.parametrize(
-    ("small", "middle", "faint", "counting"),
-    [(0.0011, 0.0011, 0.0011, IN_SMALL), (0.0018, 0.0006, 0.0018, IN_MIDDLE), (0.0018, 0.0007, 0, 0)],
+    ("small", "middle", "faint", "broad", "counting"),
+    [
+        (0.0011, 0.0011, 0.0011, 0.00039, IN_SMALL),
+        (0.0018, 0.0006, 0.0018, 0.00041, IN_MIDDLE),
+        (0.0018, 0.0007, 0, 0, 0),
+    ],
 )
-def test_a_false_alarm_costs_more_in_a_middle_square_as_its_area_is_larger(small, middle, faint, counting):
+def test_a_false_alarm_costs_more_in_a_middle_square_as_its_area_is_larger(small, middle, faint, broad, counting):
     static, calm = make_static(SIZE), np.zeros(SIZE, np.uint16)
-    rates = np.stack([np.full(static.shape, rate, np.float32) for rate in (small, middle, faint)])
+    rates = np.stack([np.full(static.shape, rate, np.float32) for rate in (small, middle, faint, broad)])
     grids = grids_of(static)
     find_static(Dynamics(calm, calm, rates, 1.0), 400, Sides(15, 7, 5, 5), 1, grids)
     assert (static == counting).all()
     assert (grids.faint_static == (faint < 0.0012)).all()
+    assert (grids.broad_static == (broad < 0.0004)).all()
 
 
 @pytest.mark.parametrize(("small", "middle", "counting"), [(0.0007, 0, IN_SMALL), (0.0008, 0.0006, IN_MIDDLE)])
@@ -210,7 +219,7 @@ def test_smaller_squares_in_reduced_frames_may_raise_fewer_false_alarms_and_midd
     small, middle, counting
 ):
     static, calm = make_static(SIZE), np.zeros(SIZE, np.uint16)
-    rates = np.stack([np.full(static.shape, rate, np.float32) for rate in (small, middle, 0)])
+    rates = np.stack([np.full(static.shape, rate, np.float32) for rate in (small, middle, 0, 0)])
     sides = scaled_sides(15, (240, 320), reduced=True)
     find_static(Dynamics(calm, calm, rates, 1.0), 400, sides, 1, grids_of(static))
     assert (static == counting).all()
@@ -267,14 +276,15 @@ def test_means_around_cells_mirror_the_border(size):
 
 def test_small_squares_count_where_their_mean_cost_is_below_the_limit_for_how_restless_it_is():
     random = np.random.default_rng(3)
-    levels, costs = random.uniform(0.8, 2, (9, 11)).astype(np.float32), random.random((3, 9, 11), np.float32)
-    rule = StaticRule(*np.float32([1, 0.2, 1.25, 0.6, 0.2, 0.5, 0.9, 0.3]))
-    static, faint_static, restless = (np.full(levels.shape, 7, np.uint8) for _ in range(3))
-    judge_cells(levels, costs, rule, static, faint_static, restless)
+    levels, costs = random.uniform(0.8, 2, (9, 11)).astype(np.float32), random.random((4, 9, 11), np.float32)
+    rule = StaticRule(*np.float32([1, 0.2, 1.25, 0.6, 0.2, 0.5, 0.9, 0.7, 0.3]))
+    static, faint_static, broad_static, restless = (np.full(levels.shape, 7, np.uint8) for _ in range(4))
+    judge_cells(levels, costs, rule, static, faint_static, broad_static, restless)
     limits = np.where(levels >= 1.2 * 1.25, 0.2, 0.6)
-    small, middle, faint = costs
+    small, middle, faint, broad = costs
     expected = np.where(small < 0.9 * limits, IN_SMALL, np.where(middle < 0.5 * limits, IN_MIDDLE, 0))
     np.testing.assert_array_equal(static, expected)
     np.testing.assert_array_equal(faint_static, faint < 0.3)
+    np.testing.assert_array_equal(broad_static, broad < 0.7 * limits)
     np.testing.assert_allclose(restless, np.clip((levels - 1) / 0.2 * 255, 0, 255), atol=0.51)
     assert {0, int(IN_SMALL), int(IN_MIDDLE)} == set(np.unique(static))

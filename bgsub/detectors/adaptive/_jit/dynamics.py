@@ -8,6 +8,7 @@ from bgsub._jit.border import reflect
 from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
 from bgsub._numba import banded, compiled, compiled_views, part
 from bgsub.detectors.adaptive._jit.blocks import BYTE
+from bgsub.detectors.adaptive._jit.outlines.broad import IN_BROAD
 from bgsub.detectors.adaptive._jit.outlines.faint import IN_FAINT
 
 __all__ = [
@@ -20,7 +21,7 @@ __all__ = [
 ]
 
 _LARGEST = 8  # cells of the side of the largest false alarm: a wider field of them is several
-_KINDS = np.array([IN_SMALL, IN_MIDDLE, IN_FAINT])  # of votes whose onsets are counted
+_KINDS = np.array([IN_SMALL, IN_MIDDLE, IN_FAINT, IN_BROAD])  # of votes whose onsets are counted
 
 
 class OnsetRule(NamedTuple):
@@ -46,11 +47,11 @@ def count_onsets(cells: Any, recent: Any, rates: Any, restless: Any, rule: Any) 
     Parameters
     ----------
     cells : (h, w) u1
-        Bits of the votes of this frame, from `vote_thrice` and `mark_faint`.
-    recent : (3, h, w) u1
-        `rule.lasts` where small squares voted in the frame before, middle ones, and those of faint pixels, less by one
-        for each frame since then; updated.
-    rates : (3, h, w) f4
+        Bits of the votes of this frame, from `vote_thrice`, `add_broad` and `mark_faint`.
+    recent : (4, h, w) u1
+        `rule.lasts` where small squares voted in the frame before, middle ones, those of faint pixels, and broad
+        regions, less by one for each frame since then; updated.
+    rates : (4, h, w) f4
         Running means of the cost of each per frame, written.
     restless : (h, w) u1
         How restless the background is, 255 for entirely.
@@ -62,12 +63,19 @@ def count_onsets(cells: Any, recent: Any, rates: Any, restless: Any, rule: Any) 
     onsets = np.zeros((recent.shape[0], 2, width + 2), np.bool_)  # of this row of cells and of the one above, by turns
     for y in range(height):
         top, bottom = max(y - 1, 0), min(y + 1, height - 1)
-        above, here, below = cells[top], cells[y], cells[bottom]
+        above, here, below, bits = cells[top], cells[y], cells[bottom], np.uint8(0)
         for x in range(width):
+            bits = np.uint8(bits | here[x])
             large[x + 1] = (above[x] | here[x] | below[x]) & IN_LARGE
         for x in range(width):
             beside[x] = large[x] | large[x + 1] | large[x + 2]
         for kind in range(recent.shape[0]):
+            if bits & _KINDS[kind] == 0:  # as in most rows
+                onsets[kind, y % 2] = False
+                means = rates[kind, y]
+                for x in range(width):
+                    means[x] += rule.rate * (np.float32(0.0) - means[x])
+                continue
             above_before, before, below_before = recent[kind, top], recent[kind, y], recent[kind, bottom]
             for x in range(width):
                 lately[x + 1] = above_before[x] | before[x] | below_before[x]
@@ -183,24 +191,27 @@ class StaticRule(NamedTuple):
     middle: Any
     """These limits are for small squares of the ordinary size: those of the others, as shares of it."""
     small: Any
+    broad: Any
     faint: Any
     """Largest mean cost of squares of faint pixels."""
 
 
 @compiled_views
-def judge_cells(levels: Any, costs: Any, rule: Any, static: Any, faint_static: Any, restless: Any) -> Any:
+def judge_cells(
+    levels: Any, costs: Any, rule: Any, static: Any, faint_static: Any, broad_static: Any, restless: Any
+) -> Any:
     """Write in which cells smaller squares count, and how restless the background is.
 
     Parameters
     ----------
     levels : (h, w) f4
         How wide kernels are around, and how much they blink.
-    costs : (3, h, w) f4
-        Mean costs of small squares, middle ones, and small ones of faint pixels in the neighbourhood.
+    costs : (4, h, w) f4
+        Mean costs of small squares, middle ones, small ones of faint pixels, and broad regions in the neighbourhood.
     rule : StaticRule
     static : (h, w) u1
         Written: IN_SMALL, IN_MIDDLE or 0.
-    faint_static : (h, w) u1
+    faint_static, broad_static : (h, w) u1
         Written: 1 or 0.
     restless : (h, w) u1
         Written: 255 for entirely.
@@ -215,3 +226,4 @@ def judge_cells(levels: Any, costs: Any, rule: Any, static: Any, faint_static: A
             found = IN_MIDDLE if costs[1, y, x] < few * rule.middle else none
             static[y, x] = IN_SMALL if costs[0, y, x] < few * rule.small else found
             faint_static[y, x] = np.uint8(1) if costs[2, y, x] < rule.faint else none
+            broad_static[y, x] = np.uint8(1) if costs[3, y, x] < few * rule.broad else none

@@ -8,7 +8,7 @@ from bgsub._jit.majority import CELL, IN_LARGE
 from bgsub._jit.runs import has_any
 from bgsub._numba import compiled, inlined
 
-__all__ = ["Sway", "clear_displaced"]
+__all__ = ["Sway", "clear_displaced", "is_beside"]
 
 _SEEN = np.uint8(128)  # stands for 255 in what was looked at
 
@@ -25,7 +25,7 @@ class Sway(NamedTuple):
 
 
 @inlined
-def _is_beside(pictures, sway, y, x, size):
+def is_beside(pictures, sway, y, x, size):
     """Return whether the background has the colour of a pixel anywhere in the square around it."""
     pixel, box = y * size[1] + x, np.float32(sway.box)
     for row in range(max(y - sway.reach, 0), min(y + sway.reach + 1, size[0])):
@@ -70,7 +70,7 @@ def _sways(pictures, sway, pixels, size):
     beside = 0
     for i in range(pixels.shape[0]):
         y, x = divmod(np.int64(pixels[i]), size[1])
-        beside += 1 if _is_beside(pictures, sway, y, x, size) else 0
+        beside += 1 if is_beside(pictures, sway, y, x, size) else 0
     return beside >= sway.share * pixels.shape[0]
 
 

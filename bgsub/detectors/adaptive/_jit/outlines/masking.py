@@ -6,6 +6,7 @@ import numpy as np
 
 from bgsub._jit.majority import IN_LARGE, LARGEST, Square, Squares, Votes
 from bgsub._numba import compiled, inlined
+from bgsub.detectors.adaptive._jit.outlines.broad import add_broad
 from bgsub.detectors.adaptive._jit.outlines.faint import Found, vote_on_faint
 from bgsub.detectors.adaptive._jit.outlines.trimming import Trust, vote_and_trim
 from bgsub.detectors.adaptive._jit.regions import finish
@@ -55,7 +56,7 @@ class Masked(NamedTuple):
     occupied_rows: Any
     """(H,) u1: 0 for rows of it that are empty for certain."""
     cells: Any
-    """(h, w) u1: bits of `vote_thrice` and `mark_faint`."""
+    """(h, w) u1: bits of `vote_thrice`, `add_broad` and `mark_faint`."""
     unfilled: Any
     """The final mask before holes were filled, in occupied rows."""
     faint: Any
@@ -70,8 +71,8 @@ def _square(side):
 
 
 @compiled
-def make_masks(team: Any, found: Any, seen: Any, static: Any, region: Any, rule: Any, masked: Any) -> Any:
-    """Vote on the final mask in squares of three sizes, fill its holes, and vote on what is faint beside it.
+def make_masks(team: Any, found: Any, seen: Any, static: Any, broad: Any, region: Any, rule: Any, masked: Any) -> Any:
+    """Vote on the final mask in squares of three sizes, add broad regions, fill holes, and vote on what is faint.
 
     Parameters
     ----------
@@ -81,6 +82,7 @@ def make_masks(team: Any, found: Any, seen: Any, static: Any, region: Any, rule:
     seen : Seen
     static : (h, w) u1
         Which smaller squares count, as for `vote_thrice`.
+    broad : Broad
     region : (H, W) u1
         The final mask is empty where it is 0; of no rows if there is no such region.
     rule : MaskRule
@@ -93,7 +95,9 @@ def make_masks(team: Any, found: Any, seen: Any, static: Any, region: Any, rule:
     else:
         squares = Squares(_square(rule.large), _square(rule.middle), _square(rule.small))
         trust = Trust(np.float32(rule.full), np.float32(rule.fine), rule.around)
-        vote_and_trim(team, found, squares, static, trust, masked.smaller, Votes(mask, rows, cells))
+        votes = Votes(mask, rows, cells)
+        vote_and_trim(team, found, squares, static, trust, masked.smaller, votes)
+        add_broad(masked.smaller[0], static, broad, squares.large.least, votes)
     finish(mask, rows, masked.unfilled, rule.fill)
     for y in range(region.shape[0]):  # a majority or a filled hole may cross the border
         for x in range(region.shape[1]):
