@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.majority import CELL, IN_SMALL
+from bgsub._jit.runs import END, LABEL, ROW, START, find_runs
 from bgsub._numba import compiled, inlined
 from bgsub.detectors.adaptive._jit.outlines.displaced import is_beside
 
@@ -13,8 +14,9 @@ __all__ = ["IN_BROAD", "Broad", "add_broad"]
 IN_BROAD = np.uint8(16)
 """Bit of a cell: it belongs to a broad region."""
 
-_SEEN = np.uint8(128)  # stands for 255 in what was looked at
 _COMPARED = 64  # pixels of a region, if it has as many, are compared with what is around them, or up to twice as many
+_MOST = 32  # broad regions of a frame are compared: the time that it takes is bounded
+_AREA, _ALLOWED, _ASKED, _PASSED, _TRIED, _BESIDE = 0, 1, 2, 3, 4, 5  # columns of a table of regions
 
 
 class Broad(NamedTuple):
@@ -29,45 +31,60 @@ class Broad(NamedTuple):
 
 
 @inlined
-def _flood(small, pixels):
-    """Collect the region that pixels[0] belongs to, mark it as seen, and return where its pixels end."""
-    height, width = small.shape
-    flat, at, end = small.reshape(-1), 0, 1
-    flat[pixels[0]] = _SEEN
-    while at < end:
-        y, x = divmod(np.int64(pixels[at]), width)
-        at += 1
-        for row in range(max(y - 1, 0), min(y + 2, height)):
-            for column in range(max(x - 1, 0), min(x + 2, width)):
-                if small[row, column] == np.uint8(255):
-                    small[row, column] = _SEEN
-                    pixels[end] = np.int32(row * width + column)
-                    end += 1
-    return end
+def _is_asked(cells, static):
+    """Return whether small squares found anything where they do not count."""
+    bits = np.uint8(0)
+    for y in range(cells.shape[0]):
+        for x in range(cells.shape[1]):
+            bits = np.uint8(bits | (cells[y, x] if static[y, x] == 0 else np.uint8(0)))
+    return bits & IN_SMALL != 0
 
 
 @inlined
-def _sways(region, broad, size):
-    """Return whether the background has the colours of enough pixels of a region around them, of some of these."""
-    step, asked, beside = max(region.shape[0] // _COMPARED, 1), 0, 0
-    for i in range(0, region.shape[0], step):
-        y, x = divmod(np.int64(region[i]), size[1])
-        asked += 1
-        beside += 1 if is_beside(broad.pictures, broad.sway, y, x, size) else 0
-    return beside >= broad.sway.share * asked
+def _measure(runs, static, broad, least, regions):
+    """Count the pixels of each region, and those where broad ones count; note which are to be compared.
+
+    Returns whether any is.
+    """
+    for i in range(runs.shape[0]):
+        region, y = regions[runs[i, LABEL]], runs[i, ROW] // CELL
+        for x in range(runs[i, START], runs[i, END]):
+            region[_AREA] += 1
+            region[_ALLOWED] += np.int32(broad.static[y, x // CELL])
+            region[_ASKED] |= np.int32(1 if static[y, x // CELL] == 0 else 0)
+    compared = 0
+    for i in range(regions.shape[0]):
+        region = regions[i]
+        region[_ASKED] = np.int32(1 if region[_ASKED] != 0 and region[_AREA] >= least and compared < _MOST else 0)
+        compared += region[_ASKED]
+    return compared != 0
 
 
 @inlined
-def _add(region, broad, votes):
-    """Mark the cells of a region, and add it to the mask if most of it is where such regions count."""
-    width, allowed = votes.mask.shape[1], np.int64(0)
-    for i in range(region.shape[0]):
-        y, x = divmod(np.int64(region[i]), width)
-        votes.cells[y // CELL, x // CELL] |= IN_BROAD
-        allowed += np.int64(broad.static[y // CELL, x // CELL])
-    for i in range(region.shape[0] if 2 * allowed > region.shape[0] else 0):
-        y, x = divmod(np.int64(region[i]), width)
-        votes.mask[y, x], votes.filled[y] = np.uint8(255), np.uint8(1)
+def _compare(runs, broad, size, regions):
+    """Count the pixels, evenly spread over each region, whose colours the background has around."""
+    for i in range(runs.shape[0]):
+        region = regions[runs[i, LABEL]]
+        if region[_ASKED] == 0:
+            continue
+        step, start, end = max(region[_AREA] // _COMPARED, 1), runs[i, START], runs[i, END]
+        for x in range(start + -region[_PASSED] % step, end, step):
+            region[_TRIED] += 1
+            region[_BESIDE] += 1 if is_beside(broad.pictures, broad.sway, runs[i, ROW], x, size) else 0
+        region[_PASSED] += end - start
+
+
+@inlined
+def _add(runs, regions, broad, votes):
+    """Mark the cells of regions that are no leaves, and add those to the mask most of which is where they count."""
+    for i in range(runs.shape[0]):
+        region, y = regions[runs[i, LABEL]], runs[i, ROW]
+        if region[_ASKED] == 0 or region[_BESIDE] >= broad.sway.share * region[_TRIED]:
+            continue
+        counts = 2 * region[_ALLOWED] > region[_AREA]
+        for x in range(runs[i, START], runs[i, END]):
+            votes.cells[y // CELL, x // CELL] |= IN_BROAD
+            votes.mask[y, x] = np.uint8(255) if counts else votes.mask[y, x]
 
 
 @compiled
@@ -82,32 +99,22 @@ def add_broad(small: Any, static: Any, broad: Any, least: Any, votes: Any) -> An
     Parameters
     ----------
     small : (H, W) u1
-        What small squares found, 0 and 255; written.
+        What small squares found, 0 and 255.
     static : (h, w) u1
-        Not 0 in cells where smaller squares count, whose votes are in the mask: broad regions need others.
+        Not 0 in cells where smaller squares count, whose votes are in the mask: broad regions have others, too.
     broad : Broad
     least : i8
         Pixels that make a region broad.
     votes : Votes
-        The mask, which rows of it may hold foreground, and the bits of its cells: regions are added, and `IN_BROAD` for
-        all that are broad and no leaves, whether they count or not.
+        The mask, the rows in which it or `small` may hold foreground, and the bits of its cells: regions are added,
+        and `IN_BROAD` for all that are broad and no leaves, whether they count or not.
     """
-    cells, size, pixels = votes.cells, (small.shape[0], small.shape[1]), np.empty(0, np.int32)
-    for cell_row in range(cells.shape[0]):
-        bits = np.uint8(0)
-        for cell in range(cells.shape[1]):
-            bits = np.uint8(bits | (cells[cell_row, cell] if static[cell_row, cell] == 0 else np.uint8(0)))
-        if bits & IN_SMALL == 0:
-            continue
-        if pixels.shape[0] == 0:
-            pixels = np.empty(small.size, np.int32)
-        for cell in range(cells.shape[1]):
-            if cells[cell_row, cell] & IN_SMALL == 0 or static[cell_row, cell] != 0:
-                continue
-            for y in range(CELL * cell_row, min(CELL * (cell_row + 1), size[0])):
-                for x in range(CELL * cell, min(CELL * (cell + 1), size[1])):
-                    if small[y, x] == np.uint8(255):
-                        pixels[0] = np.int32(y * size[1] + x)
-                        region = pixels[: _flood(small, pixels)]
-                        if region.shape[0] >= least and not _sways(region, broad, size):
-                            _add(region, broad, votes)
+    size = small.shape[0], small.shape[1]
+    if not _is_asked(votes.cells, static):
+        return
+    memory = np.empty((size[0] * ((size[1] + 1) // 2), 4), np.int32)
+    count, kinds = find_runs(small, votes.filled, 1, memory)
+    runs, regions = memory[:count], np.zeros((kinds, _BESIDE + 1), np.int32)
+    if _measure(runs, static, broad, least, regions):
+        _compare(runs, broad, size, regions)
+        _add(runs, regions, broad, votes)
