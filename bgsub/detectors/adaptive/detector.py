@@ -258,7 +258,7 @@ class Adaptive(Forgetter):
 
     def _find_details(self, raw: Mask, masked: Masked, shown: Shown, *, wanted: bool) -> None:
         """Write the final mask, if wanted with details and without what sways and gaps, and of what kind it is."""
-        pictures, static = Pictures(raw, self._images.faint, *self._planes()), self._arrays["static"]
+        pictures, static = self._pictures(raw), self._arrays["static"]
         sides, threads = self._sides if wanted else _PLAIN_SIDES, self._parameters["threads"]
         given, sway = (masked, pictures, static, self._roi, sides), make_sway(sides, self._box(self._seen.planes.dtype))
         if self.trace is not None and sides.small > 1:
@@ -269,6 +269,9 @@ class Adaptive(Forgetter):
         find_details(*given, _GAP_PX if sides.small > 1 else 0, sway, threads, shown)
         if sides.small > 1:
             self._keep_stage(GAPS, shown.mask)
+
+    def _pictures(self, raw: Mask) -> Pictures:
+        return Pictures(raw, self._images.faint, *self._planes())
 
     def _add_faint(self, shown: Shown, *, all_faint: bool) -> None:
         """Show what is faint or tiny where such things are seldom.
@@ -326,8 +329,8 @@ class Adaptive(Forgetter):
         self._confine(self._images.faint, None)
         fill, threads, final = self._parameters["fill"], self._parameters["threads"], as_image(self._final, self._size)
         masked = Masked(final, self._occupied_rows, self._cells, self._unfilled, self._faint_votes, self._smaller)
-        pictures = Pictures(raw, self._images.faint, *self._planes())
-        broad = make_broad(self._arrays["broad_static"], pictures, self._sides, self._box(self._seen.planes.dtype))
+        box = self._box(self._seen.planes.dtype)
+        broad = make_broad(self._arrays["broad_static"], self._pictures(raw), self._sides, box)
         given = raw, self._images, self._arrays["static"], broad
         if self.trace is not None:
             if fill:

@@ -204,7 +204,7 @@ def test_the_background_is_restless_as_far_as_widths_and_blinks_exceed_the_least
         (0.0018, 0.0007, 0, 0, 0),
     ],
 )
-def test_a_false_alarm_costs_more_in_a_middle_square_as_its_area_is_larger(small, middle, faint, broad, counting):
+def test_a_false_alarm_costs_more_in_a_middle_square_and_in_a_broad_region(small, middle, faint, broad, counting):
     static, calm = make_static(SIZE), np.zeros(SIZE, np.uint16)
     rates = np.stack([np.full(static.shape, rate, np.float32) for rate in (small, middle, faint, broad)])
     grids = grids_of(static)
