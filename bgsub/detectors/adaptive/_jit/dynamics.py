@@ -57,10 +57,14 @@ def count_onsets(cells: Any, recent: Any, rates: Any, restless: Any, rule: Any) 
         How restless the background is, 255 for entirely.
     rule : OnsetRule
     """
-    height, width = cells.shape
+    (height, width), zero = cells.shape, np.float32(0.0)
     large = np.zeros(width + 2, np.uint8)  # of the cells above, beside and below, with a margin
     lately, beside = np.zeros_like(large), np.empty(width, np.uint8)
-    onsets = np.zeros((recent.shape[0], 2, width + 2), np.bool_)  # of this row of cells and of the one above, by turns
+    onsets = np.zeros((recent.shape[0], 2, width + 2), np.uint8)  # of this row of cells and of the one above, by turns
+    alone, begins = np.empty(width, np.uint8), np.empty(width, np.uint8)
+    within = np.empty(width, np.uint8)  # not 0 in cells whose square of cells has the one before, too
+    for x in range(width):
+        within[x] = np.uint8(1 if x % _LARGEST != 0 else 0)
     for y in range(height):
         top, bottom = max(y - 1, 0), min(y + 1, height - 1)
         above, here, below, bits = cells[top], cells[y], cells[bottom], np.uint8(0)
@@ -71,31 +75,36 @@ def count_onsets(cells: Any, recent: Any, rates: Any, restless: Any, rule: Any) 
             beside[x] = large[x] | large[x + 1] | large[x + 2]
         for kind in range(recent.shape[0]):
             if bits & _KINDS[kind] == 0:  # as in most rows
-                onsets[kind, y % 2] = False
+                onsets[kind, y % 2] = np.uint8(0)
                 means = rates[kind, y]
                 for x in range(width):
-                    means[x] += rule.rate * (np.float32(0.0) - means[x])
+                    means[x] += rule.rate * (zero - means[x])
                 continue
             above_before, before, below_before = recent[kind, top], recent[kind, y], recent[kind, bottom]
             for x in range(width):
                 lately[x + 1] = above_before[x] | before[x] | below_before[x]
             means, votes, unrest = rates[kind, y], _KINDS[kind], restless[y]
             onset, onset_above = onsets[kind, y % 2], onsets[kind, (y + 1) % 2]
+            below_other = np.uint8(1 if y % _LARGEST != 0 else 0)
             for x in range(width):
-                alone = ((here[x] & votes) != 0) & (beside[x] == 0)
-                begins = (lately[x] | lately[x + 1] | lately[x + 2]) == 0
-                onset[x + 1] = alone & begins
-                above_too = (onset_above[x] | onset_above[x + 1] | onset_above[x + 2]) & (y % _LARGEST != 0)
-                counted = (onset[x] & (x % _LARGEST != 0)) | above_too
-                first = np.float32(0.0) if counted else np.float32(1.0)
-                cost = first if begins else rule.stays * (np.float32(unrest[x]) * BYTE)
-                means[x] += rule.rate * ((cost if alone else np.float32(0.0)) - means[x])
+                alone[x] = np.uint8(1) if ((here[x] & votes) != 0) & (beside[x] == 0) else np.uint8(0)
+                begins[x] = np.uint8(1) if (lately[x] | lately[x + 1] | lately[x + 2]) == 0 else np.uint8(0)
+                onset[x + 1] = alone[x] & begins[x]
+            for x in range(width):  # a loop of its own: it reads what the one above wrote of the cell before
+                above_too = (onset_above[x] | onset_above[x + 1] | onset_above[x + 2]) & below_other
+                counted = (onset[x] & within[x]) | above_too
+                first = zero if counted != 0 else np.float32(1.0)
+                goes_on = rule.stays * (np.float32(unrest[x]) * BYTE)
+                cost = first if begins[x] != 0 else goes_on
+                mean = means[x]
+                means[x] = mean + rule.rate * ((cost if alone[x] != 0 else zero) - mean)
     for kind in range(recent.shape[0]):
         votes = _KINDS[kind]
         for y in range(height):
             here, before = cells[y], recent[kind, y]
             for x in range(width):
-                before[x] = rule.lasts if (here[x] & votes) != 0 else max(before[x], np.uint8(1)) - np.uint8(1)
+                fewer = np.uint8(max(before[x], np.uint8(1)) - np.uint8(1))
+                before[x] = rule.lasts if (here[x] & votes) != 0 else fewer
 
 
 @banded

@@ -212,7 +212,7 @@ def _follow_factor(factor, v, mean, lowest, factor_rate):
     limit = np.float32(1.0) + _DISTANCE_SCALE * (np.float32(mean) * _DISTANCE_UNIT)
     limit = limit * limit * lowest
     r = np.float32(factor)
-    grow = factor_rate * (np.float32(max(v - _FREE, np.int32(0))) * BLINK_RATE_UNIT)
+    grow = factor_rate * (np.float32(max(np.int32(v - _FREE), np.int32(0))) * BLINK_RATE_UNIT)
     shrink = _SHRINK / (np.float32(v) * BLINK_RATE_UNIT)
     r_new = r + (grow if r < limit else -shrink) * FACTOR_ONE + np.float32(0.5)
     return min(max(r_new, lowest), WIDEST * FACTOR_ONE)
@@ -230,25 +230,27 @@ def _feed_back_any(y, state, seen, final_row, near_row, where_row, rule):
     for x in range(BLOCK):
         ok = everywhere | (where_row[x] != 0)
         foreground = final_row[x] != 0
-        before = previous_raw[x]
+        before, seen_raw, away = previous_raw[x], raw[x], distance[x]
         stays = np.int32(ages[x]) > flicker
         # Outlines of moving objects change the raw mask, too; only changes away from foreground are the background's.
-        blinks = (raw[x] != before) & ((near_row[x] == 0) | stays)
+        blinks = (seen_raw != before) & ((near_row[x] == 0) | stays)
         v = np.int32(blink_rates[x])
-        change = _BLINK if blinks else -(_DECAY_IN_FOREGROUND if foreground else LOWEST_BLINK_RATE)
-        v_new = min(max(v + change, LOWEST_BLINK_RATE), np.int32(65535))
+        decay = _DECAY_IN_FOREGROUND if foreground else LOWEST_BLINK_RATE
+        change = np.int32(_BLINK if blinks else np.int32(-decay))
+        v_new = min(max(np.int32(v + change), LOWEST_BLINK_RATE), np.int32(65535))
         mean = np.int32(distances[x])
         # What passes says nothing of how far the background strays: with it, noise would widen kernels where it was.
-        mean_new = mean if foreground & (not stays) else _follow_distance(mean, distance[x])
+        followed = _follow_distance(mean, away)
+        mean_new = mean if foreground & (not stays) else followed
         r = np.float32(factors[x])
         r_new = _follow_factor(factors[x], v_new, mean_new, lowest, factor_rate)
         age = np.int32(ages[x])
-        age_new = min(age + np.int32(1), np.int32(65535)) if foreground else np.int32(0)
+        age_new = min(np.int32(age + np.int32(1)), np.int32(65535)) if foreground else np.int32(0)
         blink_rates[x] = v_new if ok else v
         distances[x] = mean_new if ok else mean
         factors[x] = np.int32(r_new if ok else r)
         ages[x] = age_new if ok else age
-        previous_raw[x] = raw[x] if ok else before
+        previous_raw[x] = seen_raw if ok else before
         # Counted in 32 bits: vectors have as many numbers as fit of the widest kind.
         due = np.int32(due + (np.int32(1) if (age_new == absorb) & foreground else np.int32(0)))
         # At these values the next frame without foreground would change nothing: the block need not be visited.
@@ -264,7 +266,7 @@ def _feed_back_empty(y, state, distance, rule):
     factors, blink_rates, distances = state.width_factors[y], state.blink_rates[y], state.mean_distances[y]
     blinking, active = np.int32(0), np.int32(0)
     for x in range(BLOCK):
-        v = max(np.int32(blink_rates[x]) - LOWEST_BLINK_RATE, LOWEST_BLINK_RATE)
+        v = max(np.int32(np.int32(blink_rates[x]) - LOWEST_BLINK_RATE), LOWEST_BLINK_RATE)
         mean = _follow_distance(np.int32(distances[x]), distance[x])
         r = _follow_factor(factors[x], v, mean, lowest, factor_rate)
         blink_rates[x] = v
@@ -316,6 +318,6 @@ def feed_back(first, last, state, seen, final, near, where, rule, zeros):
                 for x in range(BLOCK):
                     seen.distance[y, x] = np.uint8(0)
             active, due = _feed_back_any(y, state, seen, final[y], near[y], where[y], rule)
-            state.calm[y] = EMPTY if empty else np.uint8(0)
+            state.calm[y] = (CONVERGED if active == 0 else EMPTY) if empty else np.uint8(0)
             if due != 0:
                 seen.settled[y] = FORGOTTEN

@@ -250,17 +250,18 @@ def _judge(at, i, a0, seen, rule, parts):
     threshold, tau = rule.threshold, rule.tau
     inverse = one / threshold  # divisions are slow
     for x in range(_PART):
-        m, near, best = mass[x], first[x], to_beat[x]
+        m, near, best, chosen = mass[x], first[x], to_beat[x], index[x]
         k = near if best == infinite else best
         total = f[x]
+        others = total - a0[x] * near
         q = total / (m if m > zero else one)
         q = q if m > zero else one  # an empty expansion finds nothing novel
-        known = best == infinite or total - a0[x] * near >= threshold * m  # by the first slot, or by the others alone
+        known = (best == infinite) | (others >= threshold * m)  # by the first slot, or by the others alone
         f[x] = q
         raw[x] = np.uint8(255) if q < threshold else np.uint8(0)
-        faint[x] = np.uint8(255) if q < tau and not known else np.uint8(0)
+        faint[x] = np.uint8(255) if (q < tau) & (not known) else np.uint8(0)
         distance[x] = np.int32(max(one - q * inverse, zero) * BYTES + np.float32(0.5))
-        nearest[x] = index[x] if k > tau else NONE
+        nearest[x] = chosen if k > tau else NONE
         kernel_value[x] = np.int32(min(k, one) * BYTES + np.float32(0.5))
 
 

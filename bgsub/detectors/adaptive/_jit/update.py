@@ -183,24 +183,27 @@ def _sum_slots(y, coefficients, scratch):
 def _grow(first_coefficients, ages, kernel_value, rule, heavier, drift, scratch):
     """Compute the new coefficients of the chosen slots and their rates; return whether the first slots dominate."""
     zero, one = np.float32(0.0), np.float32(1.0)
-    absorb, share = rule.absorb, rule.share
+    absorb, share, largest = rule.absorb, rule.share, rule.largest
     chosen, fresh, weakest = scratch.chosen, scratch.fresh, scratch.weakest
     lowest, mass, own, rates = scratch.lowest, scratch.mass, scratch.own, scratch.rates
     weak_first = np.int32(0)
     for x in range(BLOCK):
         absorbed = (absorb > np.int32(0)) & (np.int32(ages[x]) >= absorb)
         total = mass[x]
+        index, weak, starts, least, before = chosen[x], weakest[x], fresh[x] != 0, lowest[x], own[x]
+        first = first_coefficients[x]
+        projected = before + heavier * (np.float32(kernel_value[x]) * BYTE)
         # Absorbed foreground gets half of the density. Without a limit, what blinks slowly would double it each time.
-        start = max(heavier, min(total, rule.largest) if absorbed else zero)
-        index, weak, projected = chosen[x], weakest[x], own[x] + heavier * (np.float32(kernel_value[x]) * BYTE)
-        grown = start if fresh[x] != 0 else projected
-        index = weak if fresh[x] != 0 else index
-        total += grown - (lowest[x] if fresh[x] != 0 else own[x])  # the sum after learning
+        half = min(total, largest)
+        start = max(heavier, half if absorbed else zero)
+        grown = start if starts else projected
+        index = weak if starts else index
+        total += grown - (least if starts else before)  # the sum after learning
         chosen[x] = index
         rate = min(max(heavier / max(grown, np.float32(1e-30)), drift), one)
-        rates[x] = one if fresh[x] != 0 else rate
+        rates[x] = one if starts else rate
         own[x] = grown
-        leading = grown if index == np.uint8(0) else first_coefficients[x]
+        leading = grown if index == np.uint8(0) else first
         leads = (leading > zero) & (leading >= share * total)
         weak_first = np.int32(weak_first + (np.int32(0) if leads else np.int32(1)))
     return weak_first == 0

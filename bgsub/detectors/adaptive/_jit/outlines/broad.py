@@ -35,8 +35,10 @@ def _is_asked(cells, static):
     """Return whether small squares found anything where they do not count."""
     bits = np.uint8(0)
     for y in range(cells.shape[0]):
-        for x in range(cells.shape[1]):
-            bits = np.uint8(bits | (cells[y, x] if static[y, x] == 0 else np.uint8(0)))
+        row, counts = cells[y], static[y]
+        for x in range(row.shape[0]):
+            here = row[x]
+            bits = np.uint8(bits | (here if counts[x] == 0 else np.uint8(0)))
     return bits & IN_SMALL != 0
 
 

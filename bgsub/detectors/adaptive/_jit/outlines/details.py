@@ -43,7 +43,8 @@ def mark_beside(cells: Any, reach: Any, static: Any, where: Any) -> None:
         for shift in range(2 * reach + 1):
             _add_bits(line[shift:], out)
         for x in range(width):
-            out[x] = kept[x] if out[x] & IN_LARGE != 0 else np.uint8(0)
+            bits = kept[x]
+            out[x] = bits if out[x] & IN_LARGE != 0 else np.uint8(0)
 
 
 @inlined
@@ -184,6 +185,6 @@ def mark_tiny(first: Any, last: Any, raw: Any, voted: Any) -> None:
         if any_above or any_below:
             out, above_right, below_right = voted[y], above[1:], below[1:]
             for x in range(width):
-                both = above[x] | above_right[x] | below[x] | below_right[x]
-                out[x] = TINY if both != 0 else out[x]
+                any_block, before = above[x] | above_right[x] | below[x] | below_right[x], out[x]
+                out[x] = TINY if any_block != 0 else before
         above, below, any_above = below, above, any_below

@@ -6,11 +6,12 @@ import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
 from bgsub._jit.runs import has_any
-from bgsub._numba import compiled, inlined
+from bgsub._numba import compiled, inlined, part
 
 __all__ = ["Sway", "clear_displaced", "is_beside"]
 
 _SEEN = np.uint8(128)  # stands for 255 in what was looked at
+_CHUNK = 16  # pixels of a row that are compared at once
 
 
 class Sway(NamedTuple):
@@ -25,16 +26,48 @@ class Sway(NamedTuple):
 
 
 @inlined
+def _is_inside(kind, seen, learned, box):
+    """Return 1 where two values of a dtype differ by no more than `box`, else 0; bytes stay bytes."""
+    return np.uint8(1) if kind(max(seen, learned) - min(seen, learned)) <= box else np.uint8(0)
+
+
+@inlined
+def _has_colour(pictures, box, pixel, begin, first, last):
+    """Return whether the background has the colour of a pixel in some of the _CHUNK pixels from `begin` on.
+
+    These are the first-th to the one before the last-th. As many are compared whatever these are: a constant number
+    is compared at once.
+    """
+    frame, background, kind = pictures.frame, pictures.background, pictures.background.dtype.type
+    found, low, high = np.uint8(0), np.uint8(first), np.uint8(last)
+    seen0, learned0 = frame[0, pixel], background[0, begin : begin + _CHUNK]
+    if frame.shape[0] == 3:
+        seen1, learned1 = frame[1, pixel], background[1, begin : begin + _CHUNK]
+        seen2, learned2 = frame[2, pixel], background[2, begin : begin + _CHUNK]
+        for i in range(_CHUNK):
+            at, b0, b1, b2 = np.uint8(i), learned0[i], learned1[i], learned2[i]
+            inside = _is_inside(kind, seen0, b0, box) & _is_inside(kind, seen1, b1, box) & _is_inside(kind, seen2, b2, box)
+            found = np.uint8(found | (inside if (at >= low) & (at < high) else np.uint8(0)))
+    else:
+        for i in range(_CHUNK):
+            at, b0 = np.uint8(i), learned0[i]
+            inside = _is_inside(kind, seen0, b0, box)
+            found = np.uint8(found | (inside if (at >= low) & (at < high) else np.uint8(0)))
+    return found != 0
+
+
+@part
 def is_beside(pictures, sway, y, x, size):
     """Return whether the background has the colour of a pixel anywhere in the square around it."""
-    pixel, box = y * size[1] + x, np.float32(sway.box)
-    for row in range(max(y - sway.reach, 0), min(y + sway.reach + 1, size[0])):
-        for column in range(max(x - sway.reach, 0), min(x + sway.reach + 1, size[1])):
-            other, inside = row * size[1] + column, True
-            for c in range(pictures.frame.shape[0]):
-                difference = np.float32(pictures.frame[c, pixel]) - np.float32(pictures.background[c, other])
-                inside &= bool(abs(difference) <= box)
-            if inside:
+    height, width = size
+    left, right = max(x - sway.reach, 0), min(x + sway.reach + 1, width)
+    last = pictures.background.shape[1] - _CHUNK
+    for row in range(max(y - sway.reach, 0), min(y + sway.reach + 1, height)):
+        for column in range(left, right, _CHUNK):
+            at = row * width + column
+            begin = min(at, last)  # not beyond the last pixel
+            first = at - begin
+            if _has_colour(pictures, sway.box, y * width + x, begin, first, first + min(right - column, _CHUNK)):
                 return True
     return False
 

@@ -122,6 +122,22 @@ def _correlate(a, b):
 
 
 @part
+def _add_moments_of_three(points, width, frame, background, moments):
+    """Write the second moments of the differences of three channels; a loop over these would keep them in memory."""
+    m00, m01, m02, m11, m12, m22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(points.shape[0]):
+        pixel = np.int64(points[i, 1]) * width + np.int64(points[i, 0])
+        a = np.float64(frame[0, pixel]) - np.float64(background[0, pixel])
+        b = np.float64(frame[1, pixel]) - np.float64(background[1, pixel])
+        c = np.float64(frame[2, pixel]) - np.float64(background[2, pixel])
+        m00, m01, m02 = m00 + a * a, m01 + a * b, m02 + a * c
+        m11, m12, m22 = m11 + b * b, m12 + b * c, m22 + c * c
+    moments[0, 0], moments[1, 1], moments[2, 2] = m00, m11, m22
+    moments[0, 1], moments[0, 2], moments[1, 2] = m01, m02, m12
+    moments[1, 0], moments[2, 0], moments[2, 1] = m01, m02, m12
+
+
+@part
 def _find_axis(points, width, frame, background, moments, axis):
     """Write the direction, of the length of (1, 1, 1), in which colours of frame and background differ at some points.
 
@@ -133,12 +149,12 @@ def _find_axis(points, width, frame, background, moments, axis):
     channels = axis.shape[0]
     moments[:] = 0.0
     axis[:] = np.float32(1.0)
-    for i in range(points.shape[0]):
-        pixel = np.int64(points[i, 1]) * width + np.int64(points[i, 0])
-        for c in range(channels):
-            one = np.float64(frame[c, pixel]) - np.float64(background[c, pixel])
-            for d in range(channels):
-                moments[c, d] += one * (np.float64(frame[d, pixel]) - np.float64(background[d, pixel]))
+    if channels == 3:
+        _add_moments_of_three(points, width, frame, background, moments)
+    else:
+        for i in range(points.shape[0]):
+            pixel = np.int64(points[i, 1]) * width + np.int64(points[i, 0])
+            moments[0, 0] += (np.float64(frame[0, pixel]) - np.float64(background[0, pixel])) ** 2
     most = 0
     for c in range(1, channels):
         most = c if moments[c, c] > moments[most, most] else most

@@ -76,8 +76,8 @@ def mark_open(found: Any, cells: Any, least: Any, static: Any, reach: Any, opene
         for i in range(2 * reach + 1):
             _merge(rows[y + i], row)
         for x in range(width):
-            is_open = row[x] == 0 or (row[x] == _SMALL and beside[x] != 0)
-            row[x] = np.uint8(1) if is_open and counts[x] == IN_SMALL else np.uint8(0)
+            is_open = (row[x] == 0) | ((row[x] == _SMALL) & (beside[x] != 0))
+            row[x] = np.uint8(1) if is_open & (counts[x] == IN_SMALL) else np.uint8(0)
 
 
 @part
@@ -118,7 +118,7 @@ def mark_faint(first: Any, last: Any, voted: Any, opened: Any, cells: Any) -> An
             _merge(voted[y], columns)
         here, may = cells[cell_row], opened[cell_row]
         for x in range(here.shape[0]):
-            here[x] |= IN_FAINT if words[x] != 0 and may[x] != 0 else np.uint8(0)
+            here[x] |= IN_FAINT if (words[x] != 0) & (may[x] != 0) else np.uint8(0)
 
 
 @compiled

@@ -125,23 +125,27 @@ def _correlate(pictures, y, begin, end, reach, lines, shows):
     """
     left, right = begin - reach, end + reach
     count, width = right - left, shows.shape[0]
-    sums, grey, pixels = lines.columns[:, :count], lines.grey[:, :count], float((2 * reach + 1) ** 2)
+    sums, pixels = lines.columns[:, :count], float((2 * reach + 1) ** 2)
+    grey_learned, grey_seen = lines.grey[0, :count], lines.grey[1, :count]
+    s0, s1, s2, s3, s4 = sums[0], sums[1], sums[2], sums[3], sums[4]
     sums[:] = 0.0
     for row in range(y - reach, y + reach + 1):
-        grey[:] = 0.0
         at = row * width + left
+        for x in range(count):
+            grey_learned[x] = 0.0
+            grey_seen[x] = 0.0
         for c in range(pictures.frame.shape[0]):
             learned, seen = pictures.background[c, at : at + count], pictures.frame[c, at : at + count]
             for x in range(count):
-                grey[0, x] += np.float64(learned[x])
-                grey[1, x] += np.float64(seen[x])
+                grey_learned[x] += np.float64(learned[x])
+                grey_seen[x] += np.float64(seen[x])
         for x in range(count):
-            b, f = grey[0, x], grey[1, x]
-            sums[0, x] += b
-            sums[1, x] += f
-            sums[2, x] += b * b
-            sums[3, x] += f * f
-            sums[4, x] += b * f
+            b, f = grey_learned[x], grey_seen[x]
+            s0[x] += b
+            s1[x] += f
+            s2[x] += b * b
+            s3[x] += f * f
+            s4[x] += b * f
     found = lines.sums[:, : end - begin]
     found[:] = 0.0
     for shift in range(2 * reach + 1):
@@ -149,12 +153,13 @@ def _correlate(pictures, y, begin, end, reach, lines, shows):
             total, shifted = found[i], sums[i, shift:]
             for x in range(total.shape[0]):
                 total[x] += shifted[x]
+    s0, s1, s2, s3, s4, out = found[0], found[1], found[2], found[3], found[4], shows[begin:end]
     for x in range(end - begin):
-        b, f = found[0, x], found[1, x]
-        together = pixels * found[4, x] - b * f
-        apart = (pixels * found[2, x] - b * b) * (pixels * found[3, x] - f * f)
+        b, f = s0[x], s1[x]
+        together = pixels * s4[x] - b * f
+        apart = (pixels * s2[x] - b * b) * (pixels * s3[x] - f * f)
         explains = (together > 0.0) & (2.0 * together * together > apart)
-        shows[begin + x] = _SHOWS if explains else _OTHER
+        out[x] = _SHOWS if explains else _OTHER
 
 
 @part

@@ -155,7 +155,8 @@ def _find_candidates(flags, allowed):
     """Return the first cell whose outlines may be those of small squares, and the one after the last."""
     first, last, any_found = flags.shape[0], 0, np.uint8(0)
     for cell in range(flags.shape[0]):
-        any_found = np.uint8(any_found | (flags[cell] & IN_LARGE if allowed[cell] != 0 else np.uint8(0)))
+        large = flags[cell] & IN_LARGE
+        any_found = np.uint8(any_found | (large if allowed[cell] != 0 else np.uint8(0)))
     for cell in range(flags.shape[0] if any_found != 0 else 0):
         if (flags[cell] & IN_LARGE != 0) & (allowed[cell] != 0):
             first, last = min(first, cell), cell + 1

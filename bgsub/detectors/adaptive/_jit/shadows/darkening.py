@@ -79,32 +79,40 @@ class _Scratch(NamedTuple):
 
 
 @inlined
+def _change(f, b, seen, learned, unit, added):
+    """Return the change of one channel's part of the brightness, times the brightness of frame and background."""
+    one = np.float32(1.0)
+    now, before = max(f * unit + added, one), max(b * unit + added, one)
+    return abs(now * learned - before * seen)
+
+
+@inlined
 def _find_candidates(images, rule, row, start, count, scratch, candidates):
     """Compute the brightness of `count` pixels from `start` on, and write 1 for candidates, else 0; return any.
 
     A candidate is foreground, in `row`, of about the background's chromaticity under less light.
     """
     seen, learned, change = scratch.seen, scratch.learned, scratch.change
-    channels, one = images.frame.shape[0], np.float32(1.0)  # added so that nothing is black
-    share, added = images.unit / np.float32(channels), one - images.black
-    for x in range(count):
-        seen[x] = added
-        learned[x] = added
-        change[x] = np.float32(0.0)
-    for c in range(channels):
-        f, b = images.frame[c, start : start + count], images.background[c, start : start + count]
+    channels, unit, one = images.frame.shape[0], images.unit, np.float32(1.0)  # added so that nothing is black
+    share, added = unit / np.float32(channels), one - images.black
+    f0, b0 = images.frame[0, start : start + count], images.background[0, start : start + count]
+    if channels == 3:
+        f1, b1 = images.frame[1, start : start + count], images.background[1, start : start + count]
+        f2, b2 = images.frame[2, start : start + count], images.background[2, start : start + count]
         for x in range(count):
-            seen[x] += np.float32(f[x]) * share
-            learned[x] += np.float32(b[x]) * share
-    for x in range(count):
-        seen[x] = max(seen[x], one)
-        learned[x] = max(learned[x], one)
-    for c in range(channels):
-        f, b = images.frame[c, start : start + count], images.background[c, start : start + count]
+            f, g, h = np.float32(f0[x]), np.float32(f1[x]), np.float32(f2[x])
+            b, c, d = np.float32(b0[x]), np.float32(b1[x]), np.float32(b2[x])
+            now, before = max(added + f * share + g * share + h * share, one), added + b * share + c * share
+            before = max(before + d * share, one)
+            first, second = _change(f, b, now, before, unit, added), _change(g, c, now, before, unit, added)
+            seen[x], learned[x] = now, before
+            change[x] = max(max(first, second), _change(h, d, now, before, unit, added))
+    else:
         for x in range(count):
-            now = max(np.float32(f[x]) * images.unit + added, one)
-            before = max(np.float32(b[x]) * images.unit + added, one)
-            change[x] = max(change[x], abs(now * learned[x] - before * seen[x]))
+            f, b = np.float32(f0[x]), np.float32(b0[x])
+            now, before = max(added + f * share, one), max(added + b * share, one)
+            seen[x], learned[x] = now, before
+            change[x] = _change(f, b, now, before, unit, added)
     found = np.int32(0)  # counted in 32 bits, as wide as the numbers
     for x in range(count):
         f, b = seen[x], learned[x]
@@ -164,7 +172,8 @@ def _add_moments(images, y, begin, count, seen, learned, inner, moments):
     m1, m2 = moments[1, _MARGIN + begin :], moments[2, _MARGIN + begin :]
     m3, m4, m5 = moments[3, _MARGIN + begin :], moments[4, _MARGIN + begin :], moments[5, _MARGIN + begin :]
     for x in range(count):
-        w, f, b = np.float32(0.0) if inner[x] == 0 else candidates[x], seen[x], learned[x]
+        candidate, f, b = candidates[x], seen[x], learned[x]
+        w = np.float32(0.0) if inner[x] == 0 else candidate
         weights[x] = w
         m1[x] = w * f
         m2[x] = w * b
