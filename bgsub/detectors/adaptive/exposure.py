@@ -18,7 +18,7 @@ from bgsub.detectors.adaptive._jit.light.exposure import (
     observe,
     weigh_gains,
 )
-from bgsub.detectors.adaptive._jit.light.relighting import OtherLight, Witness, relight
+from bgsub.detectors.adaptive._jit.light.relighting import Apart, OtherLight, Witness, relight
 
 __all__ = [
     "DARKEST",
@@ -284,4 +284,5 @@ def change_light(
     level = white / 255
     light = OtherLight(gains, np.float32(float(DARK) * level), np.float32(top), np.float32(box * level))
     witness = Witness(sample.frame, sample.excluded[: sample.height * sample.width])
-    relight(0, len(where), colours, fractions, light, witness, dither, where, step, np.empty(BLOCK, np.uint8))
+    apart, chosen = Apart(*np.empty((4, BLOCK), np.float32)), np.empty(BLOCK, np.uint8)
+    relight(0, len(where), colours, fractions, light, witness, dither, where, step, apart, chosen)

@@ -7,7 +7,7 @@ import numpy as np
 from bgsub._numba import compiled_views, inlined
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 
-__all__ = ["MIDDLE", "OtherLight", "Witness", "relight"]
+__all__ = ["MIDDLE", "Apart", "OtherLight", "Witness", "relight"]
 
 _CLEARLY = np.float32(2.0)  # boxes from the frame in which a pixel that matched it must be: noise is often beyond one
 MIDDLE = np.uint8(128)
@@ -36,47 +36,73 @@ class Witness(NamedTuple):
     """(pixels,) u1: not 0 for pixels that say nothing about the background"""
 
 
+class Apart(NamedTuple):
+    """How far the background of a block is from the frame, now and under gains; (BLOCK,) f4, 0 where nothing tells."""
+
+    now: Any
+    """Sum of the differences of all channels."""
+    lit: Any
+    most_now: Any
+    """Largest difference of a channel."""
+    most_lit: Any
+
+
 @inlined
-def _lit(value, c, light):
+def _lit(value, gain, light):
     """Return a value of a channel under another light."""
-    return min(max((value + light.dark) * light.gains[c] - light.dark, np.float32(0.0)), light.top)
+    return min(max((value + light.dark) * gain - light.dark, np.float32(0.0)), light.top)
 
 
 @inlined
-def _is_nearer(y, colours, light, witness):
+def _compare(y, colours, light, witness, apart):
+    """Compare a block of the background with the frame, now and under gains."""
+    channels, size, zero = light.gains.shape[0], witness.excluded.shape[0], np.float32(0.0)
+    begin, end = min(y * BLOCK, size), min((y + 1) * BLOCK, size)
+    excluded, part, count = witness.excluded[begin:end], witness.frame[channels * begin : channels * end], end - begin
+    now, lit, most_now, most_lit = apart.now, apart.lit, apart.most_now, apart.most_lit
+    for x in range(count, BLOCK):
+        now[x], lit[x], most_now[x], most_lit[x] = zero, zero, zero, zero
+    s0, g0 = colours[0, 0, y], light.gains[0]
+    if channels == 3:
+        s1, s2, g1, g2 = colours[0, 1, y], colours[0, 2, y], light.gains[1], light.gains[2]
+        for x in range(count):
+            tells = np.float32(1.0 if excluded[x] == 0 else 0.0)
+            f0, f1, f2 = np.float32(part[3 * x]), np.float32(part[3 * x + 1]), np.float32(part[3 * x + 2])
+            b0, b1, b2 = np.float32(s0[x]), np.float32(s1[x]), np.float32(s2[x])
+            d0, d1, d2 = abs(f0 - b0), abs(f1 - b1), abs(f2 - b2)
+            e0, e1, e2 = abs(f0 - _lit(b0, g0, light)), abs(f1 - _lit(b1, g1, light)), abs(f2 - _lit(b2, g2, light))
+            now[x], lit[x] = tells * (d0 + d1 + d2), tells * (e0 + e1 + e2)
+            most_now[x], most_lit[x] = tells * max(max(d0, d1), d2), tells * max(max(e0, e1), e2)
+    else:
+        for x in range(count):
+            tells, f0, b0 = np.float32(1.0 if excluded[x] == 0 else 0.0), np.float32(part[x]), np.float32(s0[x])
+            d0, e0 = tells * abs(f0 - b0), tells * abs(f0 - _lit(b0, g0, light))
+            now[x], lit[x], most_now[x], most_lit[x] = d0, e0, d0, e0
+
+
+@inlined
+def _is_nearer(apart):
     """Return whether the background in a block is nearer to the frame under gains, or nothing tells that it is not."""
-    channels, now, lit = light.gains.shape[0], np.float32(0.0), np.float32(0.0)
-    for pixel in range(y * BLOCK, min((y + 1) * BLOCK, witness.excluded.shape[0])):
-        if witness.excluded[pixel] != 0:
-            continue
-        for c in range(channels):
-            seen = np.float32(witness.frame[pixel * channels + c])
-            old = np.float32(colours[0, c, y, pixel - y * BLOCK])
-            now += abs(seen - old)
-            lit += abs(seen - _lit(old, c, light))
-    return lit <= now
+    now, lit, half = apart.now, apart.lit, BLOCK // 2
+    while half > 0:  # halves are added to each other, since sums of floats in their order are not vectorised
+        for x in range(half):
+            now[x] += now[half + x]
+            lit[x] += lit[half + x]
+        half //= 2
+    return lit[0] <= now[0]
 
 
 @inlined
-def _choose_pixels(y, colours, light, witness, where, chosen):
+def _choose_pixels(light, where, apart, chosen):
     """Write 1 for pixels that may change, but 0 for those that match the frame and under gains clearly miss it."""
-    channels = light.gains.shape[0]
+    now, lit, far = apart.most_now, apart.most_lit, _CLEARLY * light.box
     for x in range(BLOCK):
-        pixel = y * BLOCK + x
-        chosen[x] = np.uint8(where[x] != 0)
-        if pixel >= witness.excluded.shape[0] or witness.excluded[pixel] != 0:
-            continue
-        now, lit = np.float32(0.0), np.float32(0.0)
-        for c in range(channels):
-            seen, old = np.float32(witness.frame[pixel * channels + c]), np.float32(colours[0, c, y, x])
-            now = max(now, abs(seen - old))
-            lit = max(lit, abs(seen - _lit(old, c, light)))
-        if now <= light.box and lit > _CLEARLY * light.box:
-            chosen[x] = np.uint8(0)
+        misses = (now[x] <= light.box) & (lit[x] > far)
+        chosen[x] = np.uint8(1) if (where[x] != 0) & (not misses) else np.uint8(0)
 
 
 @inlined
-def _light_exactly(s, rests, c, light, chosen):
+def _light_exactly(s, rests, gain, light, chosen):
     """Bring a channel of a block under another light, with the fractions of its levels, of which floats have none."""
     kind = s.dtype.type
     half = np.float32(1.5) - np.float32(kind(1.5))
@@ -84,10 +110,11 @@ def _light_exactly(s, rests, c, light, chosen):
     for x in range(BLOCK):
         before, rest = np.float32(s[x]), rests[x]
         exact = before - half + (np.float32(rest) + np.float32(0.5)) * unit  # the middle of what is known
-        lit = _lit(exact, c, light) + half
+        lit = _lit(exact, gain, light) + half
         whole = kind(lit)
+        fraction = np.uint8((lit - np.float32(whole)) * np.float32(256.0))
         s[x] = whole if chosen[x] != 0 else kind(before)
-        rests[x] = np.uint8((lit - np.float32(whole)) * np.float32(256.0)) if chosen[x] != 0 else rest
+        rests[x] = fraction if chosen[x] != 0 else rest
 
 
 @compiled_views
@@ -101,6 +128,7 @@ def relight(
     dither: Any,
     where: Any,
     step: Any,
+    apart: Any,
     chosen: Any,
 ) -> Any:
     """Multiply the support vectors by gains in blocks whose background is then nearer to the frame.
@@ -128,20 +156,24 @@ def relight(
         Not 0 for pixels that may change.
     step : i8
         Counts the frames: under the same dither each time, what is lit often would move away.
+    apart : Apart
+        Scratch.
     chosen : (BLOCK,) u1
         Scratch.
     """
     slots, channels = colours.shape[0], colours.shape[1]
     for y in range(first, last):
-        if not _is_nearer(y, colours, light, witness):
+        _compare(y, colours, light, witness, apart)
+        if not _is_nearer(apart):
             continue
-        _choose_pixels(y, colours, light, witness, where[y], chosen)
+        _choose_pixels(light, where[y], apart, chosen)
         noise = dither[(y * 37 + step * 23) % DITHERS]
         for c in range(channels):
-            _light_exactly(colours[0, c, y], fractions[c, y], c, light, chosen)
+            gain = light.gains[c]
+            _light_exactly(colours[0, c, y], fractions[c, y], gain, light, chosen)
             for j in range(1, slots):
                 s = colours[j, c, y]
                 for x in range(BLOCK):
                     old = np.float32(s[x])
-                    lit = min(_lit(old, c, light) + noise[x], light.top)
+                    lit = min(_lit(old, gain, light) + noise[x], light.top)
                     s[x] = lit if chosen[x] != 0 else old

@@ -46,7 +46,9 @@ def _has_colour(pictures, box, pixel, begin, first, last):
         seen2, learned2 = frame[2, pixel], background[2, begin : begin + _CHUNK]
         for i in range(_CHUNK):
             at, b0, b1, b2 = np.uint8(i), learned0[i], learned1[i], learned2[i]
-            inside = _is_inside(kind, seen0, b0, box) & _is_inside(kind, seen1, b1, box) & _is_inside(kind, seen2, b2, box)
+            inside = (
+                _is_inside(kind, seen0, b0, box) & _is_inside(kind, seen1, b1, box) & _is_inside(kind, seen2, b2, box)
+            )
             found = np.uint8(found | (inside if (at >= low) & (at < high) else np.uint8(0)))
     else:
         for i in range(_CHUNK):

@@ -82,8 +82,7 @@ class _Scratch(NamedTuple):
 def _change(f, b, seen, learned, unit, added):
     """Return the change of one channel's part of the brightness, times the brightness of frame and background."""
     one = np.float32(1.0)
-    now, before = max(f * unit + added, one), max(b * unit + added, one)
-    return abs(now * learned - before * seen)
+    return abs(max(f * unit + added, one) * learned - max(b * unit + added, one) * seen)
 
 
 @inlined
@@ -102,17 +101,15 @@ def _find_candidates(images, rule, row, start, count, scratch, candidates):
         for x in range(count):
             f, g, h = np.float32(f0[x]), np.float32(f1[x]), np.float32(f2[x])
             b, c, d = np.float32(b0[x]), np.float32(b1[x]), np.float32(b2[x])
-            now, before = max(added + f * share + g * share + h * share, one), added + b * share + c * share
-            before = max(before + d * share, one)
-            first, second = _change(f, b, now, before, unit, added), _change(g, c, now, before, unit, added)
-            seen[x], learned[x] = now, before
-            change[x] = max(max(first, second), _change(h, d, now, before, unit, added))
+            now = max(added + f * share + g * share + h * share, one)
+            before = max(added + b * share + c * share + d * share, one)
+            most = max(_change(f, b, now, before, unit, added), _change(g, c, now, before, unit, added))
+            seen[x], learned[x], change[x] = now, before, max(most, _change(h, d, now, before, unit, added))
     else:
         for x in range(count):
             f, b = np.float32(f0[x]), np.float32(b0[x])
             now, before = max(added + f * share, one), max(added + b * share, one)
-            seen[x], learned[x] = now, before
-            change[x] = _change(f, b, now, before, unit, added)
+            seen[x], learned[x], change[x] = now, before, _change(f, b, now, before, unit, added)
     found = np.int32(0)  # counted in 32 bits, as wide as the numbers
     for x in range(count):
         f, b = seen[x], learned[x]
@@ -172,9 +169,8 @@ def _add_moments(images, y, begin, count, seen, learned, inner, moments):
     m1, m2 = moments[1, _MARGIN + begin :], moments[2, _MARGIN + begin :]
     m3, m4, m5 = moments[3, _MARGIN + begin :], moments[4, _MARGIN + begin :], moments[5, _MARGIN + begin :]
     for x in range(count):
-        candidate, f, b = candidates[x], seen[x], learned[x]
-        w = np.float32(0.0) if inner[x] == 0 else candidate
-        weights[x] = w
+        candidate, f, b = candidates[x], seen[x], learned[x]  # loaded whatever `inner` is, so that it is vectorised
+        weights[x] = w = np.float32(0.0) if inner[x] == 0 else candidate
         m1[x] = w * f
         m2[x] = w * b
         m3[x] = w * f * f
