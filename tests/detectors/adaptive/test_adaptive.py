@@ -83,7 +83,7 @@ class Reference:
         foreground, stays = final != 0, self.ages > flicker
         blinks = (raw != self.previous) & ((moving == 0) | stays)
         lingers = (raw != 0) & (moving == 0)
-        change = np.where(blinks, 1, np.where(lingers, 0.25, np.where(foreground, -0.025, -0.1)))
+        change = np.where(blinks, 1, np.where(lingers, 0.35, np.where(foreground, -0.025, -0.1)))
         self.v = np.maximum(self.v + change, 0.1)
         nearer = 0.02 * (np.maximum(1 - density / self.threshold, 0) - self.d)
         self.d = self.d + np.where(foreground & ~stays, 0, nearer)
