@@ -143,7 +143,6 @@ VARIANTS: list[Variant] = [
     ("widths grow no faster at the start", {(adaptive, "_EARLY"): 0.0}, {}, _PLAIN),
     ("blinking foreground is not widened", _NOT_WIDENED, {}, _PLAIN),
     ("or only after six seconds", {(adaptive, "_FLICKER_FRAMES"): _NEVER}, {}, _PLAIN),
-    ("raw foreground that stays does not widen", {(adaptive, "_LINGERING"): -0.1}, {}, _PLAIN),
     ("squares tell nothing", {(reduced, "_FIRST_LIMIT"): _NEVER}, {}, _PLAIN),
     ("squares know no hue", {(reduced, "_count_features"): lambda channels: channels}, {}, _PLAIN),
     ("no smoothing, holes or ghosts", {}, {"smoothing": 1, "fill": False, "ghosts": False}, _PLAIN),

@@ -28,7 +28,6 @@ CONSTANTS: list[tuple[Any, str]] = [
     (adaptive, "_CHANGED"),
     (lighting, "_AT_ONCE"),
     (lighting, "_BRIGHTER"),
-    (adaptive, "_LINGERING"),
     (adaptive, "_FLICKER_S"),
     (adaptive, "_FLICKER_SLOW"),
     (adaptive, "_DRIFT"),

@@ -7,7 +7,7 @@ import numpy as np
 
 from bgsub._numba import helpers_awake
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, BLOCK, as_blocks, as_image
+from bgsub.detectors.adaptive._jit.blocks import BLOCK, as_blocks, as_image
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.final_mask import (
@@ -48,7 +48,6 @@ _EARLY_FRAMES = 200.0  # fading with this time constant
 _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise, light and camera,
 _CHANGED = 0.2  # and share of raw foreground above which light does not wait for the next one
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background;
-_LINGERING = 0.35  # what a frame adds to v in which raw foreground stays away from foreground: slow waves blink seldom
 _FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, and the square of all before over this
 _MOVING_SQUARES = 3  # side of the square of squares in which the background moves on average
 _GAP_PX = 3  # side of the smallest gap in foreground, whatever the size of the frame: texture needs some pixels
@@ -71,8 +70,7 @@ class Adaptive(Forgetter):
        takes the place of the smallest coefficient, with 1. Coefficients fade by 1 - 1 / memory per frame (NORMA;
        Kivinen, Smola, Williamson 2004). So few slots hold minutes.
     2. *A width per pixel*, after the feedback of SuBSENSE (St-Charles, Bilodeau, Bergevin 2015): v counts blinks of
-       the raw mask away from foreground (+1; +0.35 for a frame in which it stays there, else -0.1, at least 0.1, so
-       that what is slow, or filmed in many frames a second, counts as well); with the running mean d of clip(1 - g /
+       the raw mask away from foreground (+1, else -0.1, at least 0.1); with the running mean d of clip(1 - g /
        threshold, 0, 1) in background, R in [R0, 3] grows by 0.02 (v - 1), if positive, while R < R0 (1 + 4 d)^2 and
        else shrinks by 0.01 / v. The 1 is for what passes once. R grows up to twenty times faster in the first ten
        seconds. Moving leaves and water become background. Foreground counts as background in this when it has stayed
@@ -362,7 +360,6 @@ class Adaptive(Forgetter):
             base=np.float32(round(scalars["base"] * FULL)),
             factor_rate=np.float32(_FACTOR_RATE * (1.0 + _EARLY * math.exp(-frames / _EARLY_FRAMES))),
             flicker=np.int32(min(int(self._in_frames(_FLICKER_S)), int(_FLICKER_FRAMES + frames**2 / _FLICKER_SLOW))),
-            lingering=np.int32(round(_LINGERING / float(BLINK_RATE_UNIT))),
             absorb=self._in_frames(parameters["absorb_s"]),
             share=np.float32(parameters["threshold"] / TAU),
             one_new=np.float32(1.0 / scalars["scale"]),
