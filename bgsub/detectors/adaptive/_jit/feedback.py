@@ -230,7 +230,7 @@ def _feed_back_any(y, state, seen, final_row, near_row, where_row, rule):
     for x in range(BLOCK):
         ok = everywhere | (where_row[x] != 0)
         foreground = final_row[x] != 0
-        before, seen_raw, away = previous_raw[x], raw[x], distance[x]
+        before, seen_raw, strays = previous_raw[x], raw[x], distance[x]
         stays = np.int32(ages[x]) > flicker
         # Outlines of moving objects change the raw mask, too; only changes away from foreground are the background's.
         blinks = (seen_raw != before) & ((near_row[x] == 0) | stays)
@@ -240,7 +240,7 @@ def _feed_back_any(y, state, seen, final_row, near_row, where_row, rule):
         v_new = min(max(np.int32(v + change), LOWEST_BLINK_RATE), np.int32(65535))
         mean = np.int32(distances[x])
         # What passes says nothing of how far the background strays: with it, noise would widen kernels where it was.
-        followed = _follow_distance(mean, away)
+        followed = _follow_distance(mean, strays)  # before it is chosen: AVX2 has no vectors for branches with loads
         mean_new = mean if foreground & (not stays) else followed
         r = np.float32(factors[x])
         r_new = _follow_factor(factors[x], v_new, mean_new, lowest, factor_rate)

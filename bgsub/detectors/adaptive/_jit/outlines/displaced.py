@@ -60,7 +60,10 @@ def _has_colour(pictures, box, pixel, begin, first, last):
 
 @part
 def is_beside(pictures, sway, y, x, size):
-    """Return whether the background has the colour of a pixel anywhere in the square around it."""
+    """Return whether the background has the colour of a pixel anywhere in the square around it.
+
+    Planes of `pictures` have at least _CHUNK pixels, as those that are made of whole blocks have.
+    """
     height, width = size
     left, right = max(x - sway.reach, 0), min(x + sway.reach + 1, width)
     last = pictures.background.shape[1] - _CHUNK
