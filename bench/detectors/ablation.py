@@ -80,6 +80,11 @@ def small_or_large(dynamics: Any, age: int, sides: Any, threads: int, grids: Any
     grids.static[grids.static == IN_MIDDLE] = 0
 
 
+def none_restless(levels: Any, least: float) -> Any:
+    """Judge each cell by all of its neighbourhood, whether it is restless there or not."""
+    return np.zeros_like(levels)
+
+
 def all_restless(cells: Any, recent: Any, onset_rates: Any, restless: Any, age: int) -> None:
     """Let what is always there count as a false alarm everywhere."""
     final_mask.follow_onsets(cells, recent, onset_rates, np.full_like(restless, 255), age)
@@ -143,9 +148,11 @@ VARIANTS: list[Variant] = [
     ("widths grow no faster at the start", {(adaptive, "_EARLY"): 0.0}, {}, _PLAIN),
     ("blinking foreground is not widened", _NOT_WIDENED, {}, _PLAIN),
     ("or only after six seconds", {(adaptive, "_FLICKER_FRAMES"): _NEVER}, {}, _PLAIN),
+    ("raw foreground that stays does not widen", {(adaptive, "_LINGERING"): -0.1}, {}, _PLAIN),
     ("squares tell nothing", {(reduced, "_FIRST_LIMIT"): _NEVER}, {}, _PLAIN),
     ("squares know no hue", {(reduced, "_count_features"): lambda channels: channels}, {}, _PLAIN),
     ("no smoothing, holes or ghosts", {}, {"smoothing": 1, "fill": False, "ghosts": False}, _PLAIN),
+    ("calm ground counts for the tree in it", {(final_mask, "_find_restless"): none_restless}, {}, _PLAIN),
     ("large square only", {(adaptive, "find_static"): never_static}, {}, _PLAIN),
     ("no middle square", {(adaptive, "find_static"): small_or_large}, {}, _PLAIN),
     ("broad regions do not count", {(adaptive, "find_static"): never_broad}, {}, _PLAIN),

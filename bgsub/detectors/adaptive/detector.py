@@ -7,7 +7,7 @@ import numpy as np
 
 from bgsub._numba import helpers_awake
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.blocks import BLOCK, as_blocks, as_image
+from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, BLOCK, as_blocks, as_image
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.final_mask import (
@@ -49,6 +49,7 @@ _EXPOSURE_INTERVAL = 2  # frames between two measurements of noise, light and ca
 _CHANGED = 0.2  # and share of raw foreground above which light does not wait for the next one
 _FLICKER_S = 6.0  # foreground that has stayed so long and still blinks is dynamic background;
 _FLICKER_FRAMES, _FLICKER_SLOW = 10.0, 160.0  # at first after so many frames, and the square of all before over this
+_LINGERING = 0.35  # what a frame adds to v in which raw foreground stays away from foreground: slow waves blink seldom
 _MOVING_SQUARES = 3  # side of the square of squares in which the background moves on average
 _GAP_PX = 3  # side of the smallest gap in foreground, whatever the size of the frame: texture needs some pixels
 _PLAIN_SIDES = Sides(1, 1, 1, 1)  # for a mask as it is
@@ -70,7 +71,8 @@ class Adaptive(Forgetter):
        takes the place of the smallest coefficient, with 1. Coefficients fade by 1 - 1 / memory per frame (NORMA;
        Kivinen, Smola, Williamson 2004). So few slots hold minutes.
     2. *A width per pixel*, after the feedback of SuBSENSE (St-Charles, Bilodeau, Bergevin 2015): v counts blinks of
-       the raw mask away from foreground (+1, else -0.1, at least 0.1); with the running mean d of clip(1 - g /
+       the raw mask away from foreground (+1; +0.35 for a frame in which it stays there, else -0.1, at least 0.1, so
+       that what is slow, or filmed in many frames a second, counts as well); with the running mean d of clip(1 - g /
        threshold, 0, 1) in background, R in [R0, 3] grows by 0.02 (v - 1), if positive, while R < R0 (1 + 4 d)^2 and
        else shrinks by 0.01 / v. The 1 is for what passes once. R grows up to twenty times faster in the first ten
        seconds. Moving leaves and water become background. Foreground counts as background in this when it has stayed
@@ -81,12 +83,13 @@ class Adaptive(Forgetter):
        pixels whose mean, in a channel or in the difference of two, is more than rho standard deviations from the
        learned one; rho follows the share of such frames, 0.005, as NORMA's threshold does. Then the majority in a
        large square, and in a small one where small squares seldom have a majority away from large ones (mean per cell
-       of 4x4 pixels and frame below 0.0012, where 1 counts each region of cells that begins out of nothing, and up to
-       0.02 what goes on, the more the wider kernels are than they have to be), else in a middle one where this holds
-       for middle squares, by as much less as they are larger; in these alone where the raw mask fills what is found;
-       also regions that small squares find elsewhere, as large as the majority of a large square, of which fewer than
-       half of the pixels have a colour that the background has within a large square, where these seldom come;
-       enclosed holes are filled. Sides grow with the frame's area to the power 0.35.
+       of 4x4 pixels and frame below 0.0012, for restless background over restless cells alone, where 1 counts each
+       region of cells that begins out of nothing, and up to 0.02 what goes on, the more the wider kernels are than they
+       have to be), else in a middle one where this holds for middle squares, by as much less as they are larger; in
+       these alone where the raw mask fills what is found; also regions that small squares find elsewhere, as large as
+       the majority of a large square, of which fewer than half of the pixels have a colour that the background has
+       within a large square, where these seldom come; enclosed holes are filled. Sides grow with the frame's area to
+       the power 0.35.
        Masks also show, without learning from it, what is most of a 3x3 square beside all that, and most of a small
        square that is faint: g < 1/2, and no s_j alone makes it background. Such squares, and 2x2 ones of raw pixels,
        count far from clear foreground, or touching it if no large square has a majority, by the same rule, and where no
@@ -360,6 +363,7 @@ class Adaptive(Forgetter):
             base=np.float32(round(scalars["base"] * FULL)),
             factor_rate=np.float32(_FACTOR_RATE * (1.0 + _EARLY * math.exp(-frames / _EARLY_FRAMES))),
             flicker=np.int32(min(int(self._in_frames(_FLICKER_S)), int(_FLICKER_FRAMES + frames**2 / _FLICKER_SLOW))),
+            lingering=np.int32(round(_LINGERING / float(BLINK_RATE_UNIT))),
             absorb=self._in_frames(parameters["absorb_s"]),
             share=np.float32(parameters["threshold"] / TAU),
             one_new=np.float32(1.0 / scalars["scale"]),

@@ -80,7 +80,8 @@ _STATIC = 0.2
 _BLINK_WEIGHT = 0.3  # of the mean of v - 0.1, added to the factor's: it shows at once what factors follow slowly
 _YOUNG = 300  # frames that a model is young: widths still grow, and few onsets were counted
 _INTERVAL, _YOUNG_INTERVAL = 16, 8  # frames between two searches for static background, and while a model is young
-_REACH = 6  # side of the neighbourhood of these means, in sides of the majority
+_REACH = 6  # side of the neighbourhood of these means, in sides of the majority,
+_FEWEST = 1 / 3  # and share of it that is enough to tell of the restless background in it
 _NO_REGION = np.empty((0, 0), np.uint8)
 _HOLES = 0.2  # share of pixels inside objects that may be raw background if the raw mask is trusted with outlines,
 _FINE_HOLES = 0.02  # of those in what small squares found,
@@ -305,6 +306,12 @@ def is_static_due(age: int) -> bool:
     return age % (_YOUNG_INTERVAL if age < _YOUNG else _INTERVAL) == 0
 
 
+def _find_restless(levels: NDArray[np.float32], least: float) -> NDArray[np.float32]:
+    """Return how far levels, (1, h, w), exceed the least one, 1 for what is restless, on average over 3x3 cells."""
+    exceed = np.clip((levels / np.float32(least) - np.float32(1.0)) / np.float32(_STATIC), 0, 1)
+    return np.asarray(cv2.blur(exceed[0], (3, 3)), np.float32).reshape(levels.shape)
+
+
 def find_static(dynamics: Dynamics, age: int, sides: Sides, threads: int, grids: Grids) -> None:
     """Find where smaller squares seldom raise false alarms, so that they count.
 
@@ -313,18 +320,21 @@ def find_static(dynamics: Dynamics, age: int, sides: Sides, threads: int, grids:
     travel make few, too, but are always there. They widen kernels as well, as far things on a busy road do not, so that
     being there costs as much as the background is restless. A false alarm in a middle square costs as many times more
     than one in a small square as its area is larger. Of the small ones in reduced frames there are more: they may raise
-    fewer, in proportion to the side, and so may broad regions, which are larger. A young model has not seen enough of
-    them: where widths and blink rates are not about as low as in the calmest third of the frame, it wants the fewer,
-    the younger it is.
+    fewer, in proportion to the side, and so may broad regions, which are larger. The calm ground around a tree says
+    nothing of the tree: in the neighbourhood of what is restless, what is restless counts. A young model has not seen
+    enough of them: where widths and blink rates are not about as low as in the calmest third of the frame, it wants the
+    fewer, the younger it is.
     """
-    reach, size = (_REACH * sides.large // CELL) // 2, grids.static.shape
-    weight, widths = round(_BLINK_WEIGHT * float(BLINK_RATE_UNIT) * float(FACTOR_ONE)), np.empty((1, *size), np.float32)
+    reach, size, rates = (_REACH * sides.large // CELL) // 2, grids.static.shape, dynamics.onset_rates
+    weight, here = round(_BLINK_WEIGHT * float(BLINK_RATE_UNIT) * float(FACTOR_ONE)), np.empty((1, *size), np.float32)
     bands = (size[0], size[1] * CELL**2)
-    run_bands(average, bands, threads, dynamics.factors, dynamics.blink_rates, weight, widths[0])
-    around, costs = np.empty_like(widths), np.empty_like(dynamics.onset_rates)
-    average_around(widths, reach, around)
-    average_around(dynamics.onset_rates, reach, costs)
-    levels = around[0] - np.float32(weight * int(LOWEST_BLINK_RATE))
+    run_bands(average, bands, threads, dynamics.factors, dynamics.blink_rates, weight, here[0])
+    here -= np.float32(weight * int(LOWEST_BLINK_RATE))
+    restless = _find_restless(here, dynamics.least)
+    around = np.empty((2 + 2 * len(rates), *size), np.float32)
+    average_around(np.concatenate([here, restless, rates, restless * rates]), reach, around)
+    levels, share, (of_all, of_restless) = around[0], around[1], np.split(around[2:], 2)
+    costs = of_all + restless * (of_restless / np.maximum(share, np.float32(_FEWEST)) - of_all)
     usual, fewer = math.inf, _ONSETS
     if age < _YOUNG:
         calm = int(_CALM * (levels.size - 1))  # a third of all are less; a quantile between two takes longer

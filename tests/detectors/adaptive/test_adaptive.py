@@ -82,7 +82,9 @@ class Reference:
     def feed_back(self, raw, density, final, moving, rate, flicker, base):
         foreground, stays = final != 0, self.ages > flicker
         blinks = (raw != self.previous) & ((moving == 0) | stays)
-        self.v = np.maximum(self.v + np.where(blinks, 1, np.where(foreground, -0.025, -0.1)), 0.1)
+        lingers = (raw != 0) & (moving == 0)
+        change = np.where(blinks, 1, np.where(lingers, 0.35, np.where(foreground, -0.025, -0.1)))
+        self.v = np.maximum(self.v + change, 0.1)
         nearer = 0.02 * (np.maximum(1 - density / self.threshold, 0) - self.d)
         self.d = self.d + np.where(foreground & ~stays, 0, nearer)
         grows = self.r < base * (1 + 4 * self.d) ** 2
@@ -262,6 +264,21 @@ def test_widths_grow_where_it_flickers_to_three_times_the_base_and_no_further():
     factors = image(model, model.state["width_factors"]) / 8000
     assert factors.max() == 3
     assert (factors[flickers] == 3).mean() > 0.5
+    assert np.median(factors[~flickers]) == pytest.approx(model._scalars["base"], abs=1e-3)
+
+
+@needs_compiler
+def test_what_changes_seldom_but_for_long_widens_kernels():
+    random, flickers = np.random.default_rng(3), np.zeros(SIZE, bool)
+    flickers[::4, ::4] = True  # too few in any square to be foreground
+    model, frame = create("adaptive", threads=1), np.full((*SIZE, 3), 90, np.uint8)
+    for _ in range(400):
+        # As at 60 frames per second: a colour stays for two dozen frames on average, and none comes back.
+        changes = flickers & (random.random(SIZE) < 1 / 24)
+        frame[changes] = random.integers(0, 256, (changes.sum(), 3))
+        model.apply(frame)
+    factors = image(model, model.state["width_factors"]) / 8000
+    assert np.median(factors[flickers]) > 2
     assert np.median(factors[~flickers]) == pytest.approx(model._scalars["base"], abs=1e-3)
 
 

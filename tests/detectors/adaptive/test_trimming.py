@@ -118,6 +118,28 @@ def static_at(age, wild_rows, rate):
     return static
 
 
+@pytest.mark.parametrize(
+    ("side", "factor", "cost", "counting"),
+    [
+        (3, 1, 0.0019, IN_SMALL),  # 3 of 5 columns of the neighbourhood, which is too little
+        (3, 2, 0.0015, IN_SMALL),  # 7/9 of it, since its edge is half as restless
+        (3, 2, 0.0016, 0),
+        (7, 2, 0.00188, IN_SMALL),  # 3 of 11 columns, which count as a third of them: 7/11 of it
+        (7, 2, 0.00189, 0),
+    ],
+)
+def test_a_tree_is_judged_by_itself_and_not_by_the_calm_ground_around_it(side, factor, cost, counting):
+    static = make_static(SIZE)
+    middle = static.shape[1] // 2
+    factors, rates = np.full(SIZE, FACTOR_ONE, np.uint16), np.zeros((4, *static.shape), np.float32)
+    factors[:, CELL * (middle - 1) : CELL * (middle + 2)] = factor * FACTOR_ONE
+    rates[:, :, middle - 1 : middle + 2] = cost
+    dynamics = Dynamics(factors, np.full(SIZE, LOWEST_BLINK_RATE, np.uint16), rates, float(FACTOR_ONE))
+    find_static(dynamics, 400, Sides(side, side, side, side), 1, grids_of(static))
+    assert (static[:, middle] == counting).all()
+    assert (static[:, [0, 1, -2, -1]] == IN_SMALL).all()
+
+
 def grids_of(static):
     """Return grids of which one is given."""
     return Grids(static, *(np.full_like(static, 7) for _ in range(3)))

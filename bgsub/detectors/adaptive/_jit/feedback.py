@@ -225,18 +225,21 @@ def _feed_back_any(y, state, seen, final_row, near_row, where_row, rule):
     raw, distance = seen.raw[y], seen.distance[y]
     factors, blink_rates, distances = state.width_factors[y], state.blink_rates[y], state.mean_distances[y]
     previous_raw, ages = state.previous_raw[y], state.foreground_ages[y]
-    everywhere, flicker, absorb, factor_rate = rule.everywhere, rule.flicker, rule.absorb, rule.factor_rate
+    everywhere, flicker, lingering, absorb = rule.everywhere, rule.flicker, rule.lingering, rule.absorb
+    factor_rate = rule.factor_rate
     active, due = np.int32(0), np.int32(0)
     for x in range(BLOCK):
         ok = everywhere | (where_row[x] != 0)
         foreground = final_row[x] != 0
         before, seen_raw, strays = previous_raw[x], raw[x], distance[x]
-        stays = np.int32(ages[x]) > flicker
+        stays, away = np.int32(ages[x]) > flicker, near_row[x] == 0
         # Outlines of moving objects change the raw mask, too; only changes away from foreground are the background's.
-        blinks = (seen_raw != before) & ((near_row[x] == 0) | stays)
+        blinks = (seen_raw != before) & (away | stays)
+        # Slow waves change it seldom, for the number of frames that are filmed in a second, and are in it for long.
+        lingers = (seen_raw != 0) & away
         v = np.int32(blink_rates[x])
         decay = _DECAY_IN_FOREGROUND if foreground else LOWEST_BLINK_RATE
-        change = np.int32(_BLINK if blinks else np.int32(-decay))
+        change = np.int32(_BLINK if blinks else (lingering if lingers else np.int32(-decay)))
         v_new = min(max(np.int32(v + change), LOWEST_BLINK_RATE), np.int32(65535))
         mean = np.int32(distances[x])
         # What passes says nothing of how far the background strays: with it, noise would widen kernels where it was.

@@ -52,6 +52,8 @@ class UpdateRule(NamedTuple):
     """f4: the least width factor, in units of 1 / FACTOR_ONE."""
     flicker: Any
     """i4: age in frames from which foreground blinks, too."""
+    lingering: Any
+    """i4: what a frame adds to a blink rate, in its units, in which raw foreground stays away from foreground."""
     absorb: Any
     """i4: age in frames at which foreground becomes background; 0 for never."""
     share: Any
