@@ -106,7 +106,7 @@ def watch(
 
 
 def _compile(settings: WatchSettings) -> None:
-    """Compile what the detectors need before any camera is opened: nobody watches it meanwhile, for half a minute."""
+    """Compile what the detectors need before any camera is opened: nobody watches it meanwhile, for up to a minute."""
     configs = [camera.scan.config for camera in settings.cameras if JIT_ENABLED]
     different = {repr((one.detector, one.parameters)): one for one in configs}
     for config in different.values():

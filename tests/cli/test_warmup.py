@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled und
 # Only the median after it is compiled for this detector, which takes a second.
 RUN = ("run", "synthetic:easy?frames=20&size=64x48", "--detector", "mog2")
 SOURCE = "synthetic:walkers?frames=120&size=160x120"
-NOTICE = "bgsub: compiling, which takes up to half a minute and happens once per installation\n"
+NOTICE = "bgsub: compiling, which takes up to a minute and happens once per installation\n"
 
 
 def run(cache: Path, *arguments: object, before: str = "") -> subprocess.CompletedProcess[str]:

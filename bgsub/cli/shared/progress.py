@@ -62,7 +62,7 @@ def compile_notice(*, quiet: bool = False) -> Iterator[None]:
 
     def report(name: str) -> None:
         if not quiet and not reported:
-            click.echo("bgsub: compiling, which takes up to half a minute and happens once per installation", err=True)
+            click.echo("bgsub: compiling, which takes up to a minute and happens once per installation", err=True)
         reported.append(name)
 
     with report_compiling(report):
