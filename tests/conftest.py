@@ -15,13 +15,6 @@ _ROOT = Path(__file__).resolve().parents[1]
 _FLAGS = "".join(f"-{name[6:].lower()}" for name in ("NUMBA_BOUNDSCHECK",) if os.environ.get(name) == "1")
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / f"numba{_FLAGS}"))
 
-# Helper threads of compiled functions wait actively for the next rows. In more processes than there are CPUs they take
-# the time of others: `run.sh` asks for one CPU per process, but where threads are what is tested.
-_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
-if _WORKER and os.environ.get("TESTS_ON_ONE_CPU") == "1" and hasattr(os, "sched_setaffinity"):
-    _CPUS = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {_CPUS[int(_WORKER.removeprefix("gw")) % len(_CPUS)]})
-
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the processes that tests start would ignore it, too
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

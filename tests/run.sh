@@ -67,12 +67,7 @@ step "mypy" "$python" -m mypy
 step "import-linter" "$root/.venv/bin/lint-imports" --no-logo
 step "compile" wait "$compiled"
 wait "$compiled_learners"
-with_threads="tests/compiler tests/detectors tests/objects"
-# shellcheck disable=SC2086
-step "tests of what uses threads" pytest $with_threads -m "$tests"
-# shellcheck disable=SC2046
-step "other tests" env TESTS_ON_ONE_CPU=1 "$python" -m pytest -q -W error -n "$workers" --dist worksteal -m "$tests" \
-    $(printf -- '--ignore=%s ' $with_threads)
+step "tests" pytest -m "$tests"
 [ "${1:-}" = --all ] || exit 0
 workers=$processors # from here on none does
 # What is slow starts processes, or compiles what it looks at, which is the same either way.
