@@ -122,7 +122,7 @@ def static_at(age, wild_rows, rate):
     ("side", "factor", "cost", "counting"),
     [
         (3, 1, 0.0019, IN_SMALL),  # 3 of 5 columns of the neighbourhood, which is too little
-        (3, 2, 0.0015, IN_SMALL),  # 7/9 of it, since its edge is half as restless
+        (3, 2, 0.0015, IN_SMALL),  # 7/9 of it, since its edge counts less
         (3, 2, 0.0016, 0),
         (7, 2, 0.00188, IN_SMALL),  # 3 of 11 columns, which count as a third of them: 7/11 of it
         (7, 2, 0.00189, 0),
