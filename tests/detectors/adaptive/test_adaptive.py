@@ -119,6 +119,24 @@ def blocks_all(flags):
     return np.repeat(padded.reshape(-1, BLOCK).all(1), BLOCK)[: flags.size].reshape(flags.shape)
 
 
+def test_blink_rates_equal_plain_numpy_where_raw_foreground_stays():
+    """Without smoothing all of it is final, as in the next test."""
+    size, lingers = (9, 33), False
+    model = create("adaptive", smoothing=5, fill=False, ghosts=False, threads=1)
+    for frame in noisy_video(70, size, 3, seed=5):
+        reference = Reference(model) if model.frames_seen else None
+        model.apply(frame)
+        if reference is None:
+            continue
+        raw, near = (image(model, array) for array in (model._seen.raw, model._near))
+        lingers |= bool(((raw != 0) & (near == 0)).any())
+        density, _, _, _ = reference.look(frame)
+        final = image(model, model._arrays["previous_mask"])
+        reference.feed_back(raw, density, final, near, 0.02, 150, model._scalars["base"])
+        np.testing.assert_allclose(image(model, model._arrays["blink_rates"]) * 0.025, reference.v, atol=1e-6)
+    assert lingers
+
+
 @pytest.mark.parametrize("scored", [False, True])
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("size", [(1, 1), (5, 7)] if SMALL else [(1, 1), (5, 7), (9, 33), (8, 48)])
