@@ -224,7 +224,8 @@ class Adaptive(Forgetter):
         self._keep_stage(RAW, raw)
         found = self._add_unlike_squares(raw, learning)
         self._keep_stage(SQUARES, found)
-        masked = self._find_masks(found)
+        pictures = Pictures(found, self._images.faint, *self._planes)
+        masked = self._find_masks(pictures)
         final = masked.mask
         if learning is not None:
             # Ghosts and regions under another light are background, in this mask and for learning.
@@ -234,20 +235,20 @@ class Adaptive(Forgetter):
             interval = count_interval(int(frames))
             if frames % interval == 0:
                 levels = self._levels(frame.dtype)
-                counted = count_colours(final, self._cells, *self._planes(), levels, self._colours(), interval)
+                counted = count_colours(final, self._cells, *self._planes, levels, self._colours(), interval)
                 self._scalars |= {"brighter": counted.brighter, "brighter_alike": counted.alike}
             self._update(learning, final)
         if mask is not None:
             shown = Shown(np.ascontiguousarray(mask), np.empty_like(masked.occupied_rows), self._kinds)
-            self._show(raw, found, masked, shown)
+            self._show(raw, pictures, masked, shown)
             if shown.mask is not mask:  # whose pixels lie apart
                 mask[:] = shown.mask
 
-    def _show(self, raw: Mask, found: Mask, masked: Masked, shown: Shown) -> None:
+    def _show(self, raw: Mask, pictures: Pictures, masked: Masked, shown: Shown) -> None:
         """Write the mask that is returned: the final one with what is not learned, and without its shadows."""
         marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
         judges_shadows = marks or not (raw_wanted or self._parameters["shadows"])
-        self._find_details(found, masked, shown, wanted=not raw_wanted)
+        self._find_details(pictures, masked, shown, wanted=not raw_wanted)
         if not raw_wanted:  # where shadows are not looked for, all that is a little darker would be foreground
             self._add_faint(shown, all_faint=judges_shadows)
         if judges_shadows:
@@ -259,11 +260,11 @@ class Adaptive(Forgetter):
             if self.trace is not None:
                 self.trace.clear()  # none of these stages made this mask
 
-    def _find_details(self, raw: Mask, masked: Masked, shown: Shown, *, wanted: bool) -> None:
+    def _find_details(self, pictures: Pictures, masked: Masked, shown: Shown, *, wanted: bool) -> None:
         """Write the final mask, if wanted with details and without what sways and gaps, and of what kind it is."""
-        pictures, static = self._pictures(raw), self._arrays["static"]
         sides, threads = self._sides if wanted else _PLAIN_SIDES, self._parameters["threads"]
-        given, sway = (masked, pictures, static, self._roi, sides), make_sway(sides, self._box(self._seen.planes.dtype))
+        given = masked, pictures, self._arrays["static"], self._roi, sides
+        sway = make_sway(sides, self._box(self._seen.planes.dtype))
         if self.trace is not None and sides.small > 1:
             find_details(*given, 0, sway._replace(reach=0), threads, shown)
             self.trace.keep(DETAILS, shown.mask)
@@ -272,9 +273,6 @@ class Adaptive(Forgetter):
         find_details(*given, _GAP_PX if sides.small > 1 else 0, sway, threads, shown)
         if sides.small > 1:
             self._keep_stage(GAPS, shown.mask)
-
-    def _pictures(self, raw: Mask) -> Pictures:
-        return Pictures(raw, self._images.faint, *self._planes())
 
     def _add_faint(self, shown: Shown, *, all_faint: bool) -> None:
         """Show what is faint or tiny where such things are seldom.
@@ -289,7 +287,7 @@ class Adaptive(Forgetter):
     def _mark_shadows(self, shown: Shown, value: int) -> None:
         """Write a value where a final mask is shadow, compared with the background as it is now known."""
         levels, threads = self._levels(self._seen.planes.dtype), self._parameters["threads"]
-        planes, colours = self._planes(), self._colours()
+        planes, colours = self._planes, self._colours()
         mark_shadows(*shown, *planes, levels, threads, value, colours)
 
     def _score_frame(self, frame: Frame, found: Score | None) -> Mask:
@@ -318,7 +316,7 @@ class Adaptive(Forgetter):
         allowed = np.zeros_like(moving) if learning is None else moving
         if learning is not None and learning.where is not None:
             allowed = cv2.bitwise_and(moving, reduce_mask(learning.where, square_side(self._size)))
-        planes, background = self._planes()
+        planes, background = self._planes
         previous, white = as_image(self._arrays["previous_mask"], self._size), self._scene_white(planes.dtype)
         unlike = follow_squares(planes, white, self._squares(), previous, allowed)
         if not cv2.hasNonZero(unlike):
@@ -327,14 +325,14 @@ class Adaptive(Forgetter):
         self._confine(found, None)
         return found
 
-    def _find_masks(self, raw: Mask) -> Masked:
-        """Return the final mask of a raw one, within the region, and what is faint beside it."""
+    def _find_masks(self, pictures: Pictures) -> Masked:
+        """Return the final mask of the raw one among pictures, within the region, and what is faint beside it."""
         self._confine(self._images.faint, None)
         fill, threads, final = self._parameters["fill"], self._parameters["threads"], as_image(self._final, self._size)
         masked = Masked(final, self._occupied_rows, self._cells, self._unfilled, self._faint_votes, self._smaller)
         box = self._box(self._seen.planes.dtype)
-        broad = make_broad(self._arrays["broad_static"], self._pictures(raw), self._sides, box)
-        given = raw, self._images, self._arrays["static"], broad
+        broad = make_broad(self._arrays["broad_static"], pictures, self._sides, box)
+        given = pictures.raw, self._images, self._arrays["static"], broad
         if self.trace is not None:
             if fill:
                 find_masks(*given, None, self._sides, False, threads, masked)

@@ -88,6 +88,7 @@ _FINE_HOLES = 0.02  # of those in what small squares found,
 _AROUND = 2.5  # in a square of so many sides of the majority
 
 
+@functools.cache  # asked for in each step
 def scaled_side(pixels: int, size: tuple[int, int]) -> int:
     """Scale a side, given for 320x240, to frames of (height, width); odd."""
     return 1 if pixels == 1 else max(3, round(pixels * (size[0] * size[1] / _REFERENCE_PX) ** _GROWTH) | 1)
@@ -103,7 +104,7 @@ class Sides(NamedTuple):
     """Side of small ones in frames of this size that were not reduced."""
 
 
-@functools.cache  # asked for in each step
+@functools.cache
 def scaled_sides(pixels: int, size: tuple[int, int], reduced: bool = False) -> Sides:
     """Return the sides for frames of (height, width), the largest of which is given for 320x240.
 

@@ -52,6 +52,11 @@ class Forgotten(NamedTuple):
     camera may turn back. Without it what is there now is learned faster, as light that goes on changing asks for."""
 
 
+@functools.lru_cache(maxsize=64)  # the same ones are asked for in each step
+def _count_frames(seconds: float, rate_hz: float) -> np.int32:
+    return np.int32(min(_OLDEST, math.ceil(seconds * rate_hz)))
+
+
 class Forgetter(ShakeFollower):
     """The part of the detector that finds foreground which is background: it says when to look, and for what."""
 
@@ -80,7 +85,7 @@ class Forgetter(ShakeFollower):
             return
         if ghosts_due and outlines and self._scalars["flooded"] == 0:
             least = scaled_side(_GHOST_PX, self._size) ** 2
-            planes, background = self._planes()
+            planes, background = self._planes
             old = _OLD * self._parameters["memory_s"] * self._parameters["rate_hz"] / self._scalars["scale"]
             coefficients = as_image(self._arrays["coefficients"][0], self._size)
             ages = as_image(self._arrays["foreground_ages"], self._size)
@@ -95,7 +100,7 @@ class Forgetter(ShakeFollower):
             self._arrays["suspects"][:] = 0
         if light_due:
             ages = as_image(self._arrays["foreground_ages"], self._size)
-            relit = find_relit(final, outlines, *self._planes(), white, ages, int(self._in_frames(_SHADE_S)))
+            relit = find_relit(final, outlines, *self._planes, white, ages, int(self._in_frames(_SHADE_S)))
             if relit is not None:
                 yield Forgotten(relit, LIGHT)
 
@@ -103,7 +108,7 @@ class Forgetter(ShakeFollower):
         """Return a final mask without its shadows."""
         objects, rows, kinds = final.copy(), np.ones(len(final), np.uint8), np.full_like(final, SOLID)
         levels, threads = self._levels(self._seen.planes.dtype), self._parameters["threads"]
-        mark_shadows(objects, rows, kinds, *self._planes(), levels, threads, 0, self._colours())
+        mark_shadows(objects, rows, kinds, *self._planes, levels, threads, 0, self._colours())
         return objects
 
     def _forget_pixels(self, forgotten: Forgotten, where: Mask | None, final: Mask) -> None:
@@ -127,8 +132,8 @@ class Forgetter(ShakeFollower):
         What is fast, or is seen in few frames a second, leaves all of its ghost behind in the next frame.
         """
         scalars = self._scalars
-        for name, count in zip(turnover._fields, turnover, strict=True):
-            scalars[name] = (1 - _TURNOVER_RATE) * scalars[name] + count
+        scalars["foreground"] = (1 - _TURNOVER_RATE) * scalars["foreground"] + turnover.foreground
+        scalars["appeared"] = (1 - _TURNOVER_RATE) * scalars["appeared"] + turnover.appeared
         every = min(longest, int(scalars["foreground"] / max(scalars["appeared"], 1)))
         if scalars["frames"] - scalars["searched"] < every:
             return False
@@ -149,4 +154,4 @@ class Forgetter(ShakeFollower):
         return True
 
     def _in_frames(self, seconds: float) -> np.int32:
-        return np.int32(min(_OLDEST, math.ceil(seconds * self._parameters["rate_hz"])))
+        return _count_frames(seconds, self._parameters["rate_hz"])

@@ -1,6 +1,7 @@
 """The adaptive detector's model: how it starts, is saved and looked into, and how frames are reduced for it."""
 
 import abc
+import functools
 import math
 from typing import Any
 
@@ -44,10 +45,22 @@ __all__ = ["NO_FRAME", "TAU", "AdaptiveModel"]
 
 TAU = np.float32(0.5)
 """Least kernel value for a projection."""
+_HALF_BOX = math.sqrt(-math.log(TAU) / 3) / 255
 _INNER = "reduced_"  # begins the names of the inner detector's arrays and numbers
 _MOVING_INTERVAL = 8  # frames between two searches for where the background moves
 NO_FRAME = np.empty((0, 0), np.uint8)
 """Stands for a frame where there is none."""
+
+
+@functools.lru_cache(maxsize=64)  # asked for several times in each step, as the next one is
+def _find_box(half: float, white: float, dtype: np.dtype[Any]) -> Any:
+    most = 0.999 * half * white  # keeps clear of the rounding of exponents
+    return dtype.type(most if dtype.char == "f" else min(most, 256**dtype.itemsize - 1))
+
+
+@functools.lru_cache(maxsize=64)
+def _dim_gain(gain: np.float32, brightness: float) -> np.float32:
+    return gain if brightness == 1.0 else np.float32(gain / brightness**2)
 
 
 class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
@@ -232,6 +245,8 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
         self._size = size
         self._seen = seen = make_observation(size, channels, frame.dtype)
+        # Views of the planes of the frame and of the learned background, the colours of the heaviest slot.
+        self._planes = seen.planes.reshape(channels, -1), self._arrays["colours"][0].reshape(channels, -1)
         self._images = Seen(*(as_image(each, size) for each in (seen.raw, seen.faint, seen.distance)))
         self._calm = np.zeros_like(self._seen.settled)
         self._final, self._near = (aligned_zeros(self._seen.raw.shape, np.uint8) for _ in range(2))
@@ -279,16 +294,9 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
             np.ascontiguousarray(coefficients.transpose(1, 0, 2)),
         )
 
-    def _planes(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the planes of the frame and of the learned background, the colours of the heaviest slot."""
-        planes = self._seen.planes.reshape(len(self._seen.planes), -1)
-        return planes, self._arrays["colours"][0].reshape(planes.shape)
-
     def _box(self, dtype: np.dtype[Any]) -> Any:
         """Return the largest difference per channel that still guarantees k > tau at the smallest width."""
-        half = self._half_box() * self._scalars["base"] * self._scene_white(dtype)
-        most = 0.999 * half  # keeps clear of the rounding of exponents
-        return dtype.type(most if dtype.char == "f" else min(most, 256**dtype.itemsize - 1))
+        return _find_box(self._half_box(), self._scalars["base"] * self._scene_white(dtype), dtype)
 
     def _scene_white(self, dtype: np.dtype[Any]) -> float:
         """Return the value that counts as white in the light of the scene, so that grey levels are shares of it."""
@@ -296,8 +304,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
 
     def _scene_gain(self, dtype: np.dtype[Any]) -> np.float32:
         """Return `_gain` in the light of the scene."""
-        gain, brightness = self._gain(dtype), self._scalars["brightness"]
-        return gain if brightness == 1.0 else np.float32(gain / brightness**2)
+        return _dim_gain(self._gain(dtype), self._scalars["brightness"])
 
     def _least_width_gain(self, dtype: np.dtype[Any]) -> float:
         """Return the factor from the squared distance of all channels to the exponent of two, at the least width."""
@@ -311,7 +318,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
 
     def _half_box(self) -> float:
         """Return half a side of the cube round a support vector inside which k > tau at `width`; white is 1."""
-        return math.sqrt(-math.log(TAU) / 3) * float(self._parameters["width"]) / 255
+        return _HALF_BOX * float(self._parameters["width"])
 
     def _colours(self) -> Colours:
         scalars = self._scalars

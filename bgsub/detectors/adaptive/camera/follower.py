@@ -100,7 +100,7 @@ class CameraFollower(AdaptiveModel):
         """Move the model to where its background lies in the frame; return whether it was found elsewhere."""
         if where is not None or self._roi is not None:
             return False
-        shift = find_shift(frame, self._planes()[1], self._scene_white(frame.dtype), self._half_box() * 255)
+        shift = find_shift(frame, self._planes[1], self._scene_white(frame.dtype), self._half_box() * 255)
         if shift is None:
             return False
         self._unseen = self._move_by(shift)
@@ -131,7 +131,7 @@ class CameraFollower(AdaptiveModel):
         """
         scalars, white, pixels = self._scalars, self._white(frame.dtype), self._unfilled.size
         planes = cv2.split(frame)
-        background = self._planes()[1][:, :pixels].reshape(-1, *self._size)
+        background = self._planes[1][:, :pixels].reshape(-1, *self._size)
         view, before, usual = see_view(planes, white), self._arrays["view"], scalars["usual_likeness"]
         now = find_likeness(view, see_view(background, white))
         stands = find_likeness(view, before) > _TURNING * usual
@@ -157,7 +157,7 @@ class CameraFollower(AdaptiveModel):
         if where is not None:
             excluded = excluded[: where.size] | (where.reshape(-1) == 0)
         scalars = self._scalars
-        sample = make_sample(frame.reshape(-1), self._planes()[1], excluded, self._size, white)
+        sample = make_sample(frame.reshape(-1), self._planes[1], excluded, self._size, white)
         coefficients = self._arrays["coefficients"][0].reshape(-1)
         least = self._half_box() * 255 * scalars["base"] * scalars["brightness"]
         box = max(least, _MATCH_SIGMAS * scalars["sigma"])  # in the dark, noise may be more than what kernels let pass

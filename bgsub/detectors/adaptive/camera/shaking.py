@@ -52,7 +52,7 @@ class ShakeFollower(CameraFollower):
         there = Shift(-offset.down, -offset.right)
         if learning is not None and learning.where is not None:
             learning = Learning(learning.rate, shift_back(learning.where, there, 0))
-        steadied, roi = steady(frame, self._planes()[1], offset), self._roi
+        steadied, roi = steady(frame, self._planes[1], offset), self._roi
         steady_mask = None if mask is None else np.empty_like(mask)
         steady_score = None if score is None else np.empty_like(score)
         self._roi = None if roi is None else shift_back(roi, there, 0)
@@ -96,7 +96,7 @@ class ShakeFollower(CameraFollower):
         return self._follow_place(offset, moves=learning.where is None and self._roi is None)
 
     def _search(self, frame: Frame) -> Found:
-        return find_offset(frame, self._planes()[1], self._scene_white(frame.dtype))
+        return find_offset(frame, self._planes[1], self._scene_white(frame.dtype))
 
     def _shakes(self) -> bool:
         """Return whether the camera was elsewhere a short while ago."""
