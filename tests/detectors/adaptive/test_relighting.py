@@ -51,10 +51,10 @@ def test_light_changes_where_it_may_and_rounds_without_bias(dtype):
 
 def test_what_is_hidden_comes_back_when_the_light_does():
     """In 300 small steps to a tenth and in as many back, of which each rounds."""
-    before = np.random.default_rng(0).integers(20, 250, (1, 3, 4, BLOCK)).astype(np.uint8)
+    before = np.random.default_rng(0).integers(20, 250, (1, 3, 2, BLOCK)).astype(np.uint8)
     colours, fractions = before.copy(), np.full(before.shape[1:], MIDDLE)
-    hidden, everywhere = np.full(4 * BLOCK, 255, np.uint8), np.full((4, BLOCK), 255, np.uint8)
-    sample = sample_of(np.zeros((4 * BLOCK, 3), np.uint8), colours, hidden)
+    hidden, everywhere = np.full(2 * BLOCK, 255, np.uint8), np.full((2, BLOCK), 255, np.uint8)
+    sample = sample_of(np.zeros((2 * BLOCK, 3), np.uint8), colours, hidden)
     for step in range(600):
         gains = np.full(3, 0.1 ** (1 / 300 if step < 300 else -1 / 300), np.float32)
         change_light(colours, fractions, gains, 255.0, 14.0, make_dither(), everywhere, sample, step)
