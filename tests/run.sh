@@ -26,7 +26,7 @@ case ${1:-} in
     --lowest | --newest) exec "$python" -m pytest -q -W error -n auto -m "not slow" ;;
     --coverage)
         export NUMBA_DISABLE_JIT=1
-        exec "$python" -m pytest -q -n auto tests/detectors tests/objects -m "compiled and not slow" \
+        exec "$python" -m pytest -q -n auto tests/detectors tests/objects -m "not slow" \
             --cov=bgsub.detectors --cov-report=term-missing:skip-covered --cov-fail-under=90 ;;
     --bounds)
         # An index past the end reads rubbish silently in compiled code. Plain Python, which `--all` runs, raises as
