@@ -45,7 +45,7 @@ __all__ = ["NO_FRAME", "TAU", "AdaptiveModel"]
 
 TAU = np.float32(0.5)
 """Least kernel value for a projection."""
-_HALF_BOX = math.sqrt(-math.log(TAU) / 3) / 255
+_HALF_BOX = math.sqrt(-math.log(TAU) / 3) / 255  # of `AdaptiveModel._half_box`, for a width of 1
 _INNER = "reduced_"  # begins the names of the inner detector's arrays and numbers
 _MOVING_INTERVAL = 8  # frames between two searches for where the background moves
 NO_FRAME = np.empty((0, 0), np.uint8)
