@@ -101,6 +101,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (exposure, "_LEAST_SIGMAS"),
     (shadows, "_TEXTURE"),
     (shadows, "_GREY_TEXTURE"),
+    (shadows, "_GREY_ALONE"),
     (shadows, "_PENUMBRA"),
     (shadows, "_FLAT"),
     (shadows, "_SMOOTH"),

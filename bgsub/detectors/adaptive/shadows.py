@@ -48,7 +48,9 @@ _FADING = 0.999  # of counts, per frame
 _INTERVAL, _YOUNG_INTERVAL, _YOUNG = 8, 4, 300  # frames between two counts, and those at first, in so many frames
 _CAUTION = 0.2  # by which the majority exceeds a half, times that share, where the camera shows colours
 _BETWEEN = 0.25  # share of a shadow that may lie between parts of the object, as no shadow on the ground does
-_ALONE = 0.95  # share of a region in shadow that leaves nothing to cast it,
+# Share of a region in shadow that leaves nothing to cast it; without colours, plain things look like shadow in most
+# places, so that most of it is enough,
+_ALONE, _GREY_ALONE = 0.95, 0.5
 _DARK = 0.7  # and share of the background's brightness below which it is then an object, if it is larger than others,
 _SHARP = 0.75  # or share of its depth above which a step at its outline makes it one
 # Side of the square in which the majority decides, on the grid; less for frames smaller than 320x240. With a larger one
@@ -154,12 +156,12 @@ def mark_shadows(
     the foreground in a square of 11 pixels may be in shadow, and a fifth more if all objects have the background's
     colour, except what the rest of the foreground encloses, and regions of which more than a quarter has foreground
     that is no shadow above and below: trousers between coat and shoes. Holes that were filled do not vote, and
-    become background where only shadows close them. A region that is shadow as a whole is an object, unless colours
-    tell objects, since no cloud casts it: if inside it has less than 70 % of the brightness and is larger than
-    anything else that is no shadow, or has more brightness, but three quarters of its depth as a step at its
-    outline, and does not touch the border of the frame. Of frames larger than 320x240 every second, third, ... row
-    and column is looked at, and stands for its neighbours; so does background there that touches shadow alone,
-    since what foreground it stands for is the border of the shadow.
+    become background where only shadows close them. A region that is shadow as a whole, or for the most part where the
+    camera shows no colours, is an object, unless colours tell objects, since no cloud casts it: if inside it has
+    less than 70 % of the brightness and is larger than anything else that is no shadow, or has more brightness, but
+    three quarters of its depth as a step at its outline, and does not touch the border of the frame. Of frames larger
+    than 320x240 every second, third, ... row and column is looked at, and stands for its neighbours; so does background
+    there that touches shadow alone, since what foreground it stands for is the border of the shadow.
 
     Parameters
     ----------
@@ -190,17 +192,18 @@ def mark_shadows(
         smooth=np.float32(_SMOOTH * (levels.noise * 255.0 / levels.white) ** 2),
         majority=np.float32(0.5 + _CAUTION * colours.share_known_alike()),
     )
-    clouds = share_alike >= _SELDOM
+    # Without clouds, colours tell that what is shadow as a whole is no object.
+    clouds, lone = share_alike >= _SELDOM, Lone(_ALONE if colours.seen else _GREY_ALONE, _DARK, _SHARP)
     images = _make_images(mask, kinds, frame, background, levels)
     rows = occupied_rows
     if step == 1:
-        found = _find(images, occupied_rows, rule, side, clouds, threads)
+        found = _find(images, occupied_rows, rule, side, clouds, lone, threads)
     else:
         few, top, left, inside, kinds_inside, now, learned, rows = take_grid(mask, occupied_rows, images, step)
         if inside.size == 0:
             return
         images = images._replace(mask=inside, kinds=kinds_inside, frame=now, background=learned)
-        found = _find(images, rows, rule, side, clouds, threads)
+        found = _find(images, rows, rule, side, clouds, lone, threads)
         if found is not None:
             found, rows = add_border(few, found, rows, top, left), np.ones(len(few), np.uint8)
     if found is not None:
@@ -220,15 +223,14 @@ def _make_images(mask: Mask, kinds: Mask, frame: NDArray[Any], background: NDArr
 
 
 def _find(
-    images: Images, occupied_rows: NDArray[np.uint8], rule: Darkening, side: int, clouds: bool, threads: int
+    images: Images, occupied_rows: NDArray[np.uint8], rule: Darkening, side: int, clouds: bool, lone: Lone, threads: int
 ) -> Mask | None:
     """Return 255 for shadows and `OPENED` for holes to be opened in occupied rows, if there are any.
 
     See `mark_shadows`.
-    `clouds` tells whether a region that is shadow as a whole has to look like one of a cloud.
+    `clouds` tells whether a region that is shadow as a whole, as `lone` says, has to look like one of a cloud.
     """
     shadows: Mask = np.empty_like(images.mask)
-    team, lone = find_team((shadows.shape[0], shadows.shape[1]), threads), Lone(_ALONE, _DARK, _SHARP)
-    # Without clouds, colours tell that such a region is no object.
+    team = find_team((shadows.shape[0], shadows.shape[1]), threads)
     any_found = find_shadows(team, images, occupied_rows, rule, side, _BETWEEN, clouds, lone, shadows)
     return shadows if any_found else None

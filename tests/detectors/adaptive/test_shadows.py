@@ -479,6 +479,18 @@ def test_a_mild_shade_alone_is_cast_from_outside_the_frame_and_a_dark_one_is_an_
         assert (find_shadows(mask, now, learned) == (mask if shadow else 0)).all()
 
 
+@pytest.mark.parametrize(("seen", "shadow"), [(True, True), (False, False)])
+def test_a_dark_region_of_which_most_is_like_shadow_is_an_object_where_the_camera_shows_no_colours(seen, shadow):
+    learned = np.full((60, 80, 3), 200.0)
+    now, mask = learned.copy(), np.zeros((60, 80), np.uint8)
+    mask[20:40, 20:60] = 255
+    now[20:40, 20:52] *= 0.5  # four fifths of a thing
+    now[20:40, 52:60] = 250.0
+    found = find_shadows(mask, now, learned, Colours(seen=seen))
+    assert (found[24:36, 24:46] != 0).all() == shadow
+    assert found.any() == shadow
+
+
 @pytest.mark.parametrize("size", [(30, 40), (300, 401)] if not SMALL else [(30, 40)])
 def test_shadows_of_any_size_of_frame_lie_inside_the_mask(size):
     random = np.random.default_rng(0)
