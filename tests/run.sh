@@ -49,10 +49,11 @@ step() { say "== $1"; shift; "$@"; }
 processors=$("$python" -c "import os; print(os.cpu_count() or 1)")
 workers=$((processors + 2)) # many tests wait for processes that they started
 pytest() { "$python" -m pytest -q -W error -n "$workers" --dist worksteal "$@"; }
-# Ahead, since workers that begin at the same time would each compile the same, and beside mypy.
+# Ahead, since workers that begin at the same time would each compile the same, and beside mypy. Few seconds of it are for
+# what adaptive shares with norma and olk.
 # `tests.conftest` says where the tests keep compiled code.
 compile() {
-    for detector in adaptive norma olk; do
+    for detector; do
         "$python" -c "import sys, tests.conftest; from bgsub.cli import main; sys.exit(main())" \
             warmup "$detector" --quiet || return
     done
@@ -61,11 +62,13 @@ compile() {
 compile_learners() { "$python" -m pytest -q tests/learners/test_single_samples.py >/dev/null || true; }
 step "ruff" "$python" -m ruff check .
 step "ruff format" "$python" -m ruff format --check .
-compile & compiled=$!
+compile adaptive & compiled=$!
+compile norma olk & compiled_others=$!
 compile_learners & compiled_learners=$!
 step "mypy" "$python" -m mypy
 step "import-linter" "$root/.venv/bin/lint-imports" --no-logo
 step "compile" wait "$compiled"
+wait "$compiled_others"
 wait "$compiled_learners"
 step "tests" pytest -m "$tests"
 [ "${1:-}" = --all ] || exit 0

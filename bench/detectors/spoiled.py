@@ -2,8 +2,8 @@
 
 python -m bench.detectors.spoiled DATASET ... [--only NAME ...]
 
-Prints, for each way to spoil frames, the mean F over all sequences below the folders of `adaptive`, of `adaptive` with
-quality=fast, and of MOG2 and KNN with a median filter of 5.
+A data set is a folder, or generated, such as "generated:all?size=160x120". Prints, for each way to spoil frames, the
+mean F over all sequences of `adaptive`, of `adaptive` with quality=fast, and of MOG2 and KNN with a median filter of 5.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
 from bgsub.detectors import create
-from bgsub.evaluation import Sequence, find_sequences
+from bgsub.evaluation import Sequence, open_datasets
 from bgsub.evaluation.metrics import scored_pixels
 from bgsub.frames import Frame, Mask
 
@@ -191,7 +191,7 @@ def main() -> None:
     parser.add_argument("datasets", nargs="+")
     parser.add_argument("--only", nargs="+", choices=WAYS, default=list(WAYS))
     options = parser.parse_args()
-    sequences = [sequence for folder in options.datasets for sequence in find_sequences(folder)]
+    sequences = [sequence for where in options.datasets for sequence in open_datasets(where)]
     print(f"{'':34}" + "".join(f"{name:>10}" for name in DETECTORS))
     for way in options.only:
         rows = [measure(sequence, WAYS[way]) for sequence in sequences]
