@@ -1,14 +1,15 @@
 """Contribution of each mechanism of the adaptive detector: F and time without it, and with more or fewer slots.
 
-python -m bench.detectors.ablation DATASET ...
+python -m bench.detectors.ablation DATASET ... [--only NAME ...]
 
-Removes one mechanism at a time, evaluates all sequences below the folders, and prints F per sequence, its mean, and
+Removes one mechanism at a time, evaluates all sequences of the data sets, which may be generated
+("generated:all?size=160x120"), and prints F per sequence, or per family of generated ones, the mean of all of them, and
 milliseconds per frame at 640x480 on one thread as a share of MOG2's on the same frames.
 """
 
+import argparse
 import itertools
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -37,7 +38,8 @@ from bgsub.detectors.adaptive._jit.outlines.edges import weigh_outlines
 from bgsub.detectors.adaptive.camera import follower, shaking
 from bgsub.detectors.adaptive.camera.offsets import Found
 from bgsub.detectors.adaptive.camera.shifts import STILL
-from bgsub.evaluation import evaluate, find_sequences
+from bgsub.evaluation import Sequence, evaluate, open_datasets
+from bgsub.evaluation.datasets.generated import GeneratedSequence
 
 _NEVER = 1e9
 _NOWHERE = Found(STILL, 0.0, 0.0, 0.0)
@@ -188,6 +190,7 @@ VARIANTS: list[Variant] = [
     ("votes on shadow in larger squares", {(shadows, "_SIDE_PX"): 15}, {}, _PLAIN),
     ("half is a majority whatever the colours", {(shadows, "_CAUTION"): 0.0}, {}, _PLAIN),
     ("shadows may take three quarters of the light", {(shadows, "_DARKEST"): np.float32(0.25)}, {}, _PLAIN),
+    ("shadows never take more than two thirds", {(shadows, "_CHANCE"): np.float32(_NEVER)}, {}, _PLAIN),
     ("shadows may lack the texture of the ground", {(shadows, "_FLAT"): np.float32(0.0)}, {}, _PLAIN),
     ("lone shadows may be dark", {(shadows, "_DARK"): 0.0}, {}, _PLAIN),
     ("lone shadows may be sharp", {(shadows, "_SHARP"): _NEVER}, {}, _PLAIN),
@@ -240,19 +243,30 @@ def _seconds(model: Any, frames: list[Any]) -> float:
 
 def main() -> None:
     """Measure and print one line per variant."""
-    sequences = [sequence for folder in sys.argv[1:] for sequence in find_sequences(folder)]
-    if not sequences:
-        sys.exit(__doc__)
-    header = " ".join(f"{sequence.name[:9]:>9}" for sequence in sequences)
-    sys.stdout.write(f"{'':36}{header}      mean  of MOG2\n")
+    names = [name for name, *_ in VARIANTS]
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("datasets", nargs="+")
+    parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME", help="of variants")
+    options = parser.parse_args()
+    sequences = [sequence for where in options.datasets for sequence in open_datasets(where)]
+    columns = [_column(sequence) for sequence in sequences]
+    titles = list(dict.fromkeys(columns))
+    print(f"{'':50}" + "".join(f" {title[:9]:>9}" for title in titles) + "      mean  of MOG2", flush=True)
     for name, constants, parameters, kind in VARIANTS:
+        if name not in options.only:
+            continue
         with changed(constants):
             report = evaluate(sequences, lambda _, k=kind, p=parameters: k(**p))  # type: ignore[misc]
             cost = share_of_mog2(lambda k=kind, p=parameters: k(**p, threads=1))  # type: ignore[misc]
         scores = [row.counts.f_measure for row in report.rows]
-        cells = " ".join(f"{score:9.3f}" for score in scores)
-        sys.stdout.write(f"{name:36}{cells} {statistics.fmean(scores):9.3f} {cost:8.2f}\n")
-        sys.stdout.flush()
+        means = [statistics.fmean(itertools.compress(scores, [each == title for each in columns])) for title in titles]
+        cells = "".join(f" {mean:9.3f}" for mean in means)
+        print(f"{name:50}{cells} {statistics.fmean(scores):9.3f} {cost:8.2f}", flush=True)
+
+
+def _column(sequence: Sequence) -> str:
+    """Return the name of a sequence, or the family of a generated one."""
+    return sequence.family.partition(":")[2] if isinstance(sequence, GeneratedSequence) else sequence.name
 
 
 if __name__ == "__main__":

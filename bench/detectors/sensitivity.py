@@ -88,6 +88,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (ghosts, "_EDGE"),
     (ghosts, "_APART_PX"),
     (shadows, "_DARKEST"),
+    (shadows, "_CHANCE"),
     (shadows, "_DARK"),
     (shadows, "_SHARP"),
     (shadows, "_MOSTLY"),

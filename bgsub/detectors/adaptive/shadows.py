@@ -28,10 +28,13 @@ _GREY_TEXTURE = np.float32(0.03**2)  # without colours: most smooth things are l
 _PENUMBRA = np.float32(28.0**2)  # beyond texture, where colours help: lets penumbras pass, but no stripes
 _FLAT = np.float32(1 / 4)  # half of the contrast: codecs leave shadows that much of the texture of the ground
 _SMOOTH = 1 / 8  # or less of the variance of the noise of a channel, of which the mean of three has a third
-_DARKEST = np.float32(0.35)  # share of the background's brightness: darker are trousers more often than shadows
+_DARKEST = np.float32(0.35)  # share of the background's brightness: darker are trousers more often than shadows,
+_CHANCE = np.float32(1.64**2)  # unless they vary with the ground, as plain things do so much in one case of twenty
 _RULE = Darkening(
     darkest=_DARKEST,
     lightest=np.float32(0.97),
+    plain=_DARKEST,
+    chance=_CHANCE,
     chromaticity=np.float32(0.09),  # 3 % of a grey pixel's channel, for three channels
     texture=_TEXTURE,
     penumbra=np.float32(0.0),
@@ -146,22 +149,23 @@ def mark_shadows(
 ) -> None:
     """Write a value into a mask where the foreground has colour and texture of the background, darkened by one factor.
 
-    A pixel may be in shadow where brightness fell to between 35 and 97 % and chromaticity stayed, and where the
-    brightness of such pixels in the 5x5 square around it equals the background's times one factor, up to 9 % of it,
-    or 3 % where the camera shows no colours and nothing but texture tells shadows from objects, or more where
-    colours do for most of the objects. The outline of the foreground is left out there, unless it is faint: it is
-    penumbra. At least half of the contrast that the texture of the background has under so much less light has to
-    be there: a plain coat before a rough road has less, but noise, which a codec would take from a shadow as well.
-    Grey cars on grey roads look like shadow in places, so the majority decides: shadow is where more than half of
-    the foreground in a square of 11 pixels may be in shadow, and a fifth more if all objects have the background's
-    colour, except what the rest of the foreground encloses, and regions of which more than a quarter has foreground
-    that is no shadow above and below: trousers between coat and shoes. Holes that were filled do not vote, and
-    become background where only shadows close them. A region that is shadow as a whole, or for the most part where the
-    camera shows no colours, is an object, unless colours tell objects, since no cloud casts it: if inside it has
-    less than 70 % of the brightness and is larger than anything else that is no shadow, or has more brightness, but
-    three quarters of its depth as a step at its outline, and does not touch the border of the frame. Of frames larger
-    than 320x240 every second, third, ... row and column is looked at, and stands for its neighbours; so does background
-    there that touches shadow alone, since what foreground it stands for is the border of the shadow.
+    A pixel may be in shadow where brightness fell to between 35 and 97 % (or below, if the camera shows colours and
+    it varies with the ground) and chromaticity stayed, and where the brightness of such pixels in the 5x5 square
+    around it equals the background's times one factor, up to 9 % of it, or 3 % where the camera shows no colours
+    and nothing but texture tells shadows from objects, or more where colours do for most of the objects. The
+    outline of the foreground is left out there, unless it is faint: it is penumbra. At least half of the contrast
+    that the texture of the background has under so much less light has to be there: a plain coat before a rough
+    road has less, but noise, which a codec would take from a shadow as well. Grey cars on grey roads look like
+    shadow in places, so the majority decides: shadow is where more than half of the foreground in a square of 11
+    pixels may be in shadow, and a fifth more if all objects have the background's colour, except what the rest of
+    the foreground encloses, and regions of which more than a quarter has foreground that is no shadow above and
+    below: trousers between coat and shoes. Holes that were filled do not vote, and become background where only
+    shadows close them. A region that is shadow as a whole, or for the most part where the camera shows no colours,
+    is an object, unless colours tell objects, since no cloud casts it: if inside it has less than 70 % of the
+    brightness and is larger than anything else that is no shadow, or has more brightness, but three quarters of its
+    depth as a step at its outline, and does not touch the border of the frame. Of frames larger than 320x240 every
+    second, third, ... row and column is looked at, and stands for its neighbours; so does background there that
+    touches shadow alone, since what foreground it stands for is the border of the shadow.
 
     Parameters
     ----------
@@ -185,7 +189,9 @@ def mark_shadows(
     side = min(_SIDE_PX, scaled_side(_SIDE_PX, (mask.shape[0], mask.shape[1])))
     share_alike = colours.share_alike()
     rule = _RULE._replace(
-        darkest=_DARKEST,
+        darkest=np.float32(0.0) if colours.seen else _DARKEST,
+        plain=_DARKEST,
+        chance=_CHANCE,
         texture=_TEXTURE if colours.seen else _GREY_TEXTURE,
         penumbra=_PENUMBRA if share_alike < _MOSTLY else np.float32(0.0),
         flat=_FLAT,

@@ -26,22 +26,25 @@ def show_until_counted(model, frame):
 
 @pytest.mark.parametrize(("channels", "black"), [(1, 0), (3, 0), (1, 50), (3, 50)])
 def test_darkened_background_equals_plain_numpy(channels, black):
-    height, width = (8, 70) if SMALL else (20, 150)
+    height, width = (8, 90) if SMALL else (20, 150)
     random = np.random.default_rng(channels)
     background = random.integers(40, 200, (channels, height, width)).astype(np.float64)
     frame = background * random.choice([0.5, 0.8, 1.0, 1.2], (height, width))
     shaded = frame[:, : height // 2]
     shaded[:] = background[:, : height // 2] * 0.6 + random.normal(0, 6, shaded.shape)
     third, half, noise = width // 3, width // 2, random.normal(0, 1.2, shaded.shape)  # where a plain dark thing is
-    background[:, : height // 2, third : 2 * third] = 90 + 9 * noise[:, ::-1, third : 2 * third]
-    shaded[:, :, third:half] = 54  # smoothed
-    shaded[:, :, half : 2 * third] = 54 + noise[:, :, half : 2 * third]
+    rough = slice(2 * third, 2 * third + third // 2)  # as rough as its shadow would be, but otherwise
+    background[:, : height // 2, third : rough.stop] = 90 + 6 * noise[:, ::-1, third : rough.stop]
+    shaded[:, :, third:half] = 60  # smoothed
+    shaded[:, :, half : rough.start] = 54 + noise[:, :, half : rough.start]
+    shaded[:, :, rough] = 54 + 3 * noise[:, :, rough]
     frame, background = np.clip(frame + black, 0, 255).astype(np.uint8), (background + black).astype(np.uint8)
     mask = np.where(random.random((height, width)) < 0.8, np.uint8(255), np.uint8(0))
     mask[: height // 2, : width // 3] = 255
     mask[:, 64:66] = 0
     mask[height // 2 + 1] = 0
-    rule = Darkening(*(np.float32(value) for value in (0.25, 0.97, 0.09, 0.002, 30.0, 0.3, 0.15, 6.25, 0.5)))
+    limits = 0.25, 0.97, 0.63, 1.64**2, 0.09, 0.002, 30.0, 0.3, 0.15, 6.25, 0.5
+    rule = Darkening(*(np.float32(value) for value in limits))
     planes = frame.reshape(channels, -1), background.reshape(channels, -1)
     kinds = (
         np.random.default_rng(7).choice([FAINT, RIM, SPECK, FILLED, DETAIL, *[SOLID] * 20], mask.shape).astype(np.uint8)
@@ -68,7 +71,7 @@ def test_darkened_background_equals_plain_numpy(channels, black):
     has_sides = is_side & beyond[:-2, 1:-1] & beyond[2:, 1:-1] & beyond[1:-1, :-2] & beyond[1:-1, 2:]
     inner = candidate & (has_sides | (kinds == FAINT))
     sure = np.zeros(mask.shape, bool)  # away from the limits, where rounding decides
-    expected, flat, smooth = np.zeros((3, *mask.shape), bool)
+    expected, flat, smooth, otherwise = np.zeros((4, *mask.shape), bool)
     for y, x in np.ndindex(height, width):
         square = slice(max(y - REACH, 0), y + REACH + 1), slice(max(x - REACH, 0), x + REACH + 1)
         here = inner[square]
@@ -76,14 +79,19 @@ def test_darkened_background_equals_plain_numpy(channels, black):
             sure[y, x] = True
             continue
         fs, bs = f[square][here], b[square][here]
-        unexplained = ((fs - fs.mean() / bs.mean() * bs) ** 2).sum() / (here.sum() - 1)
+        light, shared = fs.mean() / bs.mean(), ((fs - fs.mean()) * (bs - bs.mean())).mean()
+        unexplained = ((fs - light * bs) ** 2).sum() / (here.sum() - 1)
         most = 0.002 * (bs**2).mean() + 30
-        texture = (fs.mean() / bs.mean()) ** 2 * bs.var()
+        texture = light**2 * bs.var()
         is_flat = 0.15 <= fs.var() <= 0.3 * texture
         smooth[y, x] = fs.var() < min(0.15, 0.3 * texture)
         flat[y, x] = is_flat and unexplained < most
-        expected[y, x] = unexplained < most and not is_flat and candidate[square].sum() >= 6.25
-        sure[y, x] = min(abs(unexplained - most), 5 * abs(fs.var() - 0.15), 5 * abs(fs.var() - 0.3 * texture)) > 0.5
+        by_chance = 1.64 * np.sqrt(fs.var() * bs.var() / here.sum())
+        otherwise[y, x] = light <= 0.63 and shared <= by_chance and unexplained < most and not is_flat
+        is_like = unexplained < most and not is_flat and not otherwise[y, x]
+        expected[y, x] = is_like and candidate[square].sum() >= 6.25
+        sure[y, x] = abs(light - 0.63) > 0.001 and (light > 0.63 or is_flat or abs(shared - by_chance) > 0.2)
+        sure[y, x] &= min(abs(unexplained - most), 5 * abs(fs.var() - 0.15), 5 * abs(fs.var() - 0.3 * texture)) > 0.5
     cells = random.choice([0, IN_SMALL, IN_LARGE, IN_LARGE], (-(-height // CELL), -(-width // CELL))).astype(np.uint8)
     large = np.kron(cells & IN_LARGE != 0, np.ones((CELL, CELL), bool))[:height, :width]
     lit = (mask != 0) & (b < 0.97 * f)
@@ -98,6 +106,7 @@ def test_darkened_background_equals_plain_numpy(channels, black):
     assert (expected & ~inner).sum() > 10
     assert (candidate & ~expected).sum() > 10
     assert (flat & sure).sum() > (2 if SMALL else 15)
+    assert (otherwise & sure).sum() > (2 if SMALL else 15)
     assert (smooth & expected & sure).sum() > (2 if SMALL else 15)
     assert (found[sure] == np.where(expected, 255, 0)[sure]).all()
 

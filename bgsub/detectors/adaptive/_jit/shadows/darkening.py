@@ -45,6 +45,10 @@ class Darkening(NamedTuple):
     """Least brightness, as a share of the background's,"""
     lightest: Any
     """and largest."""
+    plain: Any
+    """And least of what does not vary with the background;"""
+    chance: Any
+    """n r^2 that no correlation r > 0 of n pixels exceeds that do not."""
     chromaticity: Any
     """Largest change of a channel's part of the sum of all, times the number of channels."""
     texture: Any
@@ -181,10 +185,8 @@ def _add_moments(images, y, begin, count, seen, learned, inner, moments):
 
 @part
 def _fill_moments(images, rule, y, begin, moments, dirty, scratch):
-    """Write the moments of a segment of a row, and 1 for the chunks of it that have candidates; return if any has.
-
-    Called with constants where a segment or chunk is whole: they are compiled to a few instructions.
-    """
+    """Write the moments of a segment of a row, and 1 for the chunks of it that have candidates; return if any has."""
+    # Called with constants where a segment or chunk is whole: they are compiled to a few instructions.
     width = images.mask.shape[1]
     count, start, row = min(SEGMENT, width - begin), y * width + begin, images.mask[y, begin:]
     candidates, any_found = moments[6, _MARGIN + begin :], False
@@ -245,7 +247,8 @@ def _judge(moments, middle, begin, rule, square, found):
     The variance of what one factor leaves unexplained: it takes a degree of freedom, so of one pixel nothing is known.
     A plain dark thing leaves little unexplained as well, where the ground has little texture. But a shadow shows what
     there is of that, if noise is seen as well, and the thing does not. Its own variance tells, and not what it has in
-    common with the background: in a penumbra light varies as well, which can only add to it.
+    common with the background: in a penumbra light varies as well, which can only add to it. What is darker than most
+    shadows has to vary with the ground, and more than plain things do by chance.
     """
     _sum_squares(moments, begin, square)
     count, seen, learned = square[0], square[1], square[2]
@@ -260,9 +263,11 @@ def _judge(moments, middle, begin, rule, square, found):
         unexplained = seen2[x] - np.float32(2.0) * light * product[x] + light * light * learned2[x]
         most = rule.texture * learned2[x] + rule.penumbra * n
         explained = (n > one) & (unexplained * n < most * (n - one))
-        # Sums of squares around the mean: of the darkened background, and of the frame.
-        texture, left = light * light * (learned2[x] - b * b / n), seen2[x] - f * f / n
-        explained &= (left > rule.flat * texture) | (left < rule.smooth * n)
+        # Sums of squares around the mean: of the background, and of the frame; and of their product.
+        own, left, shared = learned2[x] - b * b / n, seen2[x] - f * f / n, product[x] - f * b / n
+        explained &= (left > rule.flat * light * light * own) | (left < rule.smooth * n)
+        varies = (shared > np.float32(0.0)) & (shared * shared * n > rule.chance * own * left)
+        explained &= (light > rule.plain) | varies
         dark = (candidates[x] != np.float32(0.0)) & explained & (candidates_around[x] >= rule.least)
         found[x] = np.uint8(255 if dark else 0)
         any_found = np.uint8(any_found | found[x])
@@ -292,14 +297,9 @@ def find_darkened(
     """
     chunks = -(-images.mask.shape[1] // _CHUNK)
     moments = np.zeros((_ROWS, _MOMENTS, chunks * _CHUNK + 2 * _MARGIN), np.float32)
-    scratch = _Scratch(
-        np.empty(SEGMENT, np.float32),
-        np.empty(SEGMENT, np.float32),
-        np.empty(SEGMENT, np.float32),
-        np.empty(_CHUNK, np.uint8),
-        np.empty((_MOMENTS, _CHUNK), np.float32),
-        np.empty(_CHUNK, np.uint8),
-    )
+    seen, learned, change = np.empty(SEGMENT, np.float32), np.empty(SEGMENT, np.float32), np.empty(SEGMENT, np.float32)
+    inner, dark = np.empty(_CHUNK, np.uint8), np.empty(_CHUNK, np.uint8)
+    scratch = _Scratch(seen, learned, change, inner, np.empty((_MOMENTS, _CHUNK), np.float32), dark)
     dirty, filled = np.zeros((_ROWS, chunks), np.uint8), np.zeros(_ROWS, np.uint8)
     if _find(first_row, last_row, images, rule, occupied_rows, moments, dirty, filled, scratch, found):
         any_found[0] = np.uint8(1)  # all threads write the same
