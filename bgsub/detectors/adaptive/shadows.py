@@ -33,8 +33,7 @@ _CHANCE = np.float32(1.64**2)  # unless they vary with the ground, as plain thin
 _RULE = Darkening(
     darkest=_DARKEST,
     lightest=np.float32(0.97),
-    plain=_DARKEST,
-    chance=_CHANCE,
+    chance=np.float32(0.0),
     chromaticity=np.float32(0.09),  # 3 % of a grey pixel's channel, for three channels
     texture=_TEXTURE,
     penumbra=np.float32(0.0),
@@ -189,27 +188,27 @@ def mark_shadows(
     side = min(_SIDE_PX, scaled_side(_SIDE_PX, (mask.shape[0], mask.shape[1])))
     share_alike = colours.share_alike()
     rule = _RULE._replace(
-        darkest=np.float32(0.0) if colours.seen else _DARKEST,
-        plain=_DARKEST,
-        chance=_CHANCE,
+        darkest=_DARKEST,
         texture=_TEXTURE if colours.seen else _GREY_TEXTURE,
         penumbra=_PENUMBRA if share_alike < _MOSTLY else np.float32(0.0),
         flat=_FLAT,
         smooth=np.float32(_SMOOTH * (levels.noise * 255.0 / levels.white) ** 2),
         majority=np.float32(0.5 + _CAUTION * colours.share_known_alike()),
     )
+    least = np.float32(0.0) if colours.seen else _DARKEST  # with which nothing is left for it
+    dark_rule = rule._replace(darkest=least, lightest=_DARKEST, chance=_CHANCE)
     # Without clouds, colours tell that what is shadow as a whole is no object.
     clouds, lone = share_alike >= _SELDOM, Lone(_ALONE if colours.seen else _GREY_ALONE, _DARK, _SHARP)
     images = _make_images(mask, kinds, frame, background, levels)
     rows = occupied_rows
     if step == 1:
-        found = _find(images, occupied_rows, rule, side, clouds, lone, threads)
+        found = _find(images, occupied_rows, rule, dark_rule, side, clouds, lone, threads)
     else:
         few, top, left, inside, kinds_inside, now, learned, rows = take_grid(mask, occupied_rows, images, step)
         if inside.size == 0:
             return
         images = images._replace(mask=inside, kinds=kinds_inside, frame=now, background=learned)
-        found = _find(images, rows, rule, side, clouds, lone, threads)
+        found = _find(images, rows, rule, dark_rule, side, clouds, lone, threads)
         if found is not None:
             found, rows = add_border(few, found, rows, top, left), np.ones(len(few), np.uint8)
     if found is not None:
@@ -229,7 +228,14 @@ def _make_images(mask: Mask, kinds: Mask, frame: NDArray[Any], background: NDArr
 
 
 def _find(
-    images: Images, occupied_rows: NDArray[np.uint8], rule: Darkening, side: int, clouds: bool, lone: Lone, threads: int
+    images: Images,
+    occupied_rows: NDArray[np.uint8],
+    rule: Darkening,
+    dark_rule: Darkening,
+    side: int,
+    clouds: bool,
+    lone: Lone,
+    threads: int,
 ) -> Mask | None:
     """Return 255 for shadows and `OPENED` for holes to be opened in occupied rows, if there are any.
 
@@ -238,5 +244,6 @@ def _find(
     """
     shadows: Mask = np.empty_like(images.mask)
     team = find_team((shadows.shape[0], shadows.shape[1]), threads)
-    any_found = find_shadows(team, images, occupied_rows, rule, side, _BETWEEN, clouds, lone, shadows)
+    given = images, occupied_rows, rule, dark_rule, side, _BETWEEN, clouds, lone
+    any_found = find_shadows(team, *given, shadows)
     return shadows if any_found else None

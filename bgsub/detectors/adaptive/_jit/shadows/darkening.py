@@ -45,10 +45,8 @@ class Darkening(NamedTuple):
     """Least brightness, as a share of the background's,"""
     lightest: Any
     """and largest."""
-    plain: Any
-    """And least of what does not vary with the background;"""
     chance: Any
-    """n r^2 that no correlation r > 0 of n pixels exceeds that do not."""
+    """Least n r^2 for the correlation r > 0 of n pixels with the background; 0 where they need not vary with it."""
     chromaticity: Any
     """Largest change of a channel's part of the sum of all, times the number of channels."""
     texture: Any
@@ -74,6 +72,8 @@ class _Scratch(NamedTuple):
     """That of the background."""
     change: Any
     """Largest change of a channel's part, times both."""
+    darker: Any
+    """(1,) u1: becomes 1 if a pixel is only too dark for a candidate."""
     inner: Any
     """(_CHUNK,) u1: 255 for foreground that is no outline, else 0."""
     square: Any
@@ -114,13 +114,16 @@ def _find_candidates(images, rule, row, start, count, scratch, candidates):
             f, b = np.float32(f0[x]), np.float32(b0[x])
             now, before = max(added + f * share, one), max(added + b * share, one)
             seen[x], learned[x], change[x] = now, before, _change(f, b, now, before, unit, added)
-    found = np.int32(0)  # counted in 32 bits, as wide as the numbers
+    found, darker = np.int32(0), np.int32(0)  # counted in 32 bits, as wide as the numbers
     for x in range(count):
         f, b = seen[x], learned[x]
-        alike = change[x] < rule.chromaticity * f * b
-        candidate = (row[x] != 0) & (f > rule.darkest * b) & (f < rule.lightest * b) & alike
+        alike = (change[x] < rule.chromaticity * f * b) & (row[x] != 0) & (f < rule.lightest * b)
+        candidate = (f > rule.darkest * b) & alike
         candidates[x] = np.float32(1.0 if candidate else 0.0)
         found = np.int32(found + np.int32(candidate))
+        darker = np.int32(darker + np.int32(alike))
+    if darker > found:
+        scratch.darker[0] = np.uint8(1)
     return found != 0
 
 
@@ -263,11 +266,11 @@ def _judge(moments, middle, begin, rule, square, found):
         unexplained = seen2[x] - np.float32(2.0) * light * product[x] + light * light * learned2[x]
         most = rule.texture * learned2[x] + rule.penumbra * n
         explained = (n > one) & (unexplained * n < most * (n - one))
-        # Sums of squares around the mean: of the background, and of the frame; and of their product.
+        # Sums around the mean: of squares of the background, of squares of the frame, and of their products.
         own, left, shared = learned2[x] - b * b / n, seen2[x] - f * f / n, product[x] - f * b / n
         explained &= (left > rule.flat * light * light * own) | (left < rule.smooth * n)
         varies = (shared > np.float32(0.0)) & (shared * shared * n > rule.chance * own * left)
-        explained &= (light > rule.plain) | varies
+        explained &= (rule.chance == np.float32(0.0)) | varies
         dark = (candidates[x] != np.float32(0.0)) & explained & (candidates_around[x] >= rule.least)
         found[x] = np.uint8(255 if dark else 0)
         any_found = np.uint8(any_found | found[x])
@@ -292,17 +295,20 @@ def find_darkened(
         0 for rows without foreground.
     found : (H, W) u1
         Written in occupied rows: 255 for darkened background, else 0.
-    any_found : (1,) u1
-        Becomes 1 if there is any.
+    any_found : (2,) u1
+        The first becomes 1 if there is any, the second if there is what is only too dark for a candidate.
     """
     chunks = -(-images.mask.shape[1] // _CHUNK)
     moments = np.zeros((_ROWS, _MOMENTS, chunks * _CHUNK + 2 * _MARGIN), np.float32)
     seen, learned, change = np.empty(SEGMENT, np.float32), np.empty(SEGMENT, np.float32), np.empty(SEGMENT, np.float32)
     inner, dark = np.empty(_CHUNK, np.uint8), np.empty(_CHUNK, np.uint8)
-    scratch = _Scratch(seen, learned, change, inner, np.empty((_MOMENTS, _CHUNK), np.float32), dark)
+    square, darker = np.empty((_MOMENTS, _CHUNK), np.float32), np.zeros(1, np.uint8)
+    scratch = _Scratch(seen, learned, change, darker, inner, square, dark)
     dirty, filled = np.zeros((_ROWS, chunks), np.uint8), np.zeros(_ROWS, np.uint8)
     if _find(first_row, last_row, images, rule, occupied_rows, moments, dirty, filled, scratch, found):
         any_found[0] = np.uint8(1)  # all threads write the same
+    if darker[0] != 0:
+        any_found[1] = np.uint8(1)
 
 
 @part

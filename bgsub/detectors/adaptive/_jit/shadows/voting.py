@@ -25,6 +25,7 @@ def find_shadows(
     images: Any,
     occupied_rows: Any,
     rule: Any,
+    dark_rule: Any,
     side: Any,
     between: Any,
     leaves_objects: Any,
@@ -42,6 +43,9 @@ def find_shadows(
     occupied_rows : (H,) u1
         0 for rows of the mask that are empty for certain.
     rule : Darkening
+    dark_rule : Darkening
+        For what is too dark for the other, and nothing if it leaves nothing. Each looks at pixels of its own: with a
+        deep shadow and its rim in one square, neither would have one factor.
     side : i8
         Of the square, odd, at most 15, whose pixels a byte can count.
     between : f8
@@ -60,8 +64,12 @@ def find_shadows(
     """
     height, width = images.mask.shape
     darkened = np.empty((height, width), np.uint8)
-    any_found = np.zeros(1, np.uint8)
+    any_found = np.zeros(2, np.uint8)
     in_bands(team, find_darkened, 0, height, _PIECES, (images, rule, occupied_rows, darkened, any_found))
+    if any_found[1] != 0 and dark_rule.darkest < dark_rule.lightest:
+        darker = np.empty_like(darkened)
+        in_bands(team, find_darkened, 0, height, _PIECES, (images, dark_rule, occupied_rows, darker, any_found))
+        _add(darker, occupied_rows, darkened)
     if any_found[0] == 0:
         return False
     voters, voted, solid = np.empty_like(darkened), np.empty_like(darkened), np.empty_like(darkened)
@@ -76,6 +84,16 @@ def find_shadows(
     if leaves_objects:
         clear_objects(images, occupied_rows, lone, shadows)
     return True
+
+
+@part
+def _add(found, occupied_rows, all_found):
+    """Add what is 255 to an image; both are written in occupied rows only."""
+    for y in range(found.shape[0]):
+        if occupied_rows[y] != 0:
+            row, all_row = found[y], all_found[y]
+            for x in range(row.shape[0]):
+                all_row[x] |= row[x]
 
 
 @inlined
