@@ -19,6 +19,7 @@ _CHUNK = 16  # and those that are judged together: few pixels of a segment are c
 _ROWS = 2 * REACH + 1
 _MOMENTS = 7  # of weights, frame, background, their squares, their product, and of candidates
 _MARGIN = 16  # zeros before and after a row of moments, at least REACH
+_ROUNDING = 1e-5  # share of a sum of products beyond which a part of it is more than rounding
 
 
 class Images(NamedTuple):
@@ -269,7 +270,7 @@ def _judge(moments, middle, begin, rule, square, found):
         # Sums around the mean: of squares of the background, of squares of the frame, and of their products.
         own, left, shared = learned2[x] - b * b / n, seen2[x] - f * f / n, product[x] - f * b / n
         explained &= (left > rule.flat * light * light * own) | (left < rule.smooth * n)
-        varies = (shared > np.float32(0.0)) & (shared * shared * n > rule.chance * own * left)
+        varies = (shared > np.float32(_ROUNDING) * f * b / n) & (shared * shared * n > rule.chance * own * left)
         explained &= (rule.chance == np.float32(0.0)) | varies
         dark = (candidates[x] != np.float32(0.0)) & explained & (candidates_around[x] >= rule.least)
         found[x] = np.uint8(255 if dark else 0)
