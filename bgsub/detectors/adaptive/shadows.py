@@ -239,7 +239,7 @@ def _find(
 ) -> Mask | None:
     """Return 255 for shadows and `OPENED` for holes to be opened in occupied rows, if there are any.
 
-    See `mark_shadows`.
+    See `mark_shadows`. `dark_rule` is for what is too dark for `rule`.
     `clouds` tells whether a region that is shadow as a whole, as `lone` says, has to look like one of a cloud.
     """
     shadows: Mask = np.empty_like(images.mask)

@@ -153,6 +153,24 @@ def find_shadows(mask, now, learned, colours=None, threads=1):
     return np.where(left == 127, np.uint8(255), np.uint8(0))
 
 
+def test_a_deep_shadow_varies_with_the_ground_and_trousers_do_not():
+    random, mask = np.random.default_rng(0), np.zeros((60, 80), np.uint8)
+    learned = np.clip(random.normal(140, 20, (60, 80, 1)), 60, 220).repeat(3, 2)
+    mask[20:60, 20:60] = 255
+    shadow, trousers = learned.copy(), learned.copy()
+    shadow[mask != 0] *= 0.22
+    trousers[mask != 0] = random.normal(31, 4.4, (np.count_nonzero(mask), 1))  # as dark, and varies as much
+    colours = Colours(5000.0, 20.0)  # which tell objects: what is shadow as a whole is none
+    grey = colours._replace(seen=False)
+
+    def share(now, colours):
+        return (find_shadows(mask, now, learned, colours)[30:50, 30:50] != 0).mean()
+
+    assert share(shadow, colours) > 0.95
+    assert share(trousers, colours) == 0
+    assert share(shadow, grey) == 0  # where nothing so dark is shadow
+
+
 @pytest.mark.parametrize("channels", [1, 3])
 def test_grey_frames_ask_for_more_texture(channels):
     """Where there is a hue, a thing of nearly the background's texture and of its very hue is rare."""
