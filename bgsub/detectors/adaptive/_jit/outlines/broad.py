@@ -49,11 +49,12 @@ def _measure(runs, static, broad, least, regions):
     Returns whether any is.
     """
     for i in range(runs.shape[0]):
-        region, y = regions[runs[i, LABEL]], runs[i, ROW] // CELL
-        for x in range(runs[i, START], runs[i, END]):
-            region[_AREA] += 1
-            region[_ALLOWED] += np.int32(broad.static[y, x // CELL])
-            region[_ASKED] |= np.int32(1 if static[y, x // CELL] == 0 else 0)
+        region, y, start, end = regions[runs[i, LABEL]], runs[i, ROW] // CELL, runs[i, START], runs[i, END]
+        region[_AREA] += end - start
+        for cell in range(start // CELL, (end - 1) // CELL + 1):
+            pixels = min(end, CELL * (cell + 1)) - max(start, CELL * cell)
+            region[_ALLOWED] += np.int32(pixels if broad.static[y, cell] != 0 else 0)
+            region[_ASKED] |= np.int32(1 if static[y, cell] == 0 else 0)
     compared = 0
     for i in range(regions.shape[0]):
         region = regions[i]
