@@ -5,9 +5,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bgsub._numba import helpers_awake
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, BLOCK, as_blocks, as_image
+from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, as_blocks, as_image
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
 from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
 from bgsub.detectors.adaptive.final_mask import (
@@ -204,10 +203,6 @@ class Adaptive(Forgetter):
         super()._step_pixels(frame, mask, score, learning)
 
     def _step_steady(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
-        with helpers_awake((len(self._seen.raw), BLOCK), self._parameters["threads"]):
-            self._do_step(frame, mask, score, learning)
-
-    def _do_step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         self._sides = scaled_sides(self._parameters["smoothing"], self._size, self._reduced)
         frames, where = self._scalars["frames"], None if learning is None else learning.where
         measures, due = learning is not None and frames > 0, frames % _EXPOSURE_INTERVAL == 0

@@ -134,22 +134,30 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
 
     def _step(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         scales = find_scales(self._parameters["quality"], (frame.shape[0], frame.shape[1]))
-        if scales.whole:
-            self._step_pixels(frame, mask, score, learning)
-        if self._inner is None or (scales.whole and mask is None and learning is None):
-            return
-        with helpers_awake(self._inner._size, self._parameters["threads"]):
-            if not scales.whole:
+        largest = self if scales.whole or self._inner is None else self._inner
+        # From before the first search on: a thread that fell asleep in one is woken late.
+        with helpers_awake(largest._size, self._parameters["threads"]):
+            if self._inner is None:
+                self._step_pixels(frame, mask, score, learning)
+            elif scales.whole:
+                self._step_pixels(frame, mask, score, learning)
+                if mask is not None or learning is not None:
+                    self._step_beside(self._inner, scales.side, frame, mask, learning)
+            else:
                 self._step_inner(self._inner, scales.side, frame, mask, score, learning)
-                return
-            coarse = None if mask is None else np.empty_like(mask)
-            self._step_inner(self._inner, scales.side, frame, coarse, None, learning)
+
+    def _step_beside(
+        self, inner: "AdaptiveModel", side: int, frame: Frame, mask: Mask | None, learning: Learning | None
+    ) -> None:
+        """Do a step of the inner detector of one that judges each pixel, and add what it finds where much moves."""
+        coarse = None if mask is None else np.empty_like(mask)
+        self._step_inner(inner, side, frame, coarse, None, learning)
         if learning is not None and self._scalars["frames"] % _MOVING_INTERVAL == 0:
-            side = scaled_side(self._parameters["smoothing"], self._size) // scales.side
+            square = scaled_side(self._parameters["smoothing"], self._size) // side
             factors, base = as_image(self._arrays["width_factors"], self._size), self._scalars["base"] * FULL
-            find_moving(factors, base, scales.side, side, self._arrays["moving"])
+            find_moving(factors, base, side, square, self._arrays["moving"])
         if mask is not None and coarse is not None and not self._parameters["raw"]:
-            add_where_moving(mask, coarse, self._arrays["moving"], scales.side)
+            add_where_moving(mask, coarse, self._arrays["moving"], side)
             self._keep_stage(MOVING, mask)
 
     def _step_inner(
