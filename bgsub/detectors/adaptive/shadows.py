@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from bgsub._numba import find_team, run_bands
 from bgsub.detectors.adaptive._jit.shadows.alone import Lone
-from bgsub.detectors.adaptive._jit.shadows.darkening import Darkening, Images, count_brighter
+from bgsub.detectors.adaptive._jit.shadows.brighter import count_brighter
+from bgsub.detectors.adaptive._jit.shadows.darkening import Darkening, Images
 from bgsub.detectors.adaptive._jit.shadows.grid import add_border, take_grid
 from bgsub.detectors.adaptive._jit.shadows.voting import find_shadows, write_enlarged
 from bgsub.detectors.adaptive.final_mask import scaled_side

@@ -7,7 +7,8 @@ from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
 from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
-from bgsub.detectors.adaptive._jit.shadows.darkening import REACH, Darkening, Images, count_brighter, find_darkened
+from bgsub.detectors.adaptive._jit.shadows.brighter import count_brighter
+from bgsub.detectors.adaptive._jit.shadows.darkening import REACH, SEGMENT, Darkening, Images, find_darkened
 from bgsub.detectors.adaptive._jit.shadows.kinds import DETAIL, FAINT, FILLED, RIM, SOLID, SPECK, tell_kinds
 from bgsub.detectors.adaptive._jit.shadows.voting import OPENED, write_enlarged
 from bgsub.detectors.adaptive.shadows import Colours, Levels, count_interval, mark_shadows
@@ -51,21 +52,29 @@ def test_darkened_background_equals_plain_numpy(channels, black, chance):
     )
     kinds[mask == 0] = FAINT
     images = Images(mask, kinds, *planes, np.float32(1), np.float32(black))
-    found, occupied_rows, any_found = np.full_like(mask, 7), mask.any(1), np.zeros(2, np.uint8)
+    found, occupied_rows, any_found = np.full_like(mask, 7), mask.any(1), np.zeros(1, np.uint8)
+    asked = np.ones((height, -(-width // SEGMENT)), np.uint8)
+    darker, rows = np.zeros_like(asked), occupied_rows.astype(np.uint8)
     for band in ((0, 5), (5, 6), (6, height)):
-        find_darkened(*band, images, rule, occupied_rows.astype(np.uint8), found, any_found)
-    assert any_found.all()
+        find_darkened(*band, images, rule, rows, asked, found, any_found, darker)
+    assert any_found[0] == 1
     assert (found[~occupied_rows] == 7).all()
     found[~occupied_rows] = 0
     unlike = images._replace(background=np.zeros_like(planes[1]))
-    any_found[0] = 0
-    find_darkened(0, height, unlike, rule, occupied_rows.astype(np.uint8), np.empty_like(mask), any_found)
-    assert any_found[0] == 0
+    for others, segments in ((unlike, asked), (images, np.zeros_like(asked))):
+        any_found[0] = 0
+        find_darkened(0, height, others, rule, rows, segments, np.empty_like(mask), any_found, np.zeros_like(asked))
+        assert any_found[0] == 0
 
     f, b = (np.maximum(image.astype(np.float64).mean(0) - black, 0) + 1 for image in (frame, background))
     now, learned = (np.maximum(image.astype(np.float64) - black, 0) + 1 for image in (frame, background))
     change = np.abs(now / f - learned / b).max(0)
-    candidate = (mask != 0) & (f > 0.25 * b) & (f < 0.97 * b) & (change < 0.09)
+    alike = (mask != 0) & (f < 0.97 * b) & (change < 0.09)
+    candidate = alike & (f > 0.25 * b)
+    padded = np.zeros((height, darker.shape[1] * SEGMENT), bool)
+    padded[:, :width] = alike & ~candidate
+    np.testing.assert_array_equal(darker, padded.reshape(height, -1, SEGMENT).any(2))
+    assert 0 < darker.sum() < darker.size
     is_side = (mask != 0) & (kinds > RIM) & (kinds != SPECK)
     beyond = np.pad(is_side, 1, mode="edge")
     has_sides = is_side & beyond[:-2, 1:-1] & beyond[2:, 1:-1] & beyond[1:-1, :-2] & beyond[1:-1, 2:]

@@ -4,12 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._jit.majority import CELL, IN_LARGE
 from bgsub._jit.runs import has_any
-from bgsub._numba import banded, compiled_views, inlined, part
+from bgsub._numba import banded, inlined, part
 from bgsub.detectors.adaptive._jit.shadows.kinds import FAINT, RIM, SPECK
 
-__all__ = ["REACH", "SEGMENT", "Darkening", "Images", "count_brighter", "find_darkened"]
+__all__ = ["REACH", "SEGMENT", "Darkening", "Images", "find_darkened"]
 
 REACH = 2
 """Pixels from the middle to a side of the square in which textures are compared."""
@@ -74,7 +73,7 @@ class _Scratch(NamedTuple):
     change: Any
     """Largest change of a channel's part, times both."""
     darker: Any
-    """(1,) u1: becomes 1 if a pixel is only too dark for a candidate."""
+    """(1,) u1: 1 if a pixel of the segment is only too dark for a candidate, else 0."""
     inner: Any
     """(_CHUNK,) u1: 255 for foreground that is no outline, else 0."""
     square: Any
@@ -123,8 +122,7 @@ def _find_candidates(images, rule, row, start, count, scratch, candidates):
         candidates[x] = np.float32(1.0 if candidate else 0.0)
         found = np.int32(found + np.int32(candidate))
         darker = np.int32(darker + np.int32(alike))
-    if darker > found:
-        scratch.darker[0] = np.uint8(1)
+    scratch.darker[0] = np.uint8(1 if darker > found else 0)
     return found != 0
 
 
@@ -280,7 +278,15 @@ def _judge(moments, middle, begin, rule, square, found):
 
 @banded
 def find_darkened(
-    first_row: Any, last_row: Any, images: Any, rule: Any, occupied_rows: Any, found: Any, any_found: Any
+    first_row: Any,
+    last_row: Any,
+    images: Any,
+    rule: Any,
+    occupied_rows: Any,
+    asked: Any,
+    found: Any,
+    any_found: Any,
+    darker: Any,
 ) -> None:
     """Find the foreground whose colour and texture are those of the background, darkened by one factor.
 
@@ -294,26 +300,29 @@ def find_darkened(
     rule : Darkening
     occupied_rows : (H,) u1
         0 for rows without foreground.
+    asked : (H, ceil(W / SEGMENT)) u1
+        0 for segments that have no candidates for certain.
     found : (H, W) u1
         Written in occupied rows: 255 for darkened background, else 0.
-    any_found : (2,) u1
-        The first becomes 1 if there is any, the second if there is what is only too dark for a candidate.
+    any_found : (1,) u1
+        Becomes 1 if there is any.
+    darker : (H, ceil(W / SEGMENT)) u1
+        1 for segments with foreground that is only too dark for a candidate, where it is looked at; not written where
+        there is no foreground.
     """
     chunks = -(-images.mask.shape[1] // _CHUNK)
     moments = np.zeros((_ROWS, _MOMENTS, chunks * _CHUNK + 2 * _MARGIN), np.float32)
     seen, learned, change = np.empty(SEGMENT, np.float32), np.empty(SEGMENT, np.float32), np.empty(SEGMENT, np.float32)
     inner, dark = np.empty(_CHUNK, np.uint8), np.empty(_CHUNK, np.uint8)
-    square, darker = np.empty((_MOMENTS, _CHUNK), np.float32), np.zeros(1, np.uint8)
-    scratch = _Scratch(seen, learned, change, darker, inner, square, dark)
+    square, is_darker = np.empty((_MOMENTS, _CHUNK), np.float32), np.zeros(1, np.uint8)
+    scratch = _Scratch(seen, learned, change, is_darker, inner, square, dark)
     dirty, filled = np.zeros((_ROWS, chunks), np.uint8), np.zeros(_ROWS, np.uint8)
-    if _find(first_row, last_row, images, rule, occupied_rows, moments, dirty, filled, scratch, found):
+    if _find(first_row, last_row, images, rule, occupied_rows, asked, moments, dirty, filled, scratch, found, darker):
         any_found[0] = np.uint8(1)  # all threads write the same
-    if darker[0] != 0:
-        any_found[1] = np.uint8(1)
 
 
 @part
-def _find(first_row, last_row, images, rule, occupied_rows, moments, dirty, filled, scratch, found):
+def _find(first_row, last_row, images, rule, occupied_rows, asked, moments, dirty, filled, scratch, found, darker):
     """Do the work of `find_darkened`; return whether there is any.
 
     moments : (_ROWS, _MOMENTS, columns) f4, those of each row in turn
@@ -326,10 +335,13 @@ def _find(first_row, last_row, images, rule, occupied_rows, moments, dirty, fill
             _clear(moments[slot], dirty[slot])
             filled[slot] = np.uint8(0)
         if row < height and occupied_rows[row] != 0:
-            for begin in range(0, width, SEGMENT):
-                wanted = has_any(images.mask[row, begin : min(begin + SEGMENT, width)])
-                if wanted and _fill_moments(images, rule, row, begin, moments[slot], dirty[slot], scratch):
+            for segment in range(asked.shape[1]):
+                begin = segment * SEGMENT
+                if asked[row, segment] == 0 or not has_any(images.mask[row, begin : min(begin + SEGMENT, width)]):
+                    continue
+                if _fill_moments(images, rule, row, begin, moments[slot], dirty[slot], scratch):
                     filled[slot] = np.uint8(1)
+                darker[row, segment] = scratch.darker[0]
         y = row - REACH
         if y < first_row or occupied_rows[y] == 0:
             continue
@@ -345,63 +357,3 @@ def _find(first_row, last_row, images, rule, occupied_rows, moments, dirty, fill
                     for x in range(begin, width):
                         found[y, x] = scratch.dark[x - begin]
     return any_found != 0
-
-
-@inlined
-def _is_brighter_and_alike(images, rule, pixel):
-    """Return whether a pixel is brighter than the background, and whether it is that and has its chromaticity."""
-    channels, one = images.frame.shape[0], np.float32(1.0)
-    share, added = images.unit / np.float32(channels), one - images.black
-    seen, learned = added, added
-    for c in range(channels):
-        seen += np.float32(images.frame[c, pixel]) * share
-        learned += np.float32(images.background[c, pixel]) * share
-    seen, learned = max(seen, one), max(learned, one)
-    if learned >= rule.lightest * seen:
-        return False, False
-    change = np.float32(0.0)
-    for c in range(channels):
-        now = max(np.float32(images.frame[c, pixel]) * images.unit + added, one)
-        before = max(np.float32(images.background[c, pixel]) * images.unit + added, one)
-        change = max(change, abs(now * learned - before * seen))
-    return True, change < rule.chromaticity * seen * learned
-
-
-@compiled_views
-def count_brighter(images: Any, cells: Any, rule: Any, step: Any) -> Any:
-    """Return how much foreground is brighter than the background, and how much of that would be shadow if darker.
-
-    That is what has the background's chromaticity, as has enough of the square around it: `find_darkened` asks for the
-    same. Single pixels of its chromaticity are frequent in any object of several colours.
-
-    Parameters
-    ----------
-    images : Images
-    cells : (ceil(H / CELL), ceil(W / CELL)) u1
-        Bits of the votes, from `vote_thrice`: pixels count where a large square has a majority in their cell.
-    rule : Darkening
-    step : i8
-        Every so many rows and columns make the grid on which shadows are looked for; a quarter of it is counted.
-    """
-    height, width = images.mask.shape
-    brighter, alike = 0, 0
-    for y in range(0, height, 2 * step):
-        for begin in range(0, width, SEGMENT):
-            end = min(begin + SEGMENT, width)
-            if not has_any(images.mask[y, begin:end]):
-                continue
-            for x in range(begin, end, 2 * step):
-                if images.mask[y, x] == 0 or cells[y // CELL, x // CELL] & IN_LARGE == 0:
-                    continue
-                is_brighter, is_alike = _is_brighter_and_alike(images, rule, y * width + x)
-                brighter += 1 if is_brighter else 0
-                if not is_alike:
-                    continue
-                found = np.float32(0.0)
-                for row in range(max(0, y - REACH * step), min(height, y + REACH * step + 1), step):
-                    for column in range(max(0, x - REACH * step), min(width, x + REACH * step + 1), step):
-                        if images.mask[row, column] != 0:
-                            also = _is_brighter_and_alike(images, rule, row * width + column)[1]
-                            found += np.float32(1.0 if also else 0.0)
-                alike += 1 if found >= rule.least else 0
-    return brighter, alike

@@ -63,13 +63,16 @@ def find_shadows(
         Whether there are any.
     """
     height, width = images.mask.shape
-    darkened = np.empty((height, width), np.uint8)
-    any_found = np.zeros(2, np.uint8)
-    in_bands(team, find_darkened, 0, height, _PIECES, (images, rule, occupied_rows, darkened, any_found))
-    if any_found[1] != 0 and dark_rule.darkest < dark_rule.lightest:
-        darker = np.empty_like(darkened)
-        in_bands(team, find_darkened, 0, height, _PIECES, (images, dark_rule, occupied_rows, darker, any_found))
-        _add(darker, occupied_rows, darkened)
+    darkened, any_found = np.empty((height, width), np.uint8), np.zeros(1, np.uint8)
+    everywhere = np.ones((height, -(-width // SEGMENT)), np.uint8)
+    darker, none = np.zeros_like(everywhere), np.empty_like(everywhere)
+    given = (images, rule, occupied_rows, everywhere, darkened, any_found, darker)
+    in_bands(team, find_darkened, 0, height, _PIECES, given)
+    if dark_rule.darkest < dark_rule.lightest and has_any(darker.reshape(-1)):
+        dark = np.empty_like(darkened)
+        given = (images, dark_rule, occupied_rows, darker, dark, any_found, none)
+        in_bands(team, find_darkened, 0, height, _PIECES, given)
+        _add(dark, occupied_rows, darkened)
     if any_found[0] == 0:
         return False
     voters, voted, solid = np.empty_like(darkened), np.empty_like(darkened), np.empty_like(darkened)
