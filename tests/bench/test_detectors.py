@@ -70,10 +70,13 @@ def test_busy_starts_begin_with_the_most_foreground(tmp_path):
         cv2.imwrite(str(tmp_path / "input" / f"in{number:06d}.png"), labels)
         cv2.imwrite(str(tmp_path / "groundtruth" / f"gt{number:06d}.png"), labels)
     (sequence,) = find_sequences(tmp_path)
-    clips = busy_starts(sequence)
+    clips = [clip for _, clip in busy_starts(sequence, FRAMES)]
     assert all(len(clip) == FRAMES and clip == list(range(clip[0], clip[0] + FRAMES)) for clip in clips)
     assert clips[0][0] in range(201, 301)
     assert all(labels_at(sequence, clip[0]).any() for clip in clips)
+    assert [(label, len(clip)) for label, clip in KINDS["short"](sequence)][:1] == [
+        (f"40 from frame {clips[0][0]}", 40)
+    ]
     assert backwards(sequence)[:3] == [500, 499, 498]
     few = KINDS["few"](sequence)
     assert [(label, clip[:2], len(clip)) for label, clip in few][1] == ("1 frame of 6", [1, 7], 84)
