@@ -6,7 +6,7 @@ import numpy as np
 
 from bgsub._jit.majority import CELL, IN_LARGE
 from bgsub._jit.runs import has_any
-from bgsub._numba import compiled_views, inlined
+from bgsub._numba import compiled_views, inlined, part
 from bgsub.detectors.adaptive._jit.shadows.darkening import REACH, SEGMENT
 
 __all__ = ["count_brighter"]
@@ -30,6 +30,19 @@ def _is_brighter_and_alike(images, rule, pixel):
         before = max(np.float32(images.background[c, pixel]) * images.unit + added, one)
         change = max(change, abs(now * learned - before * seen))
     return True, change < rule.chromaticity * seen * learned
+
+
+@part
+def _are_enough_alike(images, rule, y, x, step):
+    """Return whether enough of the square around a pixel is brighter and has the background's chromaticity."""
+    (height, width), missing = images.mask.shape, np.float32(rule.least)
+    for row in range(max(0, y - REACH * step), min(height, y + REACH * step + 1), step):
+        for column in range(max(0, x - REACH * step), min(width, x + REACH * step + 1), step):
+            if images.mask[row, column] != 0 and _is_brighter_and_alike(images, rule, row * width + column)[1]:
+                missing -= np.float32(1.0)
+                if missing <= np.float32(0.0):
+                    return True
+    return False
 
 
 @compiled_views
@@ -60,13 +73,5 @@ def count_brighter(images: Any, cells: Any, rule: Any, step: Any) -> Any:
                     continue
                 is_brighter, is_alike = _is_brighter_and_alike(images, rule, y * width + x)
                 brighter += 1 if is_brighter else 0
-                if not is_alike:
-                    continue
-                found = np.float32(0.0)
-                for row in range(max(0, y - REACH * step), min(height, y + REACH * step + 1), step):
-                    for column in range(max(0, x - REACH * step), min(width, x + REACH * step + 1), step):
-                        if images.mask[row, column] != 0:
-                            also = _is_brighter_and_alike(images, rule, row * width + column)[1]
-                            found += np.float32(1.0 if also else 0.0)
-                alike += 1 if found >= rule.least else 0
+                alike += 1 if is_alike and _are_enough_alike(images, rule, y, x, step) else 0
     return brighter, alike
