@@ -307,8 +307,7 @@ def find_darkened(
     any_found : (1,) u1
         Becomes 1 if there is any.
     darker : (H, ceil(W / SEGMENT)) u1
-        1 for segments with foreground that is only too dark for a candidate, where it is looked at; not written where
-        there is no foreground.
+        Written in segments that are asked for and have foreground: 1 if some is only too dark for a candidate, else 0.
     """
     chunks = -(-images.mask.shape[1] // _CHUNK)
     moments = np.zeros((_ROWS, _MOMENTS, chunks * _CHUNK + 2 * _MARGIN), np.float32)
@@ -341,7 +340,8 @@ def _find(first_row, last_row, images, rule, occupied_rows, asked, moments, dirt
                     continue
                 if _fill_moments(images, rule, row, begin, moments[slot], dirty[slot], scratch):
                     filled[slot] = np.uint8(1)
-                darker[row, segment] = scratch.darker[0]
+                if first_row <= row < last_row:
+                    darker[row, segment] = scratch.darker[0]
         y = row - REACH
         if y < first_row or occupied_rows[y] == 0:
             continue

@@ -65,12 +65,12 @@ def find_shadows(
     height, width = images.mask.shape
     darkened, any_found = np.empty((height, width), np.uint8), np.zeros(1, np.uint8)
     everywhere = np.ones((height, -(-width // SEGMENT)), np.uint8)
-    darker, none = np.zeros_like(everywhere), np.empty_like(everywhere)
+    darker, unused = np.zeros_like(everywhere), np.empty_like(everywhere)  # nothing is too dark for the second rule
     given = (images, rule, occupied_rows, everywhere, darkened, any_found, darker)
     in_bands(team, find_darkened, 0, height, _PIECES, given)
     if dark_rule.darkest < dark_rule.lightest and has_any(darker.reshape(-1)):
         dark = np.empty_like(darkened)
-        given = (images, dark_rule, occupied_rows, darker, dark, any_found, none)
+        given = (images, dark_rule, occupied_rows, darker, dark, any_found, unused)
         in_bands(team, find_darkened, 0, height, _PIECES, given)
         _add(dark, occupied_rows, darkened)
     if any_found[0] == 0:
