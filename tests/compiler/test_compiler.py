@@ -138,3 +138,17 @@ def test_parts_become_machine_code_only_with_the_functions_that_call_them() -> N
     assert engine.is_symbol_defined(caller.fndesc.llvm_cpython_wrapper_name)
     assert not engine.is_symbol_defined(alone.fndesc.llvm_func_name)
     assert made._cache.cache_path is None
+
+
+def test_numbers_passed_as_literals_make_no_copies_of_a_function() -> None:
+    @part
+    def add(x: Any, y: Any) -> Any:
+        return x + y
+
+    @compiled
+    def add_all(x: Any) -> Any:
+        return add(x, 1) + add(x, 2) + add(x, x)
+
+    assert add_all(3) == 15
+    signatures: Any = add
+    assert len(signatures.signatures) == 1

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bgsub._jit.copying import copy_image
 from bgsub._jit.majority import IN_LARGE, LARGEST, Square, Squares, Votes
 from bgsub._numba import compiled, inlined
 from bgsub.detectors.adaptive._jit.outlines.broad import add_broad
@@ -91,7 +92,8 @@ def make_masks(team: Any, found: Any, seen: Any, static: Any, broad: Any, region
     """
     mask, rows, cells = masked.mask, masked.occupied_rows, masked.cells
     if rule.large == 1:
-        mask[:], rows[:], cells[:] = found, np.uint8(1), IN_LARGE
+        copy_image(found, mask)
+        rows[:], cells[:] = np.uint8(1), IN_LARGE
     else:
         squares = Squares(_square(rule.large), _square(rule.middle), _square(rule.small))
         trust = Trust(np.float32(rule.full), np.float32(rule.fine), rule.around)

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bgsub._jit.copying import copy_image, copy_row
 from bgsub._numba import compiled, in_bands
 from bgsub.detectors.adaptive._jit.outlines.details import add_details, mark_beside
 from bgsub.detectors.adaptive._jit.outlines.displaced import clear_displaced
@@ -68,8 +69,8 @@ def show_details(
             for x in range(region.shape[1]):
                 mask[y, x] &= region[y, x]
     else:
-        mask[:] = final
-        rows[:] = masked.occupied_rows
+        copy_image(final, mask)
+        copy_row(masked.occupied_rows, rows)
     if sway.reach > 0:
         clear_displaced(mask, cells, pictures, sway, masked.faint)
     if reaches.gap > 0:

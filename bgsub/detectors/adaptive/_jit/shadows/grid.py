@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from bgsub._jit.copying import copy_row
 from bgsub._numba import compiled, inlined, part
 
 __all__ = ["add_border", "take_grid"]
@@ -89,7 +90,7 @@ def take_grid(mask: Any, occupied_rows: Any, images: Any, step: Any) -> Any:
     size = (max(bottom - top, 0), max(right - left, 0))
     inside, kinds, rows = np.empty(size, np.uint8), np.empty(size, np.uint8), np.empty(size[0], np.uint8)
     for y in range(size[0]):
-        inside[y] = few[top + y, left:right]
+        copy_row(few[top + y, left:right], inside[y])
         rows[y] = occupied_rows[first + (top + y) * step]
     channels = images.frame.shape[0]
     frame = np.empty((channels, *size), images.frame.dtype)
@@ -145,7 +146,7 @@ def add_border(few: Any, found: Any, found_rows: Any, top: Any, left: Any) -> An
     bottom = top + found.shape[0]
     for y in range(found.shape[0]):
         if found_rows[y] != 0:
-            everywhere[top + y, left : left + found.shape[1]] = found[y]
+            copy_row(found[y], everywhere[top + y, left : left + found.shape[1]])
     lines = np.empty((2, width + 2), np.uint8)
     _add_border(few, everywhere, top, bottom, lines[0], lines[1], bordered)
     return bordered
