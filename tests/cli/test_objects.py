@@ -72,7 +72,7 @@ def test_masks_do_not_depend_on_objects(tmp_path):
 def test_limits_leave_objects_out(tmp_path):
     counts = []
     for i, more in enumerate([(), ("--object-area", "1%:"), ("--object-area", ":0.5%"), ("--object-age", "20")]):
-        assert bgsub("run", WALKERS, "--end", "200", "--objects", tmp_path / f"{i}.txt", *more, "-q") == 0
+        assert bgsub("run", WALKERS, "--end", "90", "--objects", tmp_path / f"{i}.txt", *more, "-q") == 0
         counts.append(len((tmp_path / f"{i}.txt").read_text().splitlines()))
     assert 0 < counts[1] < counts[0]
     assert 0 < counts[2] < counts[0]

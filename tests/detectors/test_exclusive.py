@@ -10,10 +10,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from bgsub._numba import JIT_ENABLED
 from bgsub.detectors import Detector, create
 from bgsub.errors import BgsubError, ConcurrencyError, UnsupportedError
 from tests.detectors.reference import SMALL, noisy_video
+from tests.marks import needs_compiler
 
 SIZE = (7, 9) if SMALL else (24, 31)
 SAVABLE = ["adaptive", "norma", "olk"]
@@ -153,7 +153,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+@needs_compiler
 @pytest.mark.skipif(sys.platform == "win32", reason="has only spawn")
 @pytest.mark.parametrize(("method", "name"), [("fork", "adaptive"), ("spawn", "olk"), ("forkserver", "adaptive")])
 def test_model_continues_in_a_child_process(tmp_path, method: str, name: str) -> None:

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-from bgsub._numba import JIT_ENABLED
 from bgsub.detectors import create, load
 from bgsub.detectors.norma import Norma
 from bgsub.detectors.olk import Olk
 from bgsub.detectors.steady_light import find_gains, follow_light, sample_light, steady
 from bgsub.testing import check_detector
-
-needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+from tests.marks import needs_compiler
 
 
 def street(shape=(60, 80, 3)):

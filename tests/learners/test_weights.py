@@ -6,9 +6,9 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_class_weight
 
 from bgsub import learners as bl
-from bgsub._numba import JIT_ENABLED
 from tests.learners.every import EVERY, MANY_CLASSES, task_of
 from tests.learners.known import rings
+from tests.marks import needs_compiler
 
 N = 120
 POINTS = rings(N)[0]
@@ -17,8 +17,6 @@ LABELS = rings(N)[1].astype(float)
 TARGETS = np.sin(2 * POINTS[:, 0]) + 0.3 * POINTS[:, 1]
 CLASSES = np.digitize(np.hypot(*POINTS.T), [0.8, 1.6])
 WEIGHTS = np.random.default_rng(5).choice([0.25, 0.5, 1.0, 2.0, 3.5], N)
-
-needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="plain Python kernels are slow")
 
 
 def perceptron(margin=0.3, eta=0.7):

@@ -8,6 +8,7 @@ import bgsub
 from bgsub._opencv import cv2
 from bgsub.objects import ObjectLimits, find_objects
 from bgsub.roi import Region
+from tests.marks import needs_compiler
 
 pytestmark = pytest.mark.compiled
 
@@ -198,6 +199,7 @@ def nested_angles(side, pitch):
     return mask
 
 
+@needs_compiler
 @pytest.mark.parametrize("pitch", [2, 16])
 def test_regions_that_meet_late_are_one(pitch):
     mask = nested_angles(1600 if pitch == 16 else 200, pitch)

@@ -7,7 +7,7 @@ import pytest
 
 import bgsub
 from bgsub._jit.majority import IN_LARGE, IN_MIDDLE, IN_SMALL, Squares, Votes, make_square, vote_thrice
-from bgsub._numba import JIT_ENABLED, compiled
+from bgsub._numba import compiled
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive._jit.blocks import (
@@ -25,9 +25,9 @@ from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.detectors.adaptive.shadows import Colours, Levels, mark_shadows
 from bgsub.postprocess import median
 from tests.detectors.reference import SMALL, noisy_video
+from tests.marks import needs_compiler
 
 SIZE = (60, 80)
-needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
 
 
 def street(seed=0, size=SIZE):
@@ -571,6 +571,7 @@ def test_a_mask_whose_pixels_lie_apart_is_filled():
     assert mask.any()
 
 
+@needs_compiler
 def test_state_stays_in_range_over_many_frames():
     model = create("adaptive", memory_s=0.2, threads=1)
     video = noisy_video(16, (6, 9))

@@ -5,11 +5,11 @@ import pytest
 
 from bgsub import create
 from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL, Votes
-from bgsub._numba import JIT_ENABLED
 from bgsub.detectors.adaptive._jit.outlines.broad import IN_BROAD, Broad, add_broad
 from bgsub.detectors.adaptive._jit.outlines.displaced import Sway
 from bgsub.detectors.adaptive._jit.outlines.gaps import Pictures
 from tests.detectors.adaptive.test_sway import find_regions
+from tests.marks import needs_compiler
 
 pytestmark = pytest.mark.compiled
 THING = np.s_[112:119, 60:150]  # as low as half of a large square, so that none has a majority
@@ -62,6 +62,7 @@ def test_broad_regions_that_do_not_sway_are_added_where_they_count(size, share, 
         assert 0 < np.count_nonzero(wanted != given[-2]) < np.count_nonzero((small != 0) & (given[-2] == 0))
 
 
+@needs_compiler
 def test_so_many_regions_are_compared_at_most():
     size, side = (200, 200), 8
     blob = np.zeros((side + 4, side + 4), np.uint8)
@@ -90,7 +91,7 @@ def leaves(random):
     return np.clip(picture + random.normal(0, 2, picture.shape), 0, 255).astype(np.uint8)
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
+@needs_compiler
 def test_a_low_long_thing_that_stays_before_leaves_is_found_and_they_are_not():
     random, model = np.random.default_rng(1), create("adaptive")
     for _ in range(320):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive._jit.blocks import as_image
@@ -12,6 +11,7 @@ from bgsub.detectors.adaptive.camera.shifts import Shift, find_shift, is_sudden,
 from bgsub.detectors.adaptive.reduced import find_likeness, make_view, see_view
 from bgsub.detectors.adaptive.state import make_arrays
 from tests.detectors.adaptive.test_adaptive import filmed, planes_of
+from tests.marks import needs_compiler
 
 
 def scenery(size, seed=0):
@@ -21,6 +21,7 @@ def scenery(size, seed=0):
     return cv2.resize(coarse, size[::-1], interpolation=cv2.INTER_NEAREST)
 
 
+@needs_compiler
 @pytest.mark.parametrize("shift", [Shift(3, -4), Shift(0, 2), Shift(-11, 9)])
 @pytest.mark.parametrize("channels", [1, 3])
 def test_shift_of_the_background_is_found_in_spite_of_noise_and_an_object(shift, channels):
@@ -33,6 +34,7 @@ def test_shift_of_the_background_is_found_in_spite_of_noise_and_an_object(shift,
     assert find_shift(frame, planes, 255.0, 14.0) == shift
 
 
+@needs_compiler
 def test_shift_of_a_large_frame_is_found_on_a_grid():
     whole = cv2.resize(scenery((160, 200)), (1000, 800), interpolation=cv2.INTER_NEAREST)
     learned, now = filmed(whole[100:700, 100:900], 0), filmed(whole[88:688, 109:909], 1)
@@ -59,7 +61,7 @@ def test_something_that_moves_before_a_plain_background_is_no_shift():
     assert find_shift(filmed(now, 1), planes, 255.0, 14.0) is None
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+@needs_compiler
 def test_something_that_moves_from_the_first_frame_on_is_found_at_once():
     """Before a plain background, where all edges are its own."""
     model, scene = create("adaptive", rate_hz=10), np.full((72, 96, 3), 90.0)
@@ -103,7 +105,7 @@ def test_all_that_pixels_keep_moves_with_them():
     assert not new[2:, :14].any()
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+@needs_compiler
 def test_a_model_that_may_learn_a_part_only_is_not_moved():
     whole = scenery((140, 180))
     still, turned = whole[10:130, 10:170], whole[14:134, 10:170]
@@ -118,7 +120,7 @@ def test_a_model_that_may_learn_a_part_only_is_not_moved():
     np.testing.assert_array_equal(model.getBackgroundImage()[:, 150:], kept)
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+@needs_compiler
 def test_a_camera_that_shakes_before_it_is_still_again_is_followed():
     whole, random = scenery((140, 180)), np.random.default_rng(0)
     model = create("adaptive")
@@ -132,6 +134,7 @@ def test_a_camera_that_shakes_before_it_is_still_again_is_followed():
     assert (mask != 0).mean() < 0.01
 
 
+@needs_compiler
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
 @pytest.mark.parametrize("channels", [1, 3])
 def test_edges_are_alike_in_any_light_in_part_behind_an_object_and_not_in_another_view(channels, dtype):
@@ -162,7 +165,7 @@ def test_views_of_any_size_are_reduced_by_a_power_of_two_and_tiny_ones_are_like_
         assert find_likeness(view, make_view(size)) == 0.0
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+@needs_compiler
 @pytest.mark.parametrize("first", [150, 151])
 def test_another_view_is_learned_within_half_a_second_and_the_first_one_is_still_known(first):
     views = [scenery((120, 160), seed=seed) for seed in (0, 1)]
@@ -175,7 +178,7 @@ def test_another_view_is_learned_within_half_a_second_and_the_first_one_is_still
     assert max((model.apply(filmed(views[0], 300 + t)) != 0).mean() for t in range(60)) < 0.01
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+@needs_compiler
 @pytest.mark.parametrize("away", [60, 400])
 def test_who_stands_in_a_view_to_which_the_camera_returns_is_seen(away):
     views = [scenery((120, 160), seed=seed) for seed in (0, 1)]
@@ -193,7 +196,7 @@ def test_who_stands_in_a_view_to_which_the_camera_returns_is_seen(away):
         assert (mask & ~truth).mean() < 0.01
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+@needs_compiler
 def test_a_view_is_recalled_only_where_pixels_may_change():
     views, where = [scenery((120, 160), seed=seed) for seed in (0, 1)], np.zeros((120, 160), np.uint8)
     where[:, :80] = 255
@@ -211,7 +214,7 @@ def test_a_view_is_recalled_only_where_pixels_may_change():
     assert (mask[:, :80] != 0).mean() < 0.01
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+@needs_compiler
 @pytest.mark.parametrize("first", [150, 151, 152, 153])
 def test_lightning_and_what_covers_the_camera_for_a_moment_leave_the_background_as_it_was(first):
     scene, model = scenery((120, 160)), create("adaptive")
@@ -222,7 +225,7 @@ def test_lightning_and_what_covers_the_camera_for_a_moment_leave_the_background_
     assert (model.apply(filmed(scene, 210)) != 0).mean() < 0.01
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+@needs_compiler
 def test_a_camera_that_was_turned_slowly_leaves_nothing_of_the_views_between():
     whole, model = scenery((120, 400)), create("adaptive")
     for t in range(200):
@@ -233,7 +236,7 @@ def test_a_camera_that_was_turned_slowly_leaves_nothing_of_the_views_between():
     assert np.mean([(mask != 0).mean() for mask in masks[20:]]) < 0.01
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+@needs_compiler
 def test_a_camera_that_shakes_for_a_second_forgets_nobody_who_stands_there():
     whole, random, model = scenery((140, 180)), np.random.default_rng(3), create("adaptive", absorb_s=0)
     for t in range(150):
@@ -248,7 +251,7 @@ def test_a_camera_that_shakes_for_a_second_forgets_nobody_who_stands_there():
     assert (masks[-1][32:88, 62:88] != 0).mean() > 0.9
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+@needs_compiler
 def test_a_camera_that_always_shakes_by_more_than_is_steadied_is_not_followed_to_and_fro():
     random, whole = np.random.default_rng(3), scenery((190, 240))
     model, moves = create("adaptive", threads=1), 0

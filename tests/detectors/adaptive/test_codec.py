@@ -10,7 +10,7 @@ from bgsub.detectors.adaptive._jit.light.exposure import Sample, see_steps
 from bgsub.detectors.adaptive.exposure import follow_codec, least_width_factor
 from bgsub.evaluation import evaluate
 from bgsub.evaluation.datasets.opening import open_datasets
-from tests.detectors.adaptive.test_dark import needs_compiler
+from tests.marks import needs_compiler
 
 pytestmark = pytest.mark.compiled
 

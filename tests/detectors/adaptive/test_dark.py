@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive.exposure import DARKEST, Light, follow_brightness, make_sample
 from tests.detectors.adaptive.test_adaptive import SIZE, street
 from tests.detectors.adaptive.test_light import measured
+from tests.marks import needs_compiler
 
-needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
 THING = np.s_[20:40, 30:50]
 
 

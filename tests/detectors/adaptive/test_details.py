@@ -7,10 +7,10 @@ import pytest
 
 from bgsub import create
 from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
-from bgsub._numba import JIT_ENABLED
 from bgsub.detectors.adaptive.final_mask import Masked, Pictures, Shown, Sides, find_details, make_static, make_sway
 from bgsub.detectors.adaptive.stages import DETAILS
 from bgsub.stages import StageTrace
+from tests.marks import needs_compiler
 
 pytestmark = pytest.mark.compiled
 
@@ -81,7 +81,7 @@ def figure(left: int) -> np.ndarray:
     return where
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
+@needs_compiler
 def test_legs_of_two_pixels_are_found_and_not_fed_back():
     generator = np.random.default_rng(3)
     scene = np.full((240, 320, 3), 90.0)

@@ -5,14 +5,13 @@ import pytest
 
 from bgsub import create
 from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
-from bgsub._numba import JIT_ENABLED
 from bgsub.detectors.adaptive._jit.outlines.details import TINY, mark_tiny
 from bgsub.detectors.adaptive._jit.outlines.faint import IN_FAINT, Found, mark_faint, mark_open, show_faint
 from bgsub.detectors.adaptive._jit.shadows import kinds as of_kind
 from bgsub.detectors.adaptive.stages import FAINT
 from bgsub.stages import StageTrace
+from tests.marks import needs_compiler
 
-needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
 SIZES = [(41, 53), (24, 64), (9, 70), (4, 4), (1, 1)]
 
 

@@ -9,8 +9,9 @@ from bgsub.detectors.adaptive._jit.light.exposure import Sample, see_light
 from bgsub.detectors.adaptive.exposure import Light, follow_black, follow_brightness, make_sample
 from bgsub.detectors.adaptive.shadows import Colours, Levels, mark_shadows
 from tests.detectors.adaptive.test_adaptive import SIZE, planes_of
-from tests.detectors.adaptive.test_dark import is_found, needs_compiler, seen_in, video
+from tests.detectors.adaptive.test_dark import is_found, seen_in, video
 from tests.detectors.adaptive.test_light import measured
+from tests.marks import needs_compiler
 
 WHOLE = np.full(SIZE, 255, np.uint8)
 
@@ -80,6 +81,7 @@ def test_the_light_of_fog_is_none_of_the_scene():
     assert follow_brightness(1.0, 32.0, Light(3.0, 0.0)) == pytest.approx(0.32)
 
 
+@needs_compiler
 @pytest.mark.parametrize("channels", [1, 3])
 def test_a_shadow_takes_nothing_of_the_light_of_fog(channels):
     scene = np.repeat(np.random.default_rng(0).uniform(60, 200, (*SIZE, 1)), channels, 2)

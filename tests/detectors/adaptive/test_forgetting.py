@@ -17,7 +17,8 @@ from bgsub.detectors.adaptive._jit.blocks import (
 )
 from bgsub.detectors.adaptive._jit.feedback import forget
 from bgsub.evaluation import open_datasets
-from tests.detectors.adaptive.test_adaptive import filmed, needs_compiler, street, with_square
+from tests.detectors.adaptive.test_adaptive import filmed, street, with_square
+from tests.marks import needs_compiler
 
 
 def forgettable() -> tuple[State, Observation]:

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from bgsub import create
-from bgsub._numba import JIT_ENABLED, run_bands
+from bgsub._numba import run_bands
 from bgsub.detectors.adaptive._jit.outlines.gaps import Pictures, open_gaps
 from bgsub.detectors.adaptive.stages import GAPS
 from bgsub.stages import StageTrace
+from tests.marks import needs_compiler
 
 pytestmark = pytest.mark.compiled
 
@@ -79,7 +80,7 @@ def shown(object_at, lawn, steps=3):
     return mask != 0, {stage.name: kept != 0 for stage, kept in model.trace.steps}
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
+@needs_compiler
 @pytest.mark.parametrize("size", [(120, 160), (240, 320)])  # squares grow with the frame, but what is a gap does not
 def test_the_lawn_between_two_poles_is_background(size):
     def poles(frame):
@@ -92,7 +93,7 @@ def test_the_lawn_between_two_poles_is_background(size):
     assert mask[22:98, 60:66].all()
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
+@needs_compiler
 def test_the_lawn_in_a_ring_is_background_and_a_plain_coat_like_it_is_not():
     ring = np.s_[30:80, 60:110]
     hole = np.s_[42:68, 72:98]

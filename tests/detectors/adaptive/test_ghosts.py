@@ -7,7 +7,8 @@ from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive.final_mask import find_outlines
 from bgsub.detectors.adaptive.ghosts import Learned, average_around, count_turnover, find_ghosts
-from tests.detectors.adaptive.test_adaptive import SIZE, filmed, needs_compiler, planes_of, street, with_square
+from tests.detectors.adaptive.test_adaptive import SIZE, filmed, planes_of, street, with_square
+from tests.marks import needs_compiler
 
 
 @needs_compiler
@@ -85,6 +86,7 @@ def ghosts_of(mask, frame, learned, least, objects=None, suspects=None):
     return find_ghosts(mask, find_outlines(mask), frame, learned, 255.0, least, lambda: objects, suspects)
 
 
+@needs_compiler
 def test_ghosts_are_known_by_their_outline():
     plain = np.full((50, 60), 100, np.uint8)
     square = plain.copy()
@@ -97,6 +99,7 @@ def test_ghosts_are_known_by_their_outline():
     assert ghosts_of(np.zeros_like(mask), flat, young(bright, mask), 20) is None
 
 
+@needs_compiler
 def test_a_ghost_as_bright_as_what_is_there_now_is_known_by_its_colour():
     grey = np.full((3, 50, 60), 100, np.uint8)
     green = grey.copy()
@@ -107,6 +110,7 @@ def test_a_ghost_as_bright_as_what_is_there_now_is_known_by_its_colour():
     assert ghosts_of(mask, learned, young(now, mask), 20) is None
 
 
+@needs_compiler
 def test_a_region_that_has_just_come_is_a_ghost_only_if_its_outline_leaves_no_doubt():
     """Edges of the background outweigh those of the frame by two to one: somebody before a bright door, or a ghost."""
     learned, now = np.full((50, 60), 100, np.uint8), np.full((50, 60), 100, np.uint8)
@@ -123,6 +127,7 @@ def test_a_region_that_has_just_come_is_a_ghost_only_if_its_outline_leaves_no_do
     assert (ghosts == mask).all()
 
 
+@needs_compiler
 @pytest.mark.parametrize("column", [52, 65])  # with 65, less of the larger region is near than the ghost covers
 def test_an_old_background_is_kept_beside_a_larger_region_only(column):
     learned, now = np.full((60, 90), 100, np.uint8), np.full((60, 90), 100, np.uint8)
@@ -152,6 +157,7 @@ def test_an_object_beside_its_ghost_stays():
     assert not ghosts[23:57, 43:].any()
 
 
+@needs_compiler
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_shadow_that_reaches_another_is_no_ghost(seed):
     """Their common border is an edge of the background only, and the frame looks there like its surroundings."""
@@ -195,6 +201,7 @@ def test_edges_that_the_background_has_everywhere_make_no_ghost_and_hide_few():
     assert hidden <= 6
 
 
+@needs_compiler
 @pytest.mark.parametrize("seed", range(5))
 def test_edges_that_are_the_same_in_another_light_hide_nothing(seed):
     """A patch of sun on leaves that a cloud takes away goes like a ghost, though there are edges everywhere."""
@@ -217,6 +224,7 @@ def test_who_stands_before_leaves_is_no_ghost(seed):
     assert min(shares) > 0.9
 
 
+@needs_compiler
 def test_somebody_and_his_shadow_on_a_framed_picture_are_no_ghost():
     """The shadow ends where the picture does, so that the outline of both has the edges of the background."""
     learned, now = np.full((60, 90), 100, np.uint8), np.full((60, 90), 100, np.uint8)
@@ -233,6 +241,7 @@ def test_somebody_and_his_shadow_on_a_framed_picture_are_no_ghost():
     assert (ghosts_of(both, frame, past, 25, few) == both).all()  # most of it is shadow
 
 
+@needs_compiler
 def test_an_old_background_is_given_up_without_doubt_or_where_two_searches_in_turn_find_a_ghost():
     """Edges of the background outweigh those of the frame by two to one, or there are no others."""
     learned, now, plain = (np.full((50, 60), 100, np.uint8) for _ in range(3))

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from bgsub._jit.majority import IN_LARGE, IN_MIDDLE, IN_SMALL
-from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create, load
 from bgsub.detectors.adaptive._jit.dynamics import OnsetRule, count_onsets
@@ -26,8 +25,7 @@ from bgsub.detectors.adaptive.final_mask import find_outlines
 from bgsub.detectors.adaptive.lighting import find_relit
 from bgsub.evaluation import open_datasets
 from tests.detectors.adaptive.test_adaptive import SIZE, filmed, planes_of, street, with_square
-
-needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+from tests.marks import needs_compiler
 
 
 def smooth_street():

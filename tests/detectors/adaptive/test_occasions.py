@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from bench.detectors.occasions import OCCASIONS, WHEN, follow
-from bgsub._numba import JIT_ENABLED
+from tests.marks import needs_compiler
 
-pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+pytestmark = needs_compiler
 
 SECOND = 25  # frames
 

@@ -5,7 +5,6 @@ import copy
 import numpy as np
 import pytest
 
-from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create, load
 from bgsub.detectors.adaptive import Adaptive, reduced
@@ -20,8 +19,8 @@ from bgsub.detectors.adaptive.reduced import (
 )
 from bgsub.stages import StageTrace
 from bgsub.testing import check_detector
+from tests.marks import needs_compiler
 
-needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
 WHITE = {np.uint8: 255, np.uint16: 65535, np.float32: 1.0}
 
 

@@ -7,6 +7,7 @@ from bgsub.detectors.adaptive._jit.blocks import BLOCK, DITHERS
 from bgsub.detectors.adaptive._jit.light.exposure import Sample
 from bgsub.detectors.adaptive._jit.light.relighting import MIDDLE
 from bgsub.detectors.adaptive.exposure import change_light
+from tests.marks import needs_compiler
 
 
 def sample_of(frame, colours, excluded):
@@ -49,6 +50,7 @@ def test_light_changes_where_it_may_and_rounds_without_bias(dtype):
             np.testing.assert_allclose(exact[channel, lit, ::2], mean, atol=1 / 256, rtol=1e-5)
 
 
+@needs_compiler
 def test_what_is_hidden_comes_back_when_the_light_does():
     """In 300 small steps to a tenth and in as many back, of which each rounds."""
     before = np.random.default_rng(0).integers(20, 250, (1, 3, 2, BLOCK)).astype(np.uint8)

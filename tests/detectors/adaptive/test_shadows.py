@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
-from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive._jit.shadows.brighter import count_brighter
@@ -15,8 +14,7 @@ from bgsub.detectors.adaptive.shadows import Colours, Levels, count_interval, ma
 from tests.detectors.adaptive.test_adaptive import SIZE, filmed, planes_of, street
 from tests.detectors.adaptive.test_light import smooth_street
 from tests.detectors.reference import SMALL
-
-needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+from tests.marks import needs_compiler
 
 
 def show_until_counted(model, frame):
@@ -162,6 +160,7 @@ def find_shadows(mask, now, learned, colours=None, threads=1):
     return np.where(left == 127, np.uint8(255), np.uint8(0))
 
 
+@needs_compiler
 def test_a_deep_shadow_varies_with_the_ground_and_trousers_do_not():
     random, mask = np.random.default_rng(0), np.zeros((60, 80), np.uint8)
     learned = np.clip(random.normal(140, 20, (60, 80, 1)), 60, 220).repeat(3, 2)
@@ -180,6 +179,7 @@ def test_a_deep_shadow_varies_with_the_ground_and_trousers_do_not():
     assert share(shadow, grey) == 0  # where nothing so dark is shadow
 
 
+@needs_compiler
 @pytest.mark.parametrize("channels", [1, 3])
 def test_grey_frames_ask_for_more_texture(channels):
     """Where there is a hue, a thing of nearly the background's texture and of its very hue is rare."""
@@ -218,6 +218,7 @@ def test_a_hole_that_a_shadow_alone_closes_is_background():
     assert (mask[between] == 255).all()
 
 
+@needs_compiler
 def test_a_penumbra_is_shadow_where_most_objects_have_another_colour_than_the_background():
     random = np.random.default_rng(0)
     learned = np.array([60.0, 140.0, 90.0]) + random.normal(0, 10, (60, 80, 1))
@@ -249,6 +250,7 @@ def test_a_dark_region_that_looks_like_shadow_as_a_whole_is_one_only_where_colou
     assert find_shadows(mask, now, learned, Colours(5000.0, 20.0))[22:38, 22:48].all()
 
 
+@needs_compiler
 def test_a_larger_majority_is_asked_for_where_objects_have_the_colours_of_the_background():
     random = np.random.default_rng(0)
     learned = np.array([60.0, 140.0, 90.0]) + random.normal(0, 3, (60, 80, 1))
@@ -293,6 +295,7 @@ def test_shadows_do_not_depend_on_the_number_of_threads(monkeypatch):
         assert (find_shadows(mask, now, learned, threads=0) == alone).all()
 
 
+@needs_compiler
 @pytest.mark.parametrize("cut", [False, True])
 def test_a_long_thin_shadow_is_one_though_nearly_all_of_it_is_penumbra(cut):
     """Also where the mask is torn between the feet and the shadow: there is a larger thing that may cast it."""
@@ -304,6 +307,7 @@ def test_a_long_thin_shadow_is_one_though_nearly_all_of_it_is_penumbra(cut):
     assert (found[thing] != 0).mean() < 0.02
 
 
+@needs_compiler
 @pytest.mark.parametrize("noise", [1.0, 10.0])
 def test_a_plain_dark_thing_on_rough_ground_is_no_shadow(noise):
     """A shadow shows the texture below it, unless a codec has smoothed it, of which the want of noise tells."""
@@ -325,6 +329,7 @@ def test_a_plain_dark_thing_on_rough_ground_is_no_shadow(noise):
     assert (left[plain] == (255 if noise == 1 else 127)).mean() > 0.9
 
 
+@needs_compiler
 def test_a_dark_region_larger_than_what_else_is_seen_is_no_shadow_of_it():
     learned, now, thing, _ = street_with_walker()
     now[60:95, 60:110] = 0.5 * learned[60:95, 60:110]
@@ -344,6 +349,7 @@ def test_what_is_faint_has_no_penumbra():
     assert (left[shadow] == 127).mean() < 0.2
 
 
+@needs_compiler
 @pytest.mark.parametrize("kind", [RIM, SPECK])
 def test_a_shadow_is_not_judged_by_its_rim(kind):
     """What is faint or tiny beside a thin shadow is penumbra: it is no side of it, and has no weight."""
@@ -411,6 +417,7 @@ def test_grey_trousers_between_a_coat_and_shoes_are_no_shadow():
     assert (found[shadow] != 0).mean() > 0.8
 
 
+@needs_compiler
 @pytest.mark.parametrize("noise", [0, 6])
 def test_a_lone_shade_with_a_sharp_outline_is_an_object_and_a_soft_one_a_cloud(noise):
     """Someone dressed like the wall; noise, which only the frame has, is no outline."""
@@ -506,6 +513,7 @@ def test_what_is_darker_than_a_third_of_the_background_is_no_shadow(factor, valu
     assert (mask[shadow] == value).mean() > 0.85
 
 
+@needs_compiler
 @pytest.mark.parametrize("place", [np.s_[20:40, :20], np.s_[20:40, 60:], np.s_[:20, 30:50], np.s_[40:, 30:50]])
 def test_a_mild_shade_alone_is_cast_from_outside_the_frame_and_a_dark_one_is_an_object(place):
     learned = np.full((60, 80, 3), 200.0)

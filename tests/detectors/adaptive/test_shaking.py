@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create, load
 from bgsub.detectors.adaptive._jit.offsets import compare_parts, correlate
@@ -12,9 +11,9 @@ from bgsub.detectors.adaptive.camera.shifts import STILL, Shift
 from bgsub.stages import StageTrace
 from tests.detectors.adaptive.test_adaptive import filmed, planes_of
 from tests.detectors.adaptive.test_camera import scenery
+from tests.marks import needs_compiler
 
 SIZE = 120, 160
-needs_jit = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
 
 
 def seen_from(whole, down, right):
@@ -57,7 +56,7 @@ def test_parts_are_compared_as_numpy_does():
             assert found[:, row, column].tolist() == expected
 
 
-@needs_jit
+@needs_compiler
 @pytest.mark.parametrize("offset", [STILL, Shift(3, -4), Shift(-9, 11), Shift(1, 0)])
 @pytest.mark.parametrize("channels", [1, 3])
 def test_offset_is_found_in_spite_of_noise_light_and_an_object(offset, channels):
@@ -73,7 +72,7 @@ def test_offset_is_found_in_spite_of_noise_light_and_an_object(offset, channels)
         assert found.worse < 0.1
 
 
-@needs_jit
+@needs_compiler
 def test_offset_of_a_large_frame_is_found():
     whole = cv2.resize(scenery((160, 210)), (840, 640), interpolation=cv2.INTER_CUBIC)
     learned, now = filmed(whole[80:560, 100:740], 0), filmed(whole[59:539, 108:748], 1)
@@ -113,7 +112,7 @@ def test_what_a_steadied_frame_lacks_is_background_and_what_comes_back_is_not_ju
     assert (back[outside] == 7).all()
 
 
-@needs_jit
+@needs_compiler
 def test_a_shaking_camera_raises_few_false_alarms_and_shows_what_passes():
     frames, offsets = shaken(160, 8)
     model, hits, false = create("adaptive", threads=1), [], []
@@ -133,7 +132,7 @@ def test_a_shaking_camera_raises_few_false_alarms_and_shows_what_passes():
     assert np.mean(false) < 0.002
 
 
-@needs_jit
+@needs_compiler
 def test_a_camera_that_stands_still_is_searched_for_seldom_and_never_found_elsewhere():
     whole = scenery((160, 210))
     model = create("adaptive", threads=1)
@@ -145,7 +144,7 @@ def test_a_camera_that_stands_still_is_searched_for_seldom_and_never_found_elsew
     assert model._scalars["looks"] < 60
 
 
-@needs_jit
+@needs_compiler
 def test_something_before_a_plain_background_is_no_camera():
     model = create("adaptive", threads=1)
     for index in range(40):
@@ -155,7 +154,7 @@ def test_something_before_a_plain_background_is_no_camera():
     assert model._scalars["shaken"] == 0
 
 
-@needs_jit
+@needs_compiler
 def test_the_model_moves_to_where_the_camera_looks_on_average():
     whole = scenery((160, 210))
     model = create("adaptive", threads=1)
@@ -168,7 +167,7 @@ def test_the_model_moves_to_where_the_camera_looks_on_average():
     assert np.median(np.abs(model.getBackgroundImage()[10:-10, 10:-10] - expected[10:-10, 10:-10])) < 5
 
 
-@needs_jit
+@needs_compiler
 def test_regions_and_pixels_that_may_learn_are_those_of_the_frame():
     frames, _ = shaken(60, 6)
     roi = np.zeros(SIZE, np.uint8)
@@ -190,7 +189,7 @@ def test_regions_and_pixels_that_may_learn_are_those_of_the_frame():
     np.testing.assert_array_equal(model.getBackgroundImage(), before)
 
 
-@needs_jit
+@needs_compiler
 def test_a_frozen_model_sees_through_the_shaking_and_keeps_its_bits():
     frames, _ = shaken(80, 6)
     model = create("adaptive", threads=1)
@@ -204,7 +203,7 @@ def test_a_frozen_model_sees_through_the_shaking_and_keeps_its_bits():
         np.testing.assert_array_equal(array, model._arrays[name])
 
 
-@needs_jit
+@needs_compiler
 def test_a_saved_model_goes_on_shaking_as_before(tmp_path):
     frames, _ = shaken(60, 6)
     model = create("adaptive", threads=1)
@@ -216,7 +215,7 @@ def test_a_saved_model_goes_on_shaking_as_before(tmp_path):
         np.testing.assert_array_equal(model.apply(frame), again.apply(frame))
 
 
-@needs_jit
+@needs_compiler
 @pytest.mark.parametrize("quality", ["fast", "best"])
 def test_reduced_frames_are_steadied_too(quality):
     whole = cv2.resize(scenery((160, 210)), (420, 320), interpolation=cv2.INTER_NEAREST)
@@ -229,7 +228,7 @@ def test_reduced_frames_are_steadied_too(quality):
             assert (mask != 0).mean() < 0.01
 
 
-@needs_jit
+@needs_compiler
 def test_stages_lie_where_the_mask_lies():
     frames, offsets = shaken(60, 6)
     model = create("adaptive", threads=1)

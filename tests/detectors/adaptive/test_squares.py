@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive._jit.squares import (
@@ -18,7 +17,7 @@ from bgsub.detectors.adaptive.reduced import follow_squares, square_side
 from bgsub.detectors.adaptive.reduced import make_squares as new_squares
 from bgsub.detectors.adaptive.stages import SQUARES
 from bgsub.stages import RAW, StageTrace
-from tests.detectors.reference import SMALL
+from tests.marks import needs_compiler
 
 RULE = SquareRule(np.uint16(3), *(np.float32(value) for value in (0.125, 4.0, 3.0, 0.5, 0.0625, 0.25, 0.3)))
 GRID = (5, 7)
@@ -135,7 +134,7 @@ def glitter(random, size):
     return np.clip(light[..., None] * np.array([1.0, 0.95, 0.85]), 0, 255).astype(np.uint8)
 
 
-@pytest.mark.skipif(not JIT_ENABLED or SMALL, reason="too many pixels for plain Python")
+@needs_compiler
 def test_a_dark_thing_in_front_of_glitter_is_found_by_squares():
     """Its colour is one that each pixel of the water often has."""
     size, thing = (240, 320), (slice(83, 179), slice(121, 187))

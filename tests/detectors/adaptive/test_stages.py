@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from bgsub import create
-from bgsub._numba import JIT_ENABLED
 from bgsub.detectors import DETECTORS, detector_class
 from bgsub.frames import Packet
 from bgsub.pipeline import STAGES, Pipeline
 from bgsub.postprocess import Postprocess
 from bgsub.stages import RAW, StageTrace
+from tests.marks import needs_compiler
 
-pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="too many pixels for plain Python")
+pytestmark = needs_compiler
 
 SIZE = (96, 128)
 

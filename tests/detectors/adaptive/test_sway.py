@@ -5,11 +5,11 @@ import pytest
 
 from bgsub import create
 from bgsub._jit.majority import CELL, IN_LARGE, IN_SMALL
-from bgsub._numba import JIT_ENABLED
 from bgsub.detectors.adaptive._jit.outlines.displaced import Sway, clear_displaced
 from bgsub.detectors.adaptive._jit.outlines.gaps import Pictures
 from bgsub.detectors.adaptive.stages import GHOSTS, SWAY
 from bgsub.stages import StageTrace
+from tests.marks import needs_compiler
 
 pytestmark = pytest.mark.compiled
 TWIGS, THING = [(40, 40), (120, 200), (200, 80), (60, 260)], np.s_[150:158, 150:158]
@@ -91,7 +91,7 @@ def show_twigs(scale, ghosts):
     return {stage.name: image != 0 for stage, image in model.trace.steps} | {"mask": mask != 0}
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
+@needs_compiler
 @pytest.mark.parametrize("scale", [1, 2])  # large frames are reduced
 def test_a_twig_that_moved_is_background_and_a_thing_of_its_size_is_not(scale):
     found = show_twigs(scale, ghosts=False)  # some of the twigs would be taken for them
@@ -103,7 +103,7 @@ def test_a_twig_that_moved_is_background_and_a_thing_of_its_size_is_not(scale):
     assert found["mask"][THING[0].start * scale : THING[0].stop * scale, THING[1].start * scale :].sum() > 32 * scale**2
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
+@needs_compiler
 def test_what_was_taken_for_a_ghost_is_not_shown_as_something_tiny():
     found = show_twigs(1, ghosts=True)
     ghosts = found["fill-holes"] & ~found[GHOSTS.name]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from bgsub._jit.majority import CELL, IN_LARGE, IN_MIDDLE, IN_SMALL
-from bgsub._numba import JIT_ENABLED
 from bgsub._opencv import cv2
 from bgsub.detectors import create
 from bgsub.detectors.adaptive._jit.blocks import FACTOR_ONE, LOWEST_BLINK_RATE
@@ -25,10 +24,10 @@ from bgsub.detectors.adaptive.final_mask import (
     scaled_sides,
 )
 from bgsub.postprocess import median
+from tests.marks import needs_compiler
 
 pytestmark = pytest.mark.compiled
 SIZE = (90, 92)
-needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="too many frames for plain Python")
 
 
 def cleaned(raw, static=None, region=None, sides=(15, 7, 5, 5)):

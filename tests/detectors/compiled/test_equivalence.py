@@ -12,7 +12,7 @@ from bgsub.video.sources.synthetic.scene import SyntheticScene
 from tests.data import shared_data
 from tests.detectors.reference import SMALL, ScalarBank, noisy_video
 
-FRAMES, SIZE = (60, (4, 5)) if SMALL else (200, (12, 12))
+FRAMES, SIZE = (60, (4, 5)) if SMALL else (150, (10, 10))
 
 
 def scene_video(frames: int, size: tuple[int, int]) -> np.ndarray:

@@ -7,6 +7,7 @@ from bgsub.detectors import DETECTORS, create, detector_class
 from bgsub.detectors.parameters import Parameter, defaults
 from bgsub.errors import BgsubError, UnsupportedError
 from tests.detectors.reference import SMALL, noisy_video
+from tests.marks import needs_compiler
 
 SIZE = (7, 9)
 RULES = [("olk", {"rho_rule": rule}) for rule in ("published", "quantile", "pooled")]
@@ -80,6 +81,7 @@ def other(parameter: Parameter, value: object) -> object:
     return parameter.kind(value + 2 if parameter.kind is int else value * 0.9)  # type: ignore[operator]
 
 
+@needs_compiler
 @pytest.mark.parametrize("name", list(DETECTORS))
 def test_a_running_model_takes_every_parameter_that_does_not_shape_it(name):
     video = noisy_video(6, SIZE)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from bgsub._numba import JIT_ENABLED
 from bgsub.learners import (
     ALMAClassifier,
     CallableKernel,
@@ -16,6 +15,7 @@ from bgsub.learners import (
     load,
     save,
 )
+from tests.marks import needs_compiler
 
 pytestmark = pytest.mark.compiled
 
@@ -153,7 +153,7 @@ def test_compiled_loop_single_samples_and_plain_numpy_agree(model):
     assert whole.n_mistakes_ == sum(lead <= 0 for lead in leads)
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many samples for plain Python")
+@needs_compiler
 @pytest.mark.parametrize("model", [ALL[0], ALL[4], ALL[7]], ids=repr)
 def test_classes_are_learned(model):
     """The best possible rule is right in 86 % of the samples, where the nearest corner of the square decides."""
@@ -206,7 +206,7 @@ def test_olk_without_forgetting_is_passive_aggressive_and_norma_without_margin_a
         np.testing.assert_array_equal(first, second)
 
 
-@pytest.mark.skipif(not JIT_ENABLED, reason="too many samples for plain Python")
+@needs_compiler
 @pytest.mark.parametrize("kind", [NORMAClassifier, OLKClassifier])
 def test_memory_is_bounded_unless_asked_otherwise(kind):
     """The order of base classes decides which default counts."""

@@ -16,8 +16,7 @@ from bgsub.learners import (
 )
 from tests.learners.files import adult, german, learning_file
 from tests.learners.known import rings
-
-needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="plain Python kernels are slow")
+from tests.marks import needs_compiler
 
 
 @pytest.fixture(scope="module", name="adult")

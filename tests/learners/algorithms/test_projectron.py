@@ -7,8 +7,8 @@ from bgsub._numba import JIT_ENABLED
 from bgsub.learners import Gaussian, KernelPerceptron, Linear, PassiveAggressiveKernel, Polynomial, ProjectronClassifier
 from tests.learners.files import adult, digits, german
 from tests.learners.known import rings
+from tests.marks import needs_compiler
 
-needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="plain Python kernels are slow")
 DEGREE13 = {"kernel": "polynomial", "degree": 13, "gamma": 0.5, "coef0": 0.5}
 
 

@@ -7,7 +7,6 @@ import pytest
 from scipy.optimize import minimize_scalar
 from sklearn.base import clone
 
-from bgsub._numba import JIT_ENABLED
 from bgsub.learners import (
     Gaussian,
     KRLSRegressor,
@@ -19,8 +18,7 @@ from bgsub.learners import (
 )
 from tests.learners.files import learning_file
 from tests.learners.known import STREAM, TARGETS, answers, rings, slope_of
-
-needs_compiler = pytest.mark.skipif(not JIT_ENABLED, reason="plain Python kernels are slow")
+from tests.marks import needs_compiler
 
 KNOWN = [
     (NORMARegressor(eta=0.2, lam=0.1), 37, [0.1203535868, -0.2995624529], {}),

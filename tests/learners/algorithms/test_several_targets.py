@@ -19,6 +19,7 @@ from bgsub.learners import (
     load,
     save,
 )
+from tests.marks import needs_compiler
 
 pytestmark = pytest.mark.compiled
 
@@ -132,6 +133,7 @@ def test_another_number_of_targets_is_refused_and_changes_nothing():
         alone.learn_one(samples[0], targets[0])
 
 
+@needs_compiler
 @pytest.mark.parametrize(
     "regressor",
     [
