@@ -20,25 +20,26 @@ def make_dither():
     return np.random.default_rng(0).random((DITHERS, BLOCK), np.float32)
 
 
+@pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
-def test_light_changes_where_it_may_and_rounds_without_bias(dtype):
+def test_light_changes_where_it_may_and_rounds_without_bias(dtype, channels):
     white = {np.uint8: 255.0, np.uint16: 65535.0, np.float32: 1.0}[dtype]
     level = dtype(0.4 * white)
-    colours = np.full((2, 3, 70, BLOCK), level, dtype)
+    colours = np.full((2, channels, 70, BLOCK), level, dtype)
     where = np.zeros((70, BLOCK), np.uint8)
     where[:, ::2] = 255
     dither = np.random.default_rng(0).random((DITHERS, BLOCK), np.float32) * (dtype != np.float32)
-    gains = np.array([0.5, 1.1, 9.0], np.float32)
+    gains = np.array([0.5, 1.1, 9.0], np.float32)[:channels]
     dark = 2 * white / 255
     top = np.finfo(np.float32).max if dtype is np.float32 else white
     expected = [min((float(level) + dark) * float(gain) - dark, top) for gain in gains]
-    frame, pixels = np.empty((70 * BLOCK, 3), dtype), 70 * BLOCK - 9
+    frame, pixels = np.empty((70 * BLOCK, channels), dtype), 70 * BLOCK - 9
     frame[:] = np.rint(expected) if dtype is not np.float32 else expected
     frame[: 20 * BLOCK] = level  # where the light is as before,
     frame[10 * BLOCK : 11 * BLOCK - 5] = 0  # but for what is excluded
     excluded = np.zeros(70 * BLOCK, np.uint8)
     excluded[: 5 * BLOCK] = excluded[10 * BLOCK : 11 * BLOCK - 5] = 255  # nothing is known of the first blocks
-    sample = Sample(frame[:pixels].reshape(-1), colours[0].reshape(3, -1), excluded, 1, pixels, 1, np.float32(1))
+    sample = Sample(frame[:pixels].reshape(-1), colours[0].reshape(channels, -1), excluded, 1, pixels, 1, np.float32(1))
     fractions = np.full(colours.shape[1:], MIDDLE)
     change_light(colours, fractions, gains, white, 255.0, dither.astype(np.float32), where, sample, 7)
     assert (colours[..., 1::2] == level).all()
