@@ -13,11 +13,10 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core.types import unliteral
 from numba.extending import typeof_impl
 
 from bgsub._numba.cache import enable_cache
-from bgsub._numba.fast_compiler import make_fast_compiler, warn_of_plain_numba
+from bgsub._numba.fast_compiler import forget_literals, make_fast_compiler, warn_of_plain_numba
 
 __all__ = ["JIT_ENABLED", "PLAIN_NUMBA", "compiled", "compiled_views", "inlined", "part", "part_with_arrays", "shared"]
 
@@ -143,23 +142,13 @@ def inlined(function: _Function) -> _Function:
     return _compile(function, _nrt=False, no_cpython_wrapper=True, forceinline=True)
 
 
-def _forget_literals(dispatcher: Any) -> None:
-    """Compile no copy of a function for each number that compiled code passes: where LLVM inlines it, it sees them."""
-    find_template, general = dispatcher.get_call_template, cast("Any", unliteral)
-
-    def find_general_template(arguments: Any, named: Any) -> Any:
-        return find_template([general(each) for each in arguments], {k: general(v) for k, v in named.items()})
-
-    dispatcher.get_call_template = find_general_template
-
-
 def _compile(function: _Function, **more: Any) -> _Function:
     folder = Path(function.__code__.co_filename).parent
     root = next((parent for parent in (folder, *folder.parents) if parent.name == "_jit"), folder)
     function.__qualname__ = f"{function.__qualname__}-{_digest(root)}"
     dispatcher = numba.njit(**_OPTIONS, **more)(function)
-    if JIT_ENABLED:
-        _forget_literals(dispatcher)
-        if "no_cpython_wrapper" not in more:
-            enable_cache(dispatcher)
+    if JIT_ENABLED and not PLAIN_NUMBA:
+        forget_literals(dispatcher)
+    if JIT_ENABLED and "no_cpython_wrapper" not in more:
+        enable_cache(dispatcher)
     return cast("_Function", dispatcher)

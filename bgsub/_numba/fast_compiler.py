@@ -12,7 +12,7 @@ from typing import Any
 
 import numba
 
-__all__ = ["make_fast_compiler", "warn_of_plain_numba"]
+__all__ = ["forget_literals", "make_fast_compiler", "warn_of_plain_numba"]
 
 logger = logging.getLogger(__name__)
 
@@ -119,6 +119,23 @@ class _WithoutEnvironment:
 
     def set_env(self, name: str, environment: Any) -> None:
         pass
+
+
+def forget_literals(dispatcher: Any) -> None:
+    """Compile no copy of a function for each number that compiled code passes: where LLVM inlines it, it sees them."""
+    try:
+        from numba.core import types
+
+        general: Any = types.unliteral
+        find_template = dispatcher.get_call_template
+    except (ImportError, AttributeError) as error:
+        warn_of_plain_numba(str(error))
+        return
+
+    def find_general_template(arguments: Any, named: Any) -> Any:
+        return find_template([general(each) for each in arguments], {k: general(v) for k, v in named.items()})
+
+    dispatcher.get_call_template = find_general_template
 
 
 def make_fast_compiler() -> Any:

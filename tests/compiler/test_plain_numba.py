@@ -39,6 +39,7 @@ MOVED = {
     "the passes": "typed_passes.NativeLowering",
     "the compiler": "compiler.DefaultPassBuilder",
     "the intrinsics": "cgutils.unpack_tuple",
+    "the literals": "types.unliteral",
 }
 WITHOUT = """
 import numba.core.{module} as place
