@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -103,6 +104,34 @@ def test_callers_at_once_get_all_rows_done(monkeypatch):
         caller.join(60)
     assert len(done) == (1200 if JIT_ENABLED else 12)
     assert all(done)
+
+
+class _Rows(NamedTuple):
+    counts: Any
+    parts: Any
+
+
+@banded
+def _copy_rows(first, last, rows, twice):
+    for y in range(first, last):
+        copied = np.empty(1, np.int64)  # counted, as no argument is
+        copied[0] = rows.counts[y] + rows.parts[0][y]
+        part = rows.parts[1][y : y + 1]
+        part[0] = copied[0]
+        twice[y] = 2 * copied[0]
+
+
+@pytest.mark.usefixtures("seven_processors")
+def test_arrays_outlive_bands_and_are_then_held_as_often_as_before():
+    counts, twice = np.arange(64), np.zeros(64, int)
+    rows = _Rows(counts, (np.ones(64, int), np.zeros(64, int)))
+    arrays = counts, twice, *rows.parts
+    before = [sys.getrefcount(array) for array in arrays]
+    for _ in range(100 if JIT_ENABLED else 2):
+        run_bands(_copy_rows, (64, 64), 3, rows, twice)
+    assert [sys.getrefcount(array) for array in arrays] == before
+    np.testing.assert_array_equal(rows.parts[1], np.arange(1, 65))
+    np.testing.assert_array_equal(twice, 2 * np.arange(1, 65))
 
 
 @pytest.mark.usefixtures("seven_processors")
