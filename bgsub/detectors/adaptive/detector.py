@@ -229,7 +229,7 @@ class Adaptive(Forgetter):
                 self._keep_stage(forgotten.stage, final)
             interval = count_interval(int(frames))
             if frames % interval == 0:
-                levels = self._levels(frame.dtype)
+                levels = self._levels()
                 counted = count_colours(final, self._cells, *self._planes, levels, self._colours(), interval)
                 self._scalars |= {"brighter": counted.brighter, "brighter_alike": counted.alike}
             self._update(learning, final)
@@ -259,7 +259,7 @@ class Adaptive(Forgetter):
         """Write the final mask, if wanted with details and without what sways and gaps, and of what kind it is."""
         sides, threads = self._sides if wanted else _PLAIN_SIDES, self._parameters["threads"]
         given = masked, pictures, self._arrays["static"], self._roi, sides
-        sway = make_sway(sides, self._box(self._seen.planes.dtype))
+        sway = make_sway(sides, self._units.box)
         if self.trace is not None and sides.small > 1:
             find_details(*given, 0, sway._replace(reach=0), threads, shown)
             self.trace.keep(DETAILS, shown.mask)
@@ -281,18 +281,18 @@ class Adaptive(Forgetter):
 
     def _mark_shadows(self, shown: Shown, value: int) -> None:
         """Write a value where a final mask is shadow, compared with the background as it is now known."""
-        levels, threads = self._levels(self._seen.planes.dtype), self._parameters["threads"]
+        levels, threads = self._levels(), self._parameters["threads"]
         planes, colours = self._planes, self._colours()
         mark_shadows(*shown, *planes, levels, threads, value, colours)
 
     def _score_frame(self, frame: Frame, found: Score | None) -> Mask:
         """Compare the frame with the model; return the raw mask within the region and write the score if wanted."""
-        threshold, seen = np.float32(self._parameters["threshold"]), self._seen
+        threshold, seen, units = np.float32(self._parameters["threshold"]), self._seen, self._units
         # Which blocks one slot dominates was found under the threshold of that time.
-        state = self._kernel_state()
+        state = self._state
         if self._scalars["threshold"] != self._parameters["threshold"]:
             state = state._replace(dominant=np.zeros_like(state.dominant))
-        rule = ScoreRule(self._scene_gain(frame.dtype), threshold, TAU, self._box(frame.dtype), found is not None)
+        rule = ScoreRule(units.gain, threshold, TAU, units.box, found is not None)
         self._run_blocks(score, frame.reshape(-1), state, seen, rule)
         raw: Mask = self._images.raw
         self._confine(raw, None)
@@ -312,8 +312,8 @@ class Adaptive(Forgetter):
         if learning is not None and learning.where is not None:
             allowed = cv2.bitwise_and(moving, reduce_mask(learning.where, square_side(self._size)))
         planes, background = self._planes
-        previous, white = as_image(self._arrays["previous_mask"], self._size), self._scene_white(planes.dtype)
-        unlike = follow_squares(planes, white, self._squares(), previous, allowed)
+        white = self._units.white
+        unlike = follow_squares(planes, white, self._squares, self._previous_image, allowed)
         if not cv2.hasNonZero(unlike):
             return raw
         found = add_unlike(raw, unlike, planes, background, self._half_box() * white, self._parameters["threads"])
@@ -323,9 +323,9 @@ class Adaptive(Forgetter):
     def _find_masks(self, pictures: Pictures) -> Masked:
         """Return the final mask of the raw one among pictures, within the region, and what is faint beside it."""
         self._confine(self._images.faint, None)
-        fill, threads, final = self._parameters["fill"], self._parameters["threads"], as_image(self._final, self._size)
+        fill, threads, final = self._parameters["fill"], self._parameters["threads"], self._final_image
         masked = Masked(final, self._occupied_rows, self._cells, self._unfilled, self._faint_votes, self._smaller)
-        box = self._box(self._seen.planes.dtype)
+        box = self._units.box
         broad = make_broad(self._arrays["broad_static"], pictures, self._sides, box)
         given = pictures.raw, self._images, self._arrays["static"], broad
         if self.trace is not None:
@@ -352,7 +352,7 @@ class Adaptive(Forgetter):
         scalars["scale"] *= fading
         rule = UpdateRule(
             everywhere=where is None,
-            gain=self._scene_gain(self._seen.planes.dtype),
+            gain=self._units.gain,
             base=np.float32(round(scalars["base"] * FULL)),
             factor_rate=np.float32(_FACTOR_RATE * (1.0 + _EARLY * math.exp(-frames / _EARLY_FRAMES))),
             flicker=np.int32(min(int(self._in_frames(_FLICKER_S)), int(_FLICKER_FRAMES + frames**2 / _FLICKER_SLOW))),
@@ -367,10 +367,11 @@ class Adaptive(Forgetter):
             dither=self._dither,
         )
         occupied = self._occupied_rows | self._occupied_rows_before
-        masks = Masks(self._final, final, as_image(arrays["previous_mask"], self._size), occupied, self._near)
+        masks = Masks(self._final, final, self._previous_image, occupied, self._near)
         allowed = self._final if where is None else as_blocks(where, 255)
-        self._run_blocks(update, self._kernel_state(), self._seen, masks, allowed, rule)
+        self._run_blocks(update, self._state, self._seen, masks, allowed, rule)
         arrays["previous_mask"], self._final = self._final, arrays["previous_mask"]
+        self._previous_image, self._final_image = self._final_image, self._previous_image
         self._occupied_rows, self._occupied_rows_before = self._occupied_rows_before, self._occupied_rows
         self._fade(1.0)
         follow_onsets(self._cells, arrays["vote_cells"], arrays["onset_rates"], arrays["restless"], int(frames))

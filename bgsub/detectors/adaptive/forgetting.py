@@ -65,9 +65,9 @@ class Forgetter(ShakeFollower):
 
         The caller makes each of them background in `final` before it asks for the next.
         """
-        frames, white = self._scalars["frames"], self._scene_white(self._seen.planes.dtype)
+        frames, white = self._scalars["frames"], self._units.white
         longest = min(max(int(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
-        turnover = count_turnover(final, as_image(self._arrays["previous_mask"], self._size), self._occupied_rows)
+        turnover = count_turnover(final, self._previous_image, self._occupied_rows)
         ghosts_due = self._parameters["ghosts"] and self._are_ghosts_due(turnover, longest)
         light_due = frames % _LIGHT_INTERVAL == 0
         # Before anything is forgotten: both searches look at regions as they were found.
@@ -107,7 +107,7 @@ class Forgetter(ShakeFollower):
     def _find_objects(self, final: Mask) -> Mask:
         """Return a final mask without its shadows."""
         objects, rows, kinds = final.copy(), np.ones(len(final), np.uint8), np.full_like(final, SOLID)
-        levels, threads = self._levels(self._seen.planes.dtype), self._parameters["threads"]
+        levels, threads = self._levels(), self._parameters["threads"]
         mark_shadows(objects, rows, kinds, *self._planes, levels, threads, 0, self._colours())
         return objects
 
@@ -117,14 +117,14 @@ class Forgetter(ShakeFollower):
         np.copyto(final, 0, where=chosen != 0)
         np.copyto(self._faint_votes, 0, where=chosen != 0)  # nor is it anything faint or tiny
         self._arrays["square_ages"][reduce_frame(chosen, square_side(self._size)) != 0] = 0
-        gain = self._scene_gain(self._seen.planes.dtype)
+        gain = self._units.gain
         frames = _KEPT_S * self._parameters["rate_hz"]
         keeps = forgotten.keeps and self._scalars["frames"] > frames  # else little is known of the background
         kept = np.float32(keeps * frames / self._scalars["scale"])
         scratch = np.empty(BLOCK, np.float32)
         # A copy, since compiled functions are compiled ahead of time for arrays that can be written.
         factors = np.array(np.broadcast_to(np.asarray(forgotten.factors, np.uint16), chosen.shape))
-        forget(self._kernel_state(), self._seen, as_blocks(chosen), as_blocks(factors), gain, kept, scratch)
+        forget(self._state, self._seen, as_blocks(chosen), as_blocks(factors), gain, kept, scratch)
 
     def _are_ghosts_due(self, turnover: Turnover, longest: int) -> bool:
         """Return whether to search for ghosts: after so many frames, sooner if all foreground is elsewhere sooner.

@@ -3,7 +3,7 @@
 import abc
 import functools
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,15 +52,34 @@ NO_FRAME = np.empty((0, 0), np.uint8)
 """Stands for a frame where there is none."""
 
 
-@functools.lru_cache(maxsize=64)  # asked for several times in each step, as the next one is
-def _find_box(half: float, white: float, dtype: np.dtype[Any]) -> Any:
-    most = 0.999 * half * white  # keeps clear of the rounding of exponents
-    return dtype.type(most if dtype.char == "f" else min(most, 256**dtype.itemsize - 1))
+class Units(NamedTuple):
+    """Grey levels and distances in the units of the frames, in the light of the scene."""
+
+    white: float
+    """The value that counts as white, so that grey levels are shares of it."""
+    gain: np.float32
+    """The factor from the squared distance to the exponent of two, for a width factor of 1."""
+    least_width_gain: float
+    """That from the squared distance of all channels, at the least width."""
+    box: Any
+    """The largest difference per channel that still guarantees k > tau at the smallest width; of the frames' dtype."""
 
 
-@functools.lru_cache(maxsize=64)
-def _dim_gain(gain: np.float32, brightness: float) -> np.float32:
-    return gain if brightness == 1.0 else np.float32(gain / brightness**2)
+@functools.lru_cache(maxsize=64)  # asked for in each step
+def _find_units(
+    dtype: np.dtype[Any],
+    channels: int,
+    white: float,
+    gain: np.float32,
+    half_box: float,
+    brightness: float,
+    base: float,
+) -> Units:
+    white *= brightness
+    gain = gain if brightness == 1.0 else np.float32(gain / brightness**2)
+    most = 0.999 * half_box * (base * white)  # keeps clear of the rounding of exponents
+    box = dtype.type(most if dtype.char == "f" else min(most, 256**dtype.itemsize - 1))
+    return Units(white, gain, float(gain) * (1 if channels == 3 else 3) / base**2, box)
 
 
 class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
@@ -185,7 +204,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         if score is not None and small_score is not None:
             enlarge(small_score, score, side, smooth=False)
         threads = self._parameters["threads"]
-        pictures = make_pictures(frame, small, inner._least_width_gain(frame.dtype))
+        pictures = make_pictures(frame, small, inner._units.least_width_gain)
         if inner.trace is not None:
             for stage, found in inner.trace.steps:
                 large = np.empty(frame.shape[:2], np.uint8)
@@ -257,7 +276,13 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._planes = seen.planes.reshape(channels, -1), self._arrays["colours"][0].reshape(channels, -1)
         self._images = Seen(*(as_image(each, size) for each in (seen.raw, seen.faint, seen.distance)))
         self._calm = np.zeros_like(self._seen.settled)
+        self._state = State(**{name: self._arrays[name] for name in State._fields if name != "calm"}, calm=self._calm)
+        self._squares = Squares(*(self._arrays[f"square_{name}"] for name in Squares._fields))
         self._final, self._near = (aligned_zeros(self._seen.raw.shape, np.uint8) for _ in range(2))
+        # The masks of this frame and of the one before, which change places after each.
+        self._final_image, self._previous_image = (
+            as_image(blocks, size) for blocks in (self._final, self._arrays["previous_mask"])
+        )
         self._unfilled, self._faint_votes, self._kinds = (np.empty(size, np.uint8) for _ in range(3))
         self._smaller = np.empty((2, *size), np.uint8)
         self._cells = np.empty_like(self._arrays["static"])
@@ -269,20 +294,6 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         spans = super()._spans() | SPANS
         spans |= {_INNER + name: span for name, span in spans.items()}
         return {name: span for name, span in spans.items() if name in self._arrays or name in self._scalars}
-
-    def _kernel_state(self) -> State:
-        arrays = self._arrays
-        return State(
-            arrays["colours"],
-            arrays["coefficients"],
-            arrays["dominant"],
-            arrays["width_factors"],
-            arrays["blink_rates"],
-            arrays["mean_distances"],
-            arrays["previous_raw"],
-            arrays["foreground_ages"],
-            self._calm,
-        )
 
     def _judgement(self, row: int, column: int) -> Judgement:
         return Judgement("g", self._parameters["threshold"], "threshold")
@@ -302,27 +313,17 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
             np.ascontiguousarray(coefficients.transpose(1, 0, 2)),
         )
 
-    def _box(self, dtype: np.dtype[Any]) -> Any:
-        """Return the largest difference per channel that still guarantees k > tau at the smallest width."""
-        return _find_box(self._half_box(), self._scalars["base"] * self._scene_white(dtype), dtype)
+    def _fit_units(self) -> None:
+        """Fit the units to the light that the scene has now, and to the least width."""
+        planes, scalars = self._seen.planes, self._scalars
+        dtype = planes.dtype
+        given = self._white(dtype), self._gain(dtype), self._half_box()
+        self._units = _find_units(dtype, len(planes), *given, scalars["brightness"], scalars["base"])
 
-    def _scene_white(self, dtype: np.dtype[Any]) -> float:
-        """Return the value that counts as white in the light of the scene, so that grey levels are shares of it."""
-        return self._white(dtype) * float(self._scalars["brightness"])
-
-    def _scene_gain(self, dtype: np.dtype[Any]) -> np.float32:
-        """Return `_gain` in the light of the scene."""
-        return _dim_gain(self._gain(dtype), self._scalars["brightness"])
-
-    def _least_width_gain(self, dtype: np.dtype[Any]) -> float:
-        """Return the factor from the squared distance of all channels to the exponent of two, at the least width."""
-        channels = len(self._seen.planes)
-        return float(self._scene_gain(dtype)) * (1 if channels == 3 else 3) / float(self._scalars["base"]) ** 2
-
-    def _levels(self, dtype: np.dtype[Any]) -> Levels:
-        unit, scalars = self._white(dtype) / 255, self._scalars
+    def _levels(self) -> Levels:
+        unit, scalars = self._white(self._seen.planes.dtype) / 255, self._scalars
         noise = unit * scalars["sigma"] if scalars["sigma"] >= 0 else math.inf
-        return Levels(self._scene_white(dtype), unit * scalars["black"], noise)
+        return Levels(self._units.white, unit * scalars["black"], noise)
 
     def _half_box(self) -> float:
         """Return half a side of the cube round a support vector inside which k > tau at `width`; white is 1."""
@@ -331,9 +332,6 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
     def _colours(self) -> Colours:
         scalars = self._scalars
         return Colours(scalars["brighter"], scalars["brighter_alike"], scalars["coloured"] != 0)
-
-    def _squares(self) -> Squares:
-        return Squares(*(self._arrays[f"square_{name}"] for name in Squares._fields))
 
     def _run_blocks(self, function: Any, *arguments: Any) -> None:
         size = (len(self._seen.raw), BLOCK)

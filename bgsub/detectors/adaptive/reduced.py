@@ -182,8 +182,9 @@ def enlarge_mask(mask: Mask, out: Mask, side: int, threads: int, pictures: Pictu
 
 def make_pictures(frame: Frame, reduced: Frame, gain: float) -> Pictures:
     """Return a frame and what `reduce_frame` made of it; `gain` is the factor from squared distances to exponents."""
-    shape = *frame.shape[:2], 1 if frame.ndim == 2 else frame.shape[2]
-    return Pictures(frame.reshape(shape), reduced.reshape(*reduced.shape[:2], shape[2]), np.float32(gain))
+    if frame.ndim == 2:
+        frame, reduced = frame[:, :, np.newaxis], reduced[:, :, np.newaxis]
+    return Pictures(frame, reduced, np.float32(gain))
 
 
 def find_moving(factors: NDArray[np.uint16], least: float, side: int, reach: int, moving: Mask) -> None:

@@ -55,7 +55,7 @@ class CameraFollower(AdaptiveModel):
     def _notice_floods(self) -> None:
         """Notice foreground that suddenly covers much, in the frame before."""
         scalars = self._scalars
-        share = cv2.countNonZero(as_image(self._arrays["previous_mask"], self._size)) / self._unfilled.size
+        share = cv2.countNonZero(self._previous_image) / self._unfilled.size
         scalars["sudden"] = scalars["sudden"] + 1 if is_sudden(share, scalars["share"]) else 0
         scalars["share"] += _SHARE_RATE * (share - scalars["share"])
 
@@ -72,7 +72,7 @@ class CameraFollower(AdaptiveModel):
         Of each pixel that is the support vector nearest to what was seen in the frame before, if any was near. Only
         pixels that may change are exchanged.
         """
-        state, seen = self._kernel_state(), self._seen
+        state, seen = self._state, self._seen
         nearest = np.where(seen.settled[:, None] == 0, seen.nearest, np.uint8(0))
         remembered, slots = state.colours[0].copy(), range(1, len(state.colours))
         for slot in slots:
@@ -100,7 +100,7 @@ class CameraFollower(AdaptiveModel):
         """Move the model to where its background lies in the frame; return whether it was found elsewhere."""
         if where is not None or self._roi is not None:
             return False
-        shift = find_shift(frame, self._planes[1], self._scene_white(frame.dtype), self._half_box() * 255)
+        shift = find_shift(frame, self._planes[1], self._units.white, self._half_box() * 255)
         if shift is None:
             return False
         self._unseen = self._move_by(shift)
@@ -188,3 +188,4 @@ class CameraFollower(AdaptiveModel):
         if abs(base - scalars["base"]) > _NEW_BASE * scalars["base"]:
             scalars["base"] = base
             self._calm[:] = 0
+        self._fit_units()

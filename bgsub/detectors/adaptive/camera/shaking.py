@@ -36,6 +36,7 @@ class ShakeFollower(CameraFollower):
 
     def _step_pixels(self, frame: Frame, mask: Mask | None, score: Score | None, learning: Learning | None) -> None:
         self._filmed = frame
+        self._fit_units()
         try:
             offset = self._follow_shaking(frame, learning)
             if offset == STILL:
@@ -96,7 +97,7 @@ class ShakeFollower(CameraFollower):
         return self._follow_place(offset, moves=learning.where is None and self._roi is None)
 
     def _search(self, frame: Frame) -> Found:
-        return find_offset(frame, self._planes[1], self._scene_white(frame.dtype))
+        return find_offset(frame, self._planes[1], self._units.white)
 
     def _shakes(self) -> bool:
         """Return whether the camera was elsewhere a short while ago."""
