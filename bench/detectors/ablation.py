@@ -51,10 +51,11 @@ class LearnsEverywhere(adaptive.Adaptive):
     def _find_forgotten(self, final: Any) -> Iterator[Any]:
         return iter(())
 
-    def _update(self, learning: Any, final: Any) -> None:
+    def _update(self, learning: Any) -> None:
+        final = self._final.masked.mask
         kept = final.copy()
         final[:] = 0
-        super()._update(learning, final)
+        super()._update(learning)
         final[:] = kept
 
 
@@ -103,7 +104,8 @@ def weigh_bright_outlines(
 def nothing_tiny(found: Any, seen: Any, static: Any, broad: Any, region: Any, sides: Any, *others: Any) -> None:
     """Leave what is faint only."""
     final_mask.find_masks(found, seen, static, broad, region, sides, *others)
-    cells, voted, faint = others[-1].cells, others[-1].faint, seen.faint
+    _, _, masked, _ = others
+    cells, voted, faint = masked.cells, masked.faint, seen.faint
     voted[:] = cv2.medianBlur(faint, min(sides.small, LARGEST))
     padded = np.zeros((CELL * cells.shape[0], CELL * cells.shape[1]), np.uint8)
     padded[: faint.shape[0], : faint.shape[1]] = voted
@@ -113,7 +115,7 @@ def nothing_tiny(found: Any, seen: Any, static: Any, broad: Any, region: Any, si
 def faint_far_away(found: Any, seen: Any, static: Any, broad: Any, region: Any, sides: Any, *others: Any) -> None:
     """Treat whatever is clear as if it were large."""
     final_mask.find_masks(found, seen, static, broad, region, sides, *others)
-    fill, threads, masked = others
+    fill, threads, masked, _ = others
     cells = masked.cells & ~faint_votes.IN_FAINT
     marked, rule = cells | IN_LARGE, final_mask.make_rule(sides, fill)
     final = faint_votes.Found(masked.mask, masked.occupied_rows, seen.raw, seen.distance)

@@ -3,10 +3,12 @@
 from bgsub._numba.bands import available_threads, banded, find_team, helpers_awake, in_bands, run_bands
 from bgsub._numba.compiler import JIT_ENABLED, compiled, compiled_views, inlined, part, shared
 from bgsub._numba.compiling import report_compiling, startup_seconds
+from bgsub._numba.held import Holder, hold, unpack
 from bgsub._numba.intrinsics import exp2_nonpositive, prefetch
 
 __all__ = [
     "JIT_ENABLED",
+    "Holder",
     "available_threads",
     "banded",
     "compiled",
@@ -14,6 +16,7 @@ __all__ = [
     "exp2_nonpositive",
     "find_team",
     "helpers_awake",
+    "hold",
     "in_bands",
     "inlined",
     "part",
@@ -22,4 +25,5 @@ __all__ = [
     "run_bands",
     "shared",
     "startup_seconds",
+    "unpack",
 ]

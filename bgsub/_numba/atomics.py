@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 
 from bgsub._numba.fast_compiler import warn_of_plain_numba
 
-__all__ = ["add", "call", "call_plain", "has_private_names", "load", "outline", "relax", "store", "swap"]
+__all__ = ["add", "borrow", "call", "call_plain", "has_private_names", "load", "outline", "relax", "store", "swap"]
 
 _ORDER, _ALIGNED = "seq_cst", 8
 # Types of the arguments of a function made by `outline`: the address of what is shared, first and last row.
@@ -99,7 +99,7 @@ def _call_plain(typing: Any, address: Any) -> Any:  # noqa: ARG001
     return types.void(types.uintp), generate
 
 
-def _borrow(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def borrow(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """Return a value without the counts of references of its arrays, which then seem to be nobody's.
 
     Else each band would count all of them up and down, and threads would wait for each other's counts: 36 times for
@@ -114,7 +114,7 @@ def _borrow(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     if isinstance(kind, types.BaseTuple):
         members: Any = kind
         for i, member in enumerate(members):
-            borrowed = _borrow(context, builder, member, builder.extract_value(value, i))
+            borrowed = borrow(context, builder, member, builder.extract_value(value, i))
             value = builder.insert_value(value, borrowed, i)
     return value
 
@@ -141,7 +141,7 @@ def _outline(typing: Any, function: Any, arguments: Any) -> Any:
         call_function(body, [first, last, *unpacked])
         context.call_conv.return_value(body, context.get_dummy_value())
         place = cgutils.alloca_once(builder, copied)  # type: ignore[no-untyped-call]
-        builder.store(_borrow(context, builder, arguments, values[1]), place)
+        builder.store(borrow(context, builder, arguments, values[1]), place)
         number = ir.IntType(64)
         both = builder.ptrtoint(outlined, number), builder.ptrtoint(place, number)
         return context.make_tuple(builder, signature.return_type, both)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from bgsub._numba.atomics import has_private_names, outline
 from bgsub._numba.compiler import JIT_ENABLED, PLAIN_NUMBA, compiled, part_with_arrays
 from bgsub._numba.crew import HELD, LINE, YIELD, lines, serve, share
+from bgsub._numba.held import unpack
 
 __all__ = ["available_threads", "banded", "find_team", "helpers_awake", "in_bands", "run_bands"]
 
@@ -161,9 +162,9 @@ in_bands: Any = part_with_arrays(_share_out) if _SHARES else _do_all
 *arguments)` for bands of the rows first to last - 1, some `pieces` for each thread of a team from `find_team`."""
 
 
-def _drive(team: Any, first: Any, last: Any, pieces: Any, *arguments: Any) -> None:
+def _drive(team: Any, first: Any, last: Any, pieces: Any, held: Any, *arguments: Any) -> None:
     """Share the rows of a function out; a copy is compiled for each function."""
-    in_bands(team, function, first, last, pieces, arguments)  # noqa: F821 - its own
+    in_bands(team, function, first, last, pieces, unpack(held) + arguments)  # noqa: F821 - its own
 
 
 class _Banded:
@@ -173,7 +174,7 @@ class _Banded:
         self.__name__: str = function.__name__
         functools.update_wrapper(self, function)
         self.part = part_with_arrays(function)
-        names = {"in_bands": in_bands, "function": self.part}
+        names = {"in_bands": in_bands, "function": self.part, "unpack": unpack}
         code = _drive.__code__.replace(
             co_filename=function.__code__.co_filename, co_firstlineno=function.__code__.co_firstlineno
         )
@@ -183,7 +184,7 @@ class _Banded:
         self.drive: Any = compiled(driver)
 
     def __call__(self, first: int, last: int, *arguments: Any) -> None:
-        self.drive(_ALONE, first, last, 1, *arguments)
+        self.drive(_ALONE, first, last, 1, (), *arguments)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.drive, name)  # what numba keeps of a compiled function: `stats`, `signatures` ...
@@ -238,7 +239,12 @@ def find_team(shape: tuple[int, int], threads: int) -> Team:
 
 
 def run_bands(
-    function: Callable[..., Any], shape: tuple[int, int], threads: int, *arguments: Any, pieces: int = _PIECES
+    function: Callable[..., Any],
+    shape: tuple[int, int],
+    threads: int,
+    *arguments: Any,
+    held: Any = (),
+    pieces: int = _PIECES,
 ) -> None:
     """Call `function(first_row, last_row, *arguments)` for all rows, in bands of rows that threads share out.
 
@@ -251,11 +257,13 @@ def run_bands(
         Most threads to use; 0 for one per CPU, and never more.
     *arguments
         Passed on.
+    held
+        More arguments, which come before the others: what `hold` returned, or a tuple.
     pieces : int
         Bands per thread, if there are several threads: one where each band has to prepare, more where rows differ in
         cost.
     """
     if not isinstance(function, _Banded):  # plain Python
-        function(0, shape[0], *arguments)
+        function(0, shape[0], *unpack(held), *arguments)
         return
-    function.drive(find_team(shape, threads), 0, shape[0], pieces, *arguments)
+    function.drive(find_team(shape, threads), 0, shape[0], pieces, held, *arguments)

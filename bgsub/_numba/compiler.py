@@ -58,7 +58,7 @@ def _digest(folder: Path) -> str:
     """
     here = Path(__file__).parent
     try:
-        names = ("atomics.py", "bands.py", "compiler.py", "crew.py", "fast_compiler.py", "intrinsics.py")
+        names = ("atomics.py", "bands.py", "compiler.py", "crew.py", "fast_compiler.py", "held.py", "intrinsics.py")
         paths = [here / name for name in names]
         sources = [path.read_bytes() for path in (*paths, *sorted(folder.rglob("*.py")))]
     except OSError:

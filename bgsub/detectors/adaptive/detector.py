@@ -8,7 +8,7 @@ import numpy as np
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, as_blocks, as_image
 from bgsub.detectors.adaptive._jit.score import ScoreRule, score
-from bgsub.detectors.adaptive._jit.update import Masks, UpdateRule, update
+from bgsub.detectors.adaptive._jit.update import UpdateRule, update
 from bgsub.detectors.adaptive.final_mask import (
     Dynamics,
     Grids,
@@ -217,9 +217,8 @@ class Adaptive(Forgetter):
         if mask is None and learning is None:
             return
         self._keep_stage(RAW, raw)
-        found = self._add_unlike_squares(raw, learning)
-        self._keep_stage(SQUARES, found)
-        pictures = Pictures(found, self._images.faint, *self._planes)
+        pictures = self._add_unlike_squares(raw, learning)
+        self._keep_stage(SQUARES, pictures.raw)
         masked = self._find_masks(pictures)
         final = masked.mask
         if learning is not None:
@@ -232,9 +231,9 @@ class Adaptive(Forgetter):
                 levels = self._levels()
                 counted = count_colours(final, self._cells, *self._planes, levels, self._colours(), interval)
                 self._scalars |= {"brighter": counted.brighter, "brighter_alike": counted.alike}
-            self._update(learning, final)
+            self._update(learning)
         if mask is not None:
-            shown = Shown(np.ascontiguousarray(mask), np.empty_like(masked.occupied_rows), self._kinds)
+            shown = Shown(np.ascontiguousarray(mask), self._shown_rows, self._kinds)
             self._show(raw, pictures, masked, shown)
             if shown.mask is not mask:  # whose pixels lie apart
                 mask[:] = shown.mask
@@ -261,11 +260,11 @@ class Adaptive(Forgetter):
         given = masked, pictures, self._arrays["static"], self._roi, sides
         sway = make_sway(sides, self._units.box)
         if self.trace is not None and sides.small > 1:
-            find_details(*given, 0, sway._replace(reach=0), threads, shown)
+            find_details(*given, 0, sway._replace(reach=0), threads, shown, self._hold)
             self.trace.keep(DETAILS, shown.mask)
-            find_details(*given, 0, sway, threads, shown)
+            find_details(*given, 0, sway, threads, shown, self._hold)
             self.trace.keep(SWAY, shown.mask)
-        find_details(*given, _GAP_PX if sides.small > 1 else 0, sway, threads, shown)
+        find_details(*given, _GAP_PX if sides.small > 1 else 0, sway, threads, shown, self._hold)
         if sides.small > 1:
             self._keep_stage(GAPS, shown.mask)
 
@@ -293,53 +292,53 @@ class Adaptive(Forgetter):
         if self._scalars["threshold"] != self._parameters["threshold"]:
             state = state._replace(dominant=np.zeros_like(state.dominant))
         rule = ScoreRule(units.gain, threshold, TAU, units.box, found is not None)
-        self._run_blocks(score, frame.reshape(-1), state, seen, rule)
+        self._run_blocks(score, frame.reshape(-1), rule, held=self._hold(state, seen))
         raw: Mask = self._images.raw
         self._confine(raw, None)
         if found is not None:
             np.subtract(np.float32(1), as_image(seen.density, self._size) / threshold, out=found)
         return raw
 
-    def _add_unlike_squares(self, raw: Mask, learning: Learning | None) -> Mask:
-        """Return the raw mask with what only squares of pixels show, where the background moves.
+    def _add_unlike_squares(self, raw: Mask, learning: Learning | None) -> Pictures:
+        """Return pictures with the raw mask and, where the background moves, what only squares of pixels show.
 
         The raw mask itself remains what is learned from: what blinks in it is dynamic background.
         """
         moving = self._arrays["moving_squares"]
         if not cv2.hasNonZero(moving):
-            return raw
+            return self._pictures
         allowed = np.zeros_like(moving) if learning is None else moving
         if learning is not None and learning.where is not None:
             allowed = cv2.bitwise_and(moving, reduce_mask(learning.where, square_side(self._size)))
         planes, background = self._planes
         white = self._units.white
-        unlike = follow_squares(planes, white, self._squares, self._previous_image, allowed)
+        unlike = follow_squares(planes, white, self._squares, self._previous.masked.mask, allowed)
         if not cv2.hasNonZero(unlike):
-            return raw
-        found = add_unlike(raw, unlike, planes, background, self._half_box() * white, self._parameters["threads"])
+            return self._pictures
+        found, threads = self._pictures_with_squares.raw, self._parameters["threads"]
+        add_unlike(raw, unlike, planes, background, self._half_box() * white, threads, found)
         self._confine(found, None)
-        return found
+        return self._pictures_with_squares
 
     def _find_masks(self, pictures: Pictures) -> Masked:
         """Return the final mask of the raw one among pictures, within the region, and what is faint beside it."""
         self._confine(self._images.faint, None)
-        fill, threads, final = self._parameters["fill"], self._parameters["threads"], self._final_image
-        masked = Masked(final, self._occupied_rows, self._cells, self._unfilled, self._faint_votes, self._smaller)
+        fill, threads, masked = self._parameters["fill"], self._parameters["threads"], self._final.masked
         box = self._units.box
         broad = make_broad(self._arrays["broad_static"], pictures, self._sides, box)
         given = pictures.raw, self._images, self._arrays["static"], broad
         if self.trace is not None:
             if fill:
-                find_masks(*given, None, self._sides, False, threads, masked)
-                self.trace.keep(MAJORITY, final)
-            find_masks(*given, None, self._sides, fill, threads, masked)
-            self.trace.keep(FILL_HOLES if fill else MAJORITY, final)
-        find_masks(*given, self._roi, self._sides, fill, threads, masked)
+                find_masks(*given, None, self._sides, False, threads, masked, self._hold)
+                self.trace.keep(MAJORITY, masked.mask)
+            find_masks(*given, None, self._sides, fill, threads, masked, self._hold)
+            self.trace.keep(FILL_HOLES if fill else MAJORITY, masked.mask)
+        find_masks(*given, self._roi, self._sides, fill, threads, masked, self._hold)
         if self._roi is not None:
-            self._keep_stage(REGION, final)
+            self._keep_stage(REGION, masked.mask)
         return masked
 
-    def _update(self, learning: Learning, final: Mask) -> None:
+    def _update(self, learning: Learning) -> None:
         """Advance the model by one frame."""
         arrays, scalars, parameters = self._arrays, self._scalars, self._parameters
         frames, where = scalars["frames"], learning.where
@@ -366,13 +365,12 @@ class Adaptive(Forgetter):
             step=np.int32(frames % 2**31),
             dither=self._dither,
         )
-        occupied = self._occupied_rows | self._occupied_rows_before
-        masks = Masks(self._final, final, self._previous_image, occupied, self._near)
-        allowed = self._final if where is None else as_blocks(where, 255)
-        self._run_blocks(update, self._state, self._seen, masks, allowed, rule)
-        arrays["previous_mask"], self._final = self._final, arrays["previous_mask"]
-        self._previous_image, self._final_image = self._final_image, self._previous_image
-        self._occupied_rows, self._occupied_rows_before = self._occupied_rows_before, self._occupied_rows
+        masks, rows = self._final.masks, self._final.masked.occupied_rows
+        np.bitwise_or(rows, self._previous.masked.occupied_rows, out=masks.occupied_rows)
+        allowed = masks.blocks if where is None else as_blocks(where, 255)
+        self._run_blocks(update, allowed, rule, held=self._hold(self._state, self._seen, masks))
+        self._final, self._previous = self._previous, self._final
+        arrays["previous_mask"] = self._previous.masks.blocks
         self._fade(1.0)
         follow_onsets(self._cells, arrays["vote_cells"], arrays["onset_rates"], arrays["restless"], int(frames))
         if is_static_due(int(frames)):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._jit.majority import CELL, IN_SMALL
-from bgsub._numba import find_team, run_bands
+from bgsub._numba import Holder, find_team, run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLINK_RATE_UNIT, FACTOR_ONE, LOWEST_BLINK_RATE
 from bgsub.detectors.adaptive._jit.dynamics import (
@@ -137,6 +137,7 @@ def find_masks(
     fill: bool,
     threads: int,
     masked: Masked,
+    hold: Holder | None = None,
 ) -> None:
     """Write the final mask of a raw one, and where most of a small square is faint, or one of two pixels is raw.
 
@@ -151,10 +152,10 @@ def find_masks(
 
     Masks are (H, W) uint8, 0 and 255, but `TINY` in `masked.faint` where the square of two is raw. `found` is the raw
     mask with what squares of pixels alone show, `static` is the grid that `find_static` writes, and nothing outside of
-    the `region` is final.
+    the `region` is final. `hold` is for who passes the same arrays again.
     """
-    team, inside = find_team((found.shape[0], found.shape[1]), threads), _within(region)
-    make_masks(team, found, seen, static, broad, inside, make_rule(sides, fill), masked)
+    hold, team = hold or Holder(), find_team((found.shape[0], found.shape[1]), threads)
+    make_masks(team, hold(found, seen, static, *broad, make_rule(sides, fill), masked), _within(region))
 
 
 def make_broad(static: Mask, pictures: Pictures, sides: Sides, box: Any) -> Broad:
@@ -162,7 +163,7 @@ def make_broad(static: Mask, pictures: Pictures, sides: Sides, box: Any) -> Broa
 
     `box` is by how much the colour of a leaf may differ from one that the background has within a large square.
     """
-    return Broad(static, pictures, Sway(sides.large // 2, _LEAVES, box))
+    return Broad(static, pictures, _make_sway(sides.large // 2, _LEAVES, box))
 
 
 def make_rule(sides: Sides, fill: bool) -> MaskRule:
@@ -191,6 +192,7 @@ def find_details(
     sway: Sway,
     threads: int,
     shown: Shown,
+    hold: Holder | None = None,
 ) -> None:
     """Write the final mask with its details, raw foreground too thin for the squares that made it, without its gaps.
 
@@ -208,16 +210,28 @@ def find_details(
 
     `masked` is from `find_masks`; what sways becomes neither faint nor tiny in it. `static` is the grid that
     `find_static` writes, and details are left out where the `region`, (H, W) uint8, is 0. `gap_px` is the side of the
-    smallest gap, 0 for none.
+    smallest gap, 0 for none. `hold` is for who passes the same arrays again.
     """
-    team, near = find_team((shown.mask.shape[0], shown.mask.shape[1]), threads), -(-(sides.large // 2) // CELL)
-    reaches = Reaches(near, 0 if sides.small == 1 else sides.small // 2, gap_px)
-    show_details(team, pictures, masked, static, _within(region), reaches, sway, shown)
+    hold, team = hold or Holder(), find_team((shown.mask.shape[0], shown.mask.shape[1]), threads)
+    near = -(-(sides.large // 2) // CELL)
+    reaches = _make_reaches(near, 0 if sides.small == 1 else sides.small // 2, gap_px)
+    mask, rows, kinds = shown
+    show_details(team, hold(pictures, masked, static, reaches, sway, rows, kinds), _within(region), mask)
+
+
+@functools.cache  # the same objects for the same numbers, as a holder wants them
+def _make_reaches(cells: int, pixels: int, gap: int) -> Reaches:
+    return Reaches(cells, pixels, gap)
 
 
 def make_sway(sides: Sides, box: Any) -> Sway:
     """Return how far leaves may have moved; `box` is by how much a colour may differ, of the frames' dtype."""
-    return Sway(sides.ordinary // 2 if sides.small > 1 else 0, _DISPLACED, box)
+    return _make_sway(sides.ordinary // 2 if sides.small > 1 else 0, _DISPLACED, box)
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _make_sway(reach: int, share: float, box: Any) -> Sway:
+    return Sway(reach, share, box)
 
 
 def add_faint(

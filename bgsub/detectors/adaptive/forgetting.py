@@ -67,12 +67,12 @@ class Forgetter(ShakeFollower):
         """
         frames, white = self._scalars["frames"], self._units.white
         longest = min(max(int(_GHOST_S * self._parameters["rate_hz"]), 1), _GHOST_FRAMES)
-        turnover = count_turnover(final, self._previous_image, self._occupied_rows)
+        turnover = count_turnover(final, self._previous.masked.mask, self._final.masked.occupied_rows)
         ghosts_due = self._parameters["ghosts"] and self._are_ghosts_due(turnover, longest)
         light_due = frames % _LIGHT_INTERVAL == 0
         # Before anything is forgotten: both searches look at regions as they were found.
         wanted = turnover.foreground > 0 and (ghosts_due or light_due)
-        outlines = find_outlines(final, self._occupied_rows) if wanted else ()
+        outlines = find_outlines(final, self._final.masked.occupied_rows) if wanted else ()
         if self._unseen is not None:
             unseen, self._unseen = self._unseen, None
             # Also what a shift brought into view, which has copies of the border behind it: without them, turns that go

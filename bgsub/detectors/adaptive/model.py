@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bgsub._numba import helpers_awake, run_bands
+from bgsub._numba import Holder, helpers_awake, run_bands
 from bgsub._threads import exclusive
 from bgsub.detectors.adaptive._jit.blocks import (
     BLOCK,
@@ -17,7 +17,8 @@ from bgsub.detectors.adaptive._jit.blocks import (
     as_image,
     count_blocks,
 )
-from bgsub.detectors.adaptive.final_mask import Seen, reduced_side, scaled_side
+from bgsub.detectors.adaptive._jit.update import Masks
+from bgsub.detectors.adaptive.final_mask import Masked, Pictures, Seen, reduced_side, scaled_side
 from bgsub.detectors.adaptive.reduced import (
     Squares,
     add_where_moving,
@@ -63,6 +64,13 @@ class Units(NamedTuple):
     """That from the squared distance of all channels, at the least width."""
     box: Any
     """The largest difference per channel that still guarantees k > tau at the smallest width; of the frames' dtype."""
+
+
+class FinalMask(NamedTuple):
+    """Memory for the final mask of a frame, and what is written with it."""
+
+    masked: Masked
+    masks: Masks
 
 
 @functools.lru_cache(maxsize=64)  # asked for in each step
@@ -133,7 +141,8 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         super().restore(model)
         for detector in (self, self._inner):
             if detector is not None and "colours" in detector._arrays:  # what saves time is known of another model
-                detector._calm[:], detector._occupied_rows[:], detector._occupied_rows_before[:] = 0, 1, 1
+                detector._calm[:] = 0
+                detector._final.masked.occupied_rows[:], detector._previous.masked.occupied_rows[:] = 1, 1
 
     def _inner_parameters(self, side: int) -> dict[str, Any]:
         return {**self._parameters, "smoothing": reduced_side(self._parameters["smoothing"], side)}
@@ -270,7 +279,7 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._unseen: Mask | None = None  # what came into view when the camera was turned
         self._filmed: Frame = NO_FRAME  # during a step its frame as it came, before it was steadied
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.
-        self._size = size
+        self._size, self._hold = size, Holder()
         self._seen = seen = make_observation(size, channels, frame.dtype)
         # Views of the planes of the frame and of the learned background, the colours of the heaviest slot.
         self._planes = seen.planes.reshape(channels, -1), self._arrays["colours"][0].reshape(channels, -1)
@@ -278,17 +287,26 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         self._calm = np.zeros_like(self._seen.settled)
         self._state = State(**{name: self._arrays[name] for name in State._fields if name != "calm"}, calm=self._calm)
         self._squares = Squares(*(self._arrays[f"square_{name}"] for name in Squares._fields))
-        self._final, self._near = (aligned_zeros(self._seen.raw.shape, np.uint8) for _ in range(2))
-        # The masks of this frame and of the one before, which change places after each.
-        self._final_image, self._previous_image = (
-            as_image(blocks, size) for blocks in (self._final, self._arrays["previous_mask"])
-        )
+        self._pictures = Pictures(self._images.raw, self._images.faint, *self._planes)
+        self._pictures_with_squares = self._pictures._replace(raw=np.empty(size, np.uint8))
         self._unfilled, self._faint_votes, self._kinds = (np.empty(size, np.uint8) for _ in range(3))
-        self._smaller = np.empty((2, *size), np.uint8)
+        self._shown_rows = np.empty(size[0], np.uint8)
         self._cells = np.empty_like(self._arrays["static"])
-        self._occupied_rows, self._occupied_rows_before = (np.ones(size[0], np.uint8) for _ in range(2))
+        self._final, self._previous = self._make_final_masks()
         dither = np.random.default_rng(0).random((DITHERS, BLOCK), np.float32)
         self._dither = dither if frame.dtype != np.float32 else np.zeros_like(dither)
+
+    def _make_final_masks(self) -> tuple[FinalMask, FinalMask]:
+        """Return memory for the final masks of two frames in turn; that of the second one is the state's."""
+        blocks = aligned_zeros(self._seen.raw.shape, np.uint8), self._arrays["previous_mask"]
+        images = [as_image(each, self._size) for each in blocks]
+        either, near = np.empty(self._size[0], np.uint8), aligned_zeros(self._seen.raw.shape, np.uint8)
+        smaller, made = np.empty((2, *self._size), np.uint8), []
+        for this, image, previous in zip(blocks, images, reversed(images), strict=True):
+            rows = np.ones(self._size[0], np.uint8)
+            masked = Masked(image, rows, self._cells, self._unfilled, self._faint_votes, smaller)
+            made.append(FinalMask(masked, Masks(this, image, previous, either, near)))
+        return made[0], made[1]
 
     def _spans(self) -> dict[str, Span]:
         spans = super()._spans() | SPANS
@@ -333,6 +351,6 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         scalars = self._scalars
         return Colours(scalars["brighter"], scalars["brighter_alike"], scalars["coloured"] != 0)
 
-    def _run_blocks(self, function: Any, *arguments: Any) -> None:
+    def _run_blocks(self, function: Any, *arguments: Any, held: Any) -> None:
         size = (len(self._seen.raw), BLOCK)
-        run_bands(function, size, self._parameters["threads"], *arguments)
+        run_bands(function, size, self._parameters["threads"], *arguments, held=held)

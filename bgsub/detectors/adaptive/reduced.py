@@ -274,9 +274,9 @@ def follow_squares(planes: NDArray[Any], white: float, squares: Squares, previou
 
 
 def add_unlike(
-    raw: Mask, unlike: Mask, frame: NDArray[Any], background: NDArray[Any], half_box: float, threads: int
-) -> Mask:
-    """Return a raw mask with the pixels of unlike squares that are far from the heaviest colour of the background.
+    raw: Mask, unlike: Mask, frame: NDArray[Any], background: NDArray[Any], half_box: float, threads: int, found: Mask
+) -> None:
+    """Write a raw mask with the pixels of unlike squares that are far from the heaviest colour of the background.
 
     Parameters
     ----------
@@ -289,20 +289,21 @@ def add_unlike(
         Half a side of the box of a kernel of the least width, in the frame's units.
     threads : int
         Threads to use, 0 for one per CPU.
+    found : (H, W) uint8 array
+        Written.
     """
-    found: Mask = raw.copy()
+    np.copyto(found, raw)
     size = (raw.shape[0], raw.shape[1])
     # Differences of integers are integers.
     least = np.float32(_FAR * half_box)
     most = frame.dtype.type(least if frame.dtype.kind == "f" else min(int(least), np.iinfo(frame.dtype).max))
     run_bands(mark_unlike, size, threads, frame, background, unlike, square_side(size), most, found)
-    return found
 
 
 def compile_seldom_needed(dtype: np.dtype[Any]) -> None:
     """Call the compiled functions that only waves and larger frames need, for frames of a type."""
     mask, planes = np.zeros((8, 8), np.uint8), np.zeros((1, 64), dtype)
-    add_unlike(mask, np.zeros((4, 4), np.uint8), planes, planes, 0.0, 1)
+    add_unlike(mask, np.zeros((4, 4), np.uint8), planes, planes, 0.0, 1, np.empty_like(mask))
     squares = make_squares((8, 8), 1)
     follow_squares(planes, 255.0, squares, mask, np.zeros(squares.limits.shape, np.uint8))
     pictures = make_pictures(np.zeros((16, 16), dtype), np.zeros((8, 8), dtype), -1.0)

@@ -128,7 +128,7 @@ def test_blink_rates_equal_plain_numpy_where_raw_foreground_stays():
         model.apply(frame)
         if reference is None:
             continue
-        raw, near = (image(model, array) for array in (model._seen.raw, model._near))
+        raw, near = (image(model, array) for array in (model._seen.raw, model._final.masks.near))
         lingers |= bool(((raw != 0) & (near == 0)).any())
         density, _, _, _ = reference.look(frame)
         final = image(model, model._arrays["previous_mask"])
@@ -169,7 +169,7 @@ def test_kernels_equal_plain_numpy(size, channels, scored):
         np.testing.assert_array_equal(
             np.repeat(model._seen.settled, BLOCK)[: mask.size].reshape(size) == SETTLED, settled
         )
-        moving = image(model, model._near)
+        moving = image(model, model._final.masks.near)
         recent = image(model, np.bitwise_or(model._arrays["previous_mask"], before))
         np.testing.assert_array_equal(moving, cv2.dilate(recent, np.ones((7, 7), np.uint8)))
         rate = 0.02 * (1 + 19 * np.exp(-frames / 200))

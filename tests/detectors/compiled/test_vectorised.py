@@ -24,15 +24,15 @@ pytestmark = [
 ADAPTIVE = """
 import numpy as np
 from bgsub.detectors.adaptive import Adaptive
-from bgsub.detectors.adaptive._jit.blocks import as_image
 from bgsub.detectors.adaptive.final_mask import scaled_sides
 from bgsub.detectors.learning import Learning
 frame = np.zeros((8, 16, 3), np.uint8)
 model = Adaptive(threads=1)
 model._begin(frame)
 model._sides = scaled_sides(15, model._size)
+model._fit_units()
 model._score_frame(frame, None)
-model._update(Learning(None, None), as_image(model._final, model._size))
+model._update(Learning(None, None))
 """
 # What made loops scalar: a byte that is loaded under a condition, and sums that numba widens to 64 bits.
 SCALAR = """

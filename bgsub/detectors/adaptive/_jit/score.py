@@ -322,18 +322,18 @@ def _score(first, last, frame, state, seen, rule, scratch):
 
 
 @banded
-def score(first, last, frame, state, seen, rule):
+def score(first, last, state, seen, frame, rule):
     """Compute the density f(x) / sum of coefficients, raw and faint mask, and the support vector to project on.
 
     Parameters
     ----------
     first, last : int
         Blocks.
-    frame : (H * W * D,) u1, u2 or f4
     state : State
         Read only.
     seen : Observation
         Written.
+    frame : (H * W * D,) u1, u2 or f4
     rule : ScoreRule
     """
     scratch = _Scratch(

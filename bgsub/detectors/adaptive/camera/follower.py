@@ -55,7 +55,7 @@ class CameraFollower(AdaptiveModel):
     def _notice_floods(self) -> None:
         """Notice foreground that suddenly covers much, in the frame before."""
         scalars = self._scalars
-        share = cv2.countNonZero(self._previous_image) / self._unfilled.size
+        share = cv2.countNonZero(self._previous.masked.mask) / self._unfilled.size
         scalars["sudden"] = scalars["sudden"] + 1 if is_sudden(share, scalars["share"]) else 0
         scalars["share"] += _SHARE_RATE * (share - scalars["share"])
 
@@ -165,7 +165,7 @@ class CameraFollower(AdaptiveModel):
         scalars["black"] = follow_black(scalars["black"], exposure)
         scalars["steps"] = follow_codec(scalars["steps"], exposure.steps, (scalars["frames"] - 1) // 2)
         if exposure.gains is not None:
-            allowed = np.full_like(self._final, 255) if where is None else as_blocks(where)
+            allowed = np.full_like(self._final.masks.blocks, 255) if where is None else as_blocks(where)
             kept, step = (self._arrays["colours"], self._arrays["fractions"]), int(scalars["frames"])
             change_light(*kept, exposure.gains, white, box, self._dither, allowed, sample, step)
             self._arrays["square_ages"][:] = 0

@@ -6,8 +6,8 @@ import numpy as np
 
 from bgsub._jit.copying import copy_image
 from bgsub._jit.majority import IN_LARGE, LARGEST, Square, Squares, Votes
-from bgsub._numba import compiled, inlined
-from bgsub.detectors.adaptive._jit.outlines.broad import add_broad
+from bgsub._numba import compiled, inlined, unpack
+from bgsub.detectors.adaptive._jit.outlines.broad import Broad, add_broad
 from bgsub.detectors.adaptive._jit.outlines.faint import Found, vote_on_faint
 from bgsub.detectors.adaptive._jit.outlines.trimming import Trust, vote_and_trim
 from bgsub.detectors.adaptive._jit.regions import finish
@@ -72,24 +72,28 @@ def _square(side):
 
 
 @compiled
-def make_masks(team: Any, found: Any, seen: Any, static: Any, broad: Any, region: Any, rule: Any, masked: Any) -> Any:
+def make_masks(team: Any, held: Any, region: Any) -> Any:
     """Vote on the final mask in squares of three sizes, add broad regions, fill holes, and vote on what is faint.
 
     Parameters
     ----------
     team : Team
-    found : (H, W) u1
-        The raw mask with what squares of pixels alone show.
-    seen : Seen
-    static : (h, w) u1
-        Which smaller squares count, as for `vote_thrice`.
-    broad : Broad
+    held
+        found : (H, W) u1
+            The raw mask with what squares of pixels alone show.
+        seen : Seen
+        static : (h, w) u1
+            Which smaller squares count, as for `vote_thrice`.
+        broad_static, pictures, sway
+            Make `Broad`.
+        rule : MaskRule
+        masked : Masked
+            Written.
     region : (H, W) u1
         The final mask is empty where it is 0; of no rows if there is no such region.
-    rule : MaskRule
-    masked : Masked
-        Written.
     """
+    found, seen, static, broad_static, pictures, sway, rule, masked = unpack(held)
+    broad = Broad(broad_static, pictures, sway)
     mask, rows, cells = masked.mask, masked.occupied_rows, masked.cells
     if rule.large == 1:
         copy_image(found, mask)

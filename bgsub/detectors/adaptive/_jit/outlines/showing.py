@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bgsub._jit.copying import copy_image, copy_row
-from bgsub._numba import compiled, in_bands
+from bgsub._numba import compiled, in_bands, unpack
 from bgsub.detectors.adaptive._jit.outlines.details import add_details, mark_beside
 from bgsub.detectors.adaptive._jit.outlines.displaced import clear_displaced
 from bgsub.detectors.adaptive._jit.outlines.gaps import open_gaps
@@ -39,26 +39,29 @@ class Shown(NamedTuple):
 
 
 @compiled
-def show_details(
-    team: Any, pictures: Any, masked: Any, static: Any, region: Any, reaches: Any, sway: Any, shown: Any
-) -> Any:
+def show_details(team: Any, held: Any, region: Any, mask: Any) -> Any:
     """Write the final mask with its details, without what sways and its gaps, and of what kind its foreground is.
 
     Parameters
     ----------
     team : Team
-    pictures : Pictures
-    masked : Masked
-        From `make_masks`; what is faint in it is written by `clear_displaced`.
-    static : (h, w) u1
-        Not 0 where smaller squares count.
+    held
+        pictures : Pictures
+        masked : Masked
+            From `make_masks`; what is faint in it is written by `clear_displaced`.
+        static : (h, w) u1
+            Not 0 where smaller squares count.
+        reaches : Reaches
+        sway : Sway
+        rows, kinds
+            Those of `Shown`.
     region : (H, W) u1
         Details are left out where it is 0; of no rows if there is no such region.
-    reaches : Reaches
-    sway : Sway
-    shown : Shown
+    mask : (H, W) u1
+        That of `Shown`.
     """
-    mask, rows, final, cells = shown.mask, shown.occupied_rows, masked.mask, masked.cells
+    pictures, masked, static, reaches, sway, rows, kinds = unpack(held)
+    final, cells = masked.mask, masked.cells
     height = mask.shape[0]
     if reaches.pixels > 0:
         where = np.empty_like(static)
@@ -75,4 +78,4 @@ def show_details(
         clear_displaced(mask, cells, pictures, sway, masked.faint)
     if reaches.gap > 0:
         in_bands(team, open_gaps, 0, height, _PIECES, (pictures, mask, rows, reaches.gap))
-    in_bands(team, tell_kinds, 0, height, 1, (mask, final, masked.unfilled, shown.kinds))
+    in_bands(team, tell_kinds, 0, height, 1, (mask, final, masked.unfilled, kinds))
