@@ -1,5 +1,6 @@
 """Fixtures for every test."""
 
+import gc
 import os
 import signal
 import threading
@@ -15,6 +16,10 @@ _ROOT = Path(__file__).resolve().parents[1]
 _FLAGS = "".join(f"-{name[6:].lower()}" for name in ("NUMBA_BOUNDSCHECK",) if os.environ.get(name) == "1")
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".pytest_cache" / f"numba{_FLAGS}"))
 
+# There are as many processes as processors: more threads only wait for each other, a seventh of the time of learners.
+# Set before numpy is imported, which reads it then.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the processes that tests start would ignore it, too
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -24,6 +29,12 @@ if os.environ.get("NUMBA_DISABLE_JIT") == "1":
     from tests.overlap import check_plain_functions
 
     check_plain_functions()
+
+
+def pytest_collection_finish() -> None:
+    """Keep what lasts, modules and ten thousand tests, from being looked through for garbage all the time."""
+    gc.collect()
+    gc.freeze()
 
 
 def _ours() -> list[str]:
