@@ -45,7 +45,7 @@ def replace(path: Path, name: str, write: Callable[[Any], None]) -> None:
     """Replace a member of an archive by what `write` puts into it, compressed."""
     with zipfile.ZipFile(path) as archive:
         others = {item.filename: archive.read(item) for item in archive.infolist() if item.filename != f"{name}.npy"}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for other, data in others.items():
             archive.writestr(other, data)
         with archive.open(f"{name}.npy", "w", force_zip64=True) as file:

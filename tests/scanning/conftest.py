@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.scanning.made import write
+from bgsub.scanning import scan
+from tests.scanning.made import outputs, settings, write
 
 MOVING = [(80, 110), (200, 240), (390, 420)]
 """First and last frames of what moves."""
@@ -23,3 +24,11 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for i in range(6):
         write(folder / f"{8 + i}.mkv", range(1 + 100 * i, 101 + 100 * i), MOVING)
     return folder
+
+
+@pytest.fixture(scope="session")
+def outputs_of_pieces(pieces: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Return what a scan of these files writes that nothing interrupts."""
+    folder = tmp_path_factory.mktemp("of pieces") / "out"
+    scan([pieces], folder, settings())
+    return outputs(folder)

@@ -124,13 +124,13 @@ def test_a_worker_that_dies_costs_a_second_try(pieces, tmp_path):
     assert not result.failures
 
 
-def test_a_worker_that_dies_twice_costs_its_file_until_it_is_resumed(pieces, tmp_path):
+def test_a_worker_that_dies_twice_costs_its_file_until_it_is_resumed(pieces, outputs_of_pieces, tmp_path):
     result = scan([pieces], tmp_path / "out", settings(), executor=_Fragile({1, 7}))
     (failed,) = result.failures
     assert "its worker died" in failed.failure
     again = scan([pieces], tmp_path / "out", settings(), resume=True)
     assert not again.failures
-    assert outputs(tmp_path / "out") == outputs_of_a_new_scan([pieces], tmp_path)
+    assert outputs(tmp_path / "out") == outputs_of_pieces
 
 
 def outputs_of_a_new_scan(places, tmp_path, **options):
@@ -152,7 +152,7 @@ def test_a_scan_that_was_stopped_goes_on(pieces, tmp_path, continuous):
     assert outputs(tmp_path / "out") == outputs_of_a_new_scan([pieces], tmp_path, continuous=continuous)
 
 
-def test_a_torn_journal_loses_its_last_line_alone(pieces, tmp_path):
+def test_a_torn_journal_loses_its_last_line_alone(pieces, outputs_of_pieces, tmp_path):
     scan([pieces], tmp_path / "out", settings())
     journal = tmp_path / "out" / ".scan" / "journal.jsonl"
     data = journal.read_bytes()
@@ -163,7 +163,7 @@ def test_a_torn_journal_loses_its_last_line_alone(pieces, tmp_path):
     assert len(journal.read_bytes()) == len(data)
     journal.write_bytes(data[:50])
     scan([pieces], tmp_path / "out", settings(), resume=True)
-    assert outputs(tmp_path / "out") == outputs_of_a_new_scan([pieces], tmp_path)
+    assert outputs(tmp_path / "out") == outputs_of_pieces
 
 
 def test_a_finished_scan_is_not_overwritten_and_not_resumed_with_other_settings(recording, tmp_path):
