@@ -59,30 +59,6 @@ def _arrays(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
 def check_plain_functions() -> None:
     """Have every compiled function checked, in a process of plain Python; call it before any is imported."""
     make = compiler._compile
-
-    def prepare(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-        made = make(function, **options)
-        return checked(remembered(made) if function.__name__ == "find_median" else made)
-
-    compiler._compile = prepare
+    compiler._compile = lambda function, **options: checked(make(function, **options))
     # Boxes and fresh widths ask for the same powers again and again: a fifth of the time of the detectors.
     bgsub._numba.exp2_nonpositive = functools.lru_cache(2**16, typed=True)(bgsub._numba.exp2_nonpositive)
-
-
-def remembered(function: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Any]:
-    """Return a function of one array that keeps its last results, by all that the array holds.
-
-    The median of a histogram is asked for again for each distance from it: a fifth of the time of `adaptive`.
-    """
-    kept: dict[tuple[bytes, np.dtype], Any] = {}
-
-    @functools.wraps(function)
-    def run(array: np.ndarray) -> Any:
-        key = array.tobytes(), array.dtype
-        if key not in kept:
-            if len(kept) == 64:
-                kept.clear()
-            kept[key] = function(array)
-        return kept[key]
-
-    return run

@@ -274,11 +274,17 @@ def find_spread(differences: Any) -> Any:
         shift = max(shift, abs(find_median(differences[c]) - LEVELS))
         for i in range(bins):
             total += differences[c, i]
+    # There are one or three channels.
+    medians = (
+        round(find_median(differences[0])),
+        round(find_median(differences[min(1, channels - 1)])),
+        round(find_median(differences[min(2, channels - 1)])),
+    )
     middle, below = 0.5 * np.float64(total), np.int64(0)
     for distance in range(bins):
         count = np.int64(0)
         for c in range(channels):
-            median = round(find_median(differences[c]))
+            median = medians[c]
             if median + distance < bins:
                 count += differences[c, median + distance]
             if 0 < distance <= median:
