@@ -41,6 +41,10 @@ class _HeldType(types.Type):
         self.kind = kind
         super().__init__(name=f"Held({kind})")
 
+    @property
+    def key(self) -> Any:  # names of types leave out the modules of their classes
+        return self.kind
+
 
 def _count(arguments: Any) -> int:
     return sum(map(_count, arguments)) if isinstance(arguments, tuple) else 1
