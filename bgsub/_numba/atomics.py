@@ -26,10 +26,17 @@ def has_private_names() -> bool:
         from numba.core.base import BaseContext
         from numba.core.callconv import CPUCallConv
         from numba.core.cgutils import alloca_once, get_or_insert_function, unpack_tuple
+        from numba.core.datamodel.models import ArrayModel
 
         needed: Any = (IRBuilder.atomic_rmw, IRBuilder.load_atomic, IRBuilder.store_atomic)
         needed += (BaseContext.add_linking_libs, BaseContext.get_function, BaseContext.make_tuple)
-        needed += (CPUCallConv.get_arguments, CPUCallConv.return_value, alloca_once, get_or_insert_function)
+        needed += (
+            ArrayModel.get_field_position,
+            CPUCallConv.get_arguments,
+            CPUCallConv.return_value,
+            alloca_once,
+            get_or_insert_function,
+        )
         return unpack_tuple is not None and None not in needed
     except (ImportError, AttributeError) as error:
         warn_of_plain_numba(str(error))

@@ -11,11 +11,13 @@ import numpy as np
 from numba import types
 from numba.extending import NativeValue, intrinsic, models, overload, register_model, typeof_impl, unbox
 
-from bgsub._numba.atomics import borrow
-from bgsub._numba.compiler import JIT_ENABLED, compiled
+from bgsub._numba.atomics import borrow, has_private_names
+from bgsub._numba.compiler import JIT_ENABLED, PLAIN_NUMBA, compiled
 
-__all__ = ["Holder", "hold", "unpack"]
+__all__ = ["HOLDS", "Holder", "hold", "unpack"]
 
+HOLDS = JIT_ENABLED and not PLAIN_NUMBA and has_private_names()
+"""Whether arguments are held; else they are tuples, which numba takes from Python in each call."""
 _MOST = 32  # tuples of arguments that a holder keeps
 _ARRAY_BYTES = 256  # at least of an array of up to 13 dimensions, and of any number
 
@@ -124,7 +126,7 @@ def hold(*arguments: Any) -> Any:
 
     Compiled code gets the tuple of them by `unpack`. The arrays must stay what they are, but for their elements.
     """
-    return Held(arguments) if JIT_ENABLED else arguments
+    return Held(arguments) if HOLDS else arguments
 
 
 class Holder:
@@ -133,8 +135,8 @@ class Holder:
     Examples
     --------
     >>> keep, row = Holder(), np.zeros(4, np.uint8)
-    >>> unpacked = keep(row, row)
-    >>> keep(row, row) is unpacked or not JIT_ENABLED
+    >>> first = keep(row, row)
+    >>> keep(row, row) is first or not HOLDS
     True
     """
 
@@ -143,7 +145,7 @@ class Holder:
 
     def __call__(self, *arguments: Any) -> Any:
         """Return what `hold` returns; the very same objects, which it keeps, are taken from Python but once."""
-        if not JIT_ENABLED:
+        if not HOLDS:
             return arguments
         key = tuple(map(id, arguments))
         held = self._held.get(key)

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bgsub._numba import JIT_ENABLED, Holder, banded, compiled, hold, run_bands, unpack
+from bgsub._numba import Holder, banded, compiled, hold, run_bands, unpack
+from bgsub._numba.held import HOLDS
 
 
 class _Pair(NamedTuple):
@@ -76,7 +77,7 @@ def test_a_holder_knows_the_same_objects_again_but_not_equal_ones():
     keep, (arguments, *_), (others, *_) = Holder(), _arguments(), _arguments()
     assert _add_up(keep(*arguments), 0) == _add_up(keep(*others), 0) == 33
     assert _add_up(keep(*arguments), 0) > 33  # its own columns, which were written
-    if JIT_ENABLED:
+    if HOLDS:
         assert keep(*arguments) is keep(*arguments)
         assert keep(*arguments) is not keep(*others)
 
