@@ -94,11 +94,11 @@ def all_restless(cells: Any, recent: Any, onset_rates: Any, restless: Any, age: 
 
 
 def weigh_bright_outlines(
-    points: Any, ends: Any, size: Any, frame: Any, background: Any, unit: Any, *others: Any
+    points: Any, ends: Any, mask: Any, frame: Any, background: Any, unit: Any, *others: Any
 ) -> None:
     """Compare edges of the mean of all channels."""
     grey = (planes.astype(np.float32).sum(0, keepdims=True) for planes in (frame, background))
-    weigh_outlines(points, ends, size, *grey, unit, *others)
+    weigh_outlines(points, ends, mask, *grey, unit, *others)
 
 
 def nothing_tiny(found: Any, seen: Any, static: Any, broad: Any, region: Any, sides: Any, *others: Any) -> None:
@@ -180,6 +180,7 @@ VARIANTS: list[Variant] = [
     ("ghosts are searched for every 0.16 s only", {}, {}, SearchesEvenly),
     ("only whole regions can be ghosts", {(ghosts, "_ARC"): 2.0}, {}, _PLAIN),
     ("what has just come is a ghost as easily", {(ghosts, "_YOUNG"): 1.0}, {}, _PLAIN),
+    ("edges count whatever texture is around", {(ghosts, "_APART_PX"): _NEVER}, {}, _PLAIN),
     ("edges of brightness, not of colour", {(ghosts, "weigh_outlines"): weigh_bright_outlines}, {}, _PLAIN),
     ("shadows count in outlines of ghosts", {(ghosts, "_is_ghost_without_shadows"): lambda *_: True}, {}, _PLAIN),
     ("old backgrounds are given up, too", {(forgetting, "_OLD"): _NEVER}, {}, _PLAIN),

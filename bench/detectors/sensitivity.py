@@ -86,6 +86,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (forgetting, "_GHOST_SEARCHES"),
     (forgetting, "_TURNOVER_RATE"),
     (ghosts, "_EDGE"),
+    (ghosts, "_APART_PX"),
     (shadows, "_DARKEST"),
     (shadows, "_CHANCE"),
     (shadows, "_DARK"),

@@ -19,6 +19,7 @@ __all__ = ["Learned", "Turnover", "average_around", "count_turnover", "find_ghos
 _MOST = 32  # regions looked at in one frame, the largest first
 _STEP = 2  # every so many points of an outline are looked at,
 _POINTS = 160  # and of a long one about so many
+_APART_PX = 12.0  # from an outline, inside and outside, where the texture is measured
 _RATIO = 1.5  # along a ghost's outline, edges of the background outweigh those of the frame this often,
 _YOUNG = 2.0  # or so many times as often where the region has just come, or hides what was seen for long
 _EDGE = 10.0  # and by so many grey levels (of a Sobel filter) a point
@@ -74,10 +75,11 @@ def find_ghosts(
 ) -> Mask | None:
     """Find regions, or parts of them, whose outline is an edge in the background but not in the frame.
 
-    A real object brings its outline along; a ghost's outline is that of what the model still remembers. Where an object
-    has not yet left its ghost, the region they share is split along the edges of the frame (a watershed from outside,
-    and from inside the real part of the outline), and the outer part is a ghost if along its share of the outline edges
-    of the background outweigh those of the frame, and the frame looks there like its surroundings.
+    A real object brings its outline along; a ghost's outline is that of what the model still remembers. Leaves have
+    edges along any outline, so edges count as far as they stand out of the texture on both sides of it. Where an
+    object has not yet left its ghost, the region they share is split along the edges of the frame (a watershed
+    from outside, and from inside the real part of the outline), and the outer part is a ghost if along its share of
+    the outline edges of the background outweigh those of the frame, and the frame looks there like its surroundings.
 
     Where somebody walks past a door frame or a shelf, more edges go than come, too, but along his outline for a moment
     only. A region that has just come is therefore a ghost only if its outline leaves no doubt.
@@ -127,8 +129,8 @@ def find_ghosts(
     parts = [outline[:: max(_STEP, len(outline) // _POINTS), 0] for outline in chosen]
     points, ends = np.concatenate(parts), np.cumsum([len(part) for part in parts])
     unit = np.float32(255.0 / white / len(frame))
-    edges, sums = np.empty((2, len(points)), np.float32), np.empty((len(chosen), 3))
-    weigh_outlines(points, ends, mask.shape, frame, background, unit, np.float32(_EDGE), edges, sums)
+    excess, sums = np.empty(len(points), np.float32), np.empty((len(chosen), 3))
+    weigh_outlines(points, ends, mask, frame, background, unit, _APART_PX, np.float32(_EDGE), excess, sums)
     ghosts: Mask | None = None
     objects: Mask | None = None
     for rank, (outline, (more, less, clear)) in enumerate(zip(chosen, sums.tolist(), strict=True)):
@@ -150,9 +152,7 @@ def find_ghosts(
         elif clear > _ARC * count:
             if _may_have_a_young_part(outline, learned, min_area_px):
                 own = slice(end - count, end)
-                found = _find_part(
-                    outline, points[own], edges[1, own] - edges[0, own], mask, frame, background, white, min_area_px
-                )
+                found = _find_part(outline, points[own], excess[own], mask, frame, background, white, min_area_px)
             if found is not None and _is_old(learned, *found):
                 found = None
         if found is not None:
@@ -176,8 +176,8 @@ def _is_ghost_without_shadows(
         return True
     outline = max(find_outlines(rest), key=_area)
     points = np.ascontiguousarray(outline[:: max(_STEP, len(outline) // _POINTS), 0])
-    edges, sums, ends = np.empty((2, len(points)), np.float32), np.empty((1, 3)), np.array([len(points)])
-    weigh_outlines(points, ends, rest.shape, frame, background, unit, np.float32(_EDGE), edges, sums)
+    excess, sums, ends = np.empty(len(points), np.float32), np.empty((1, 3)), np.array([len(points)])
+    weigh_outlines(points, ends, rest, frame, background, unit, _APART_PX, np.float32(_EDGE), excess, sums)
     more, less, _ = sums[0].tolist()
     return bool(more > _RATIO * less and more > _EDGE * len(points))
 

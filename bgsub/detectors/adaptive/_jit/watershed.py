@@ -158,7 +158,7 @@ def split(
     image: Any,  # (D, h, w) u1: the frame around the region
     region: Any,  # Region
     points: Any,  # (P, 2) i4: x and y along its outline, in the frame
-    excess: Any,  # (P,) f4: by which edges of the background are stronger
+    excess: Any,  # (P,) f4: from `compare_edges`
     least: Any,  # f4: where it is below minus this, the outline is real
     left: Any,  # of the image in the frame
     top: Any,
