@@ -216,7 +216,7 @@ def test_edges_that_are_the_same_in_another_light_hide_nothing(seed):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("colour", [(200, 60, 60), (180, 180, 180), (30, 30, 30)])
 def test_who_stands_before_leaves_is_no_ghost(colour, seed):
-    """Nor in grey, of which the leaves have as much as any coat; for what benchmarks show, texture would not matter."""
+    """Leaves have edges along any outline; where a coat is grey as they are, its own are no stronger than theirs."""
     scene, model = np.repeat(leaves(seed, (120, 160))[..., None], 3, 2), create("adaptive", threads=1)
     coat = scene.copy()
     coat[40:100, 60:90] = colour
