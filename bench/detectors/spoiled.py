@@ -4,6 +4,8 @@ python -m bench.detectors.spoiled DATASET ... [--only NAME ...]
 
 A data set is a folder, or generated, such as "generated:all?size=160x120". Prints, for each way to spoil frames, the
 mean F over all sequences of `adaptive`, of `adaptive` with quality=fast, and of MOG2 and KNN with a median filter of 5.
+`--headlights` makes it night instead, and each labelled object a car whose headlights move along the ground before it,
+which is background; it is for sequences of roads whose frames are labelled one by one.
 """
 
 import argparse
@@ -32,6 +34,9 @@ DETECTORS: dict[str, tuple[str, dict[str, str]]] = {
 }
 """Name and parameters by the heading of the column."""
 FLAKES = 70
+NIGHT, POWER = 0.15, 0.5
+"""Shares of the light that are left, and that headlights add where they are brightest."""
+_LEAST_CAR_PX = 30
 
 
 def dark(light: float, sigma: float) -> Spoil:
@@ -107,6 +112,44 @@ def turbulent(frame: Frame, number: int) -> NDArray[np.float64]:
         frame, columns + shift[..., 0], rows + shift[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT
     )
     return moved * 1.0
+
+
+def headlights(sequence: Sequence) -> Spoil:
+    """Night, with two lamps at the front of each object of a sequence and their beam before it, and some noise."""
+
+    def spoil(frame: Frame, number: int) -> NDArray[np.float64]:
+        size = (frame.shape[0], frame.shape[1])
+        cars = np.zeros(size, np.uint8)
+        if number in sequence.scored:
+            cars = (sequence.read_labels(number, size) == 255).astype(np.uint8)
+        beams, lamps = light_up(cars)
+        noise = np.random.default_rng(number).normal(0, 1.5, frame.shape)
+        dark = frame * (NIGHT + POWER * beams)[..., None] + 3 + noise
+        return np.asarray(dark * (1 - lamps) + 255 * lamps, np.float64)
+
+    return spoil
+
+
+def light_up(cars: Mask) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return how much light beams add, (H, W), 1 at most and none on cars, and where lamps are, (H, W, 1).
+
+    Cars are 1 in `cars`, else 0, and come towards the camera.
+    """
+    count, _, boxes, _ = cv2.connectedComponentsWithStats(cars)
+    beams, lamps = np.zeros(cars.shape, np.float32), np.zeros(cars.shape, np.float32)
+    rows, columns = np.mgrid[: cars.shape[0], : cars.shape[1]].astype(np.float32)
+    for left, top, width, height, area in boxes[1:count]:
+        if area < _LEAST_CAR_PX:
+            continue
+        middle = left + width / 2
+        ahead = (rows - top - height) / (1.6 * height)
+        aside = (columns - middle) / (0.55 * width * (1 + np.maximum(ahead, 0)))
+        beam = np.exp(-2 * aside**2 - 2 * np.where(ahead > 0, ahead, 4 * ahead) ** 2)
+        beams = np.maximum(beams, beam)
+        for side in (-0.3, 0.3):
+            centre = int(middle + side * width), int(top + 0.75 * height)
+            cv2.circle(lamps, centre, max(1, int(width / 14)), 1.0, cv2.FILLED)
+    return beams * (1 - cars), cv2.GaussianBlur(lamps * cars, (0, 0), 0.7)[..., None]
 
 
 WAYS: dict[str, Spoil] = {
@@ -190,9 +233,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("datasets", nargs="+")
     parser.add_argument("--only", nargs="+", choices=WAYS, default=list(WAYS))
+    parser.add_argument("--headlights", action="store_true", help="make it night, and objects cars with headlights")
     options = parser.parse_args()
     sequences = [sequence for where in options.datasets for sequence in open_datasets(where)]
     print(f"{'':34}" + "".join(f"{name:>10}" for name in DETECTORS))
+    if options.headlights:
+        rows = {sequence.name: [measure(sequence, headlights(sequence))] for sequence in sequences}
+        print_means({**rows, "all": [row for found in rows.values() for row in found]})
+        return
     for way in options.only:
         rows = [measure(sequence, WAYS[way]) for sequence in sequences]
         means = [statistics.mean(column) for column in zip(*rows, strict=True)]

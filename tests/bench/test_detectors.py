@@ -8,7 +8,7 @@ from bench.detectors.ablation import VARIANTS, changed
 from bench.detectors.cut import FRAMES, KINDS, backwards, busy_starts
 from bench.detectors.pasted import OBJECTS, Cutout, best_view, cut_out, paste
 from bench.detectors.sensitivity import CONSTANTS, FACTORS, scaled
-from bench.detectors.spoiled import WAYS, dark
+from bench.detectors.spoiled import WAYS, dark, light_up
 from bench.detectors.turned import MOVES, STANDS, TURNS, window
 from bgsub._opencv import cv2
 from bgsub.evaluation import find_sequences
@@ -38,6 +38,21 @@ def test_spoiled_frames_are_of_one_size_and_depend_on_the_number_alone(way):
     assert spoiled.shape == frame.shape
     assert np.array_equal(spoiled, WAYS[way](frame, 7))
     assert (np.array_equal(spoiled, frame)) == (way == "as they are")
+
+
+def test_headlights_light_the_ground_before_cars_and_fade():
+    cars = np.zeros((60, 81), np.uint8)
+    cars[10:20, 30:50] = 1
+    cars[50:53, 2:5] = 1  # too small for a car
+    beams, lamps = light_up(cars)
+    assert not beams[cars != 0].any()
+    assert beams[20, 40] > 0.9 > beams[26, 40] > beams[36, 40] > beams[59, 40]
+    assert beams[22, 40] > beams[22, 50] > beams[22, 79]
+    assert beams[:5].max() < 0.1
+    assert lamps[17, 34, 0] > 0.4
+    assert lamps[17, 46, 0] > 0.4
+    assert lamps[..., 0][cars == 0].max() < 0.4
+    assert not any(light.any() for light in light_up(np.zeros_like(cars)))
 
 
 @pytest.mark.parametrize("way", coded.WAYS)
