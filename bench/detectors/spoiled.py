@@ -232,8 +232,9 @@ def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("datasets", nargs="+")
-    parser.add_argument("--only", nargs="+", choices=WAYS, default=list(WAYS))
-    parser.add_argument("--headlights", action="store_true", help="make it night, and objects cars with headlights")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--only", nargs="+", choices=WAYS, default=list(WAYS))
+    ways.add_argument("--headlights", action="store_true", help="make it night, and objects cars with headlights")
     options = parser.parse_args()
     sequences = [sequence for where in options.datasets for sequence in open_datasets(where)]
     print(f"{'':34}" + "".join(f"{name:>10}" for name in DETECTORS))
