@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 from bgsub._jit.majority import median
 from bgsub._numba import JIT_ENABLED, report_compiling
 from bgsub.detectors import create
-from bgsub.detectors.adaptive import Adaptive, reduced, shadows
+from bgsub.detectors.adaptive import Adaptive, lighting, reduced, shadows
 from bgsub.detectors.adaptive.camera import offsets, shifts
 from bgsub.errors import UnsupportedError
 from bgsub.frames import Frame, Packet
@@ -57,7 +57,7 @@ def warm_up(name: str = "adaptive", dtype: DTypeLike = np.uint8, **parameters: A
         if detector.can_score:
             detector.score(frame)
         if isinstance(detector, Adaptive):
-            for module in (reduced, shadows, shifts):
+            for module in (lighting, reduced, shadows, shifts):
                 module.compile_seldom_needed(np.dtype(dtype))
             offsets.compile_seldom_needed()
         find_objects(np.full(_SIZE, 255, np.uint8), score=np.zeros(_SIZE, np.float32))

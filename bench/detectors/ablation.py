@@ -203,6 +203,8 @@ VARIANTS: list[Variant] = [
     ("views are not recalled", {(follower, "_KNOWN"): _NEVER}, {}, _PLAIN),
     ("shadows of walkers are light", {(forgetting, "_SHADE_S"): 0.0}, {}, _PLAIN),
     ("brighter regions are light at once", {(lighting, "_AT_ONCE"): -1.0}, {}, _PLAIN),
+    ("what is new and stands out may be a ghost", {(ghosts, "_stands_out"): lambda *_: False}, {}, _PLAIN),
+    ("beams are foreground", {(forgetting, "find_highlights"): lambda *_: None}, {}, _PLAIN),
     ("no search for changed light", {(forgetting, "find_relit"): lambda *_: None}, {}, _PLAIN),
     ("no restart after a flood", {(forgetting, "_FLOOD"): 2.0}, {}, _PLAIN),
 ]

@@ -30,7 +30,7 @@ from bgsub.detectors.adaptive.forgetting import Forgetter
 from bgsub.detectors.adaptive.model import TAU
 from bgsub.detectors.adaptive.reduced import add_unlike, find_moving, follow_squares, reduce_mask, square_side
 from bgsub.detectors.adaptive.shadows import count_colours, count_interval, mark_shadows
-from bgsub.detectors.adaptive.stages import DETAILS, FAINT, GAPS, MAJORITY, SQUARES, STAGES, SWAY
+from bgsub.detectors.adaptive.stages import DETAILS, FAINT, GAPS, HIGHLIGHTS, MAJORITY, SQUARES, STAGES, SWAY
 from bgsub.detectors.adaptive.state import FULL
 from bgsub.detectors.kernel_bank import RATE, SLOTS, WIDTH
 from bgsub.detectors.learning import Learning
@@ -172,7 +172,7 @@ class Adaptive(Forgetter):
     ghosts: bool = param(True, "forget what left an outline in the background only")
     shadows: bool = param(
         False,
-        "whether shadows are foreground",
+        "whether shadows and highlights are foreground",
         note="Shadows are darkened background with its colour and texture. They are not learned.",
     )
     detect_shadows: bool = param(False, "report shadows as 127", note="Else they are foreground or background.")
@@ -239,16 +239,21 @@ class Adaptive(Forgetter):
                 mask[:] = shown.mask
 
     def _show(self, raw: Mask, pictures: Pictures, masked: Masked, shown: Shown) -> None:
-        """Write the mask that is returned: the final one with what is not learned, and without its shadows."""
+        """Write the mask that is returned: the final one with what is not learned, without shadows or highlights."""
         marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
         judges_shadows = marks or not (raw_wanted or self._parameters["shadows"])
         self._find_details(pictures, masked, shown, wanted=not raw_wanted)
         if not raw_wanted:  # where shadows are not looked for, all that is a little darker would be foreground
             self._add_faint(shown, all_faint=judges_shadows)
         if judges_shadows:
+            highlights: Mask | None = None
             if cv2.hasNonZero(shown.occupied_rows):
+                highlights = self._find_highlights(shown.mask)  # with the shadows in them
                 self._mark_shadows(shown, _SHADOW if marks else 0)
             self._keep_stage(SHADOWS, shown.mask)
+            if highlights is not None:
+                shown.mask[highlights != 0] = 0
+                self._keep_stage(HIGHLIGHTS, shown.mask)
         if raw_wanted:
             np.copyto(shown.mask, raw, where=shown.mask == masked.mask)  # all but shadows
             if self.trace is not None:

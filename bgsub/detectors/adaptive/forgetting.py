@@ -15,7 +15,7 @@ from bgsub.detectors.adaptive._jit.shadows.kinds import SOLID
 from bgsub.detectors.adaptive.camera.shaking import ShakeFollower
 from bgsub.detectors.adaptive.final_mask import find_outlines, scaled_side
 from bgsub.detectors.adaptive.ghosts import Learned, Turnover, average_around, count_turnover, find_ghosts
-from bgsub.detectors.adaptive.lighting import find_relit
+from bgsub.detectors.adaptive.lighting import find_highlights, find_relit
 from bgsub.detectors.adaptive.reduced import reduce_frame, square_side
 from bgsub.detectors.adaptive.shadows import mark_shadows
 from bgsub.detectors.adaptive.stages import GHOSTS, LIGHT
@@ -72,12 +72,16 @@ class Forgetter(ShakeFollower):
         light_due = frames % _LIGHT_INTERVAL == 0
         # Before anything is forgotten: both searches look at regions as they were found.
         wanted = turnover.foreground > 0 and (ghosts_due or light_due)
-        outlines = find_outlines(final, self._final.masked.occupied_rows) if wanted else ()
+        # A beam ends nowhere, so beside one nothing has the outline of what is there.
+        highlights = self._find_highlights(final) if wanted else None
+        searched = final if highlights is None else np.where(highlights != 0, np.uint8(0), final)
+        outlines = find_outlines(searched, self._final.masked.occupied_rows) if wanted else ()
         if self._unseen is not None:
             unseen, self._unseen = self._unseen, None
             # Also what a shift brought into view, which has copies of the border behind it: without them, turns that go
             # on have F of .598 instead of .663 in `bench.detectors.turned`.
             yield Forgotten(unseen, LIGHT, keeps=True)
+            searched = cv2.bitwise_and(searched, final)
             turnover = turnover._replace(foreground=cv2.countNonZero(final))
         if self._is_flooded(turnover.foreground):
             # Noise that floods the frame would do so again under the same widths, which shrink fast where they may.
@@ -91,16 +95,16 @@ class Forgetter(ShakeFollower):
             ages = as_image(self._arrays["foreground_ages"], self._size)
             learned = Learned(background, coefficients, old, ages, _GHOST_SEARCHES * longest)
             suspects = as_image(self._arrays["suspects"], self._size)
-            objects = functools.partial(self._find_objects, final)
-            ghosts = find_ghosts(final, outlines, planes, learned, white, least, objects, suspects)
+            objects = functools.partial(self._find_objects, searched)
+            ghosts = find_ghosts(searched, outlines, planes, learned, white, least, objects, suspects)
             if ghosts is not None:
                 factors = as_image(self._arrays["width_factors"], self._size)
-                yield Forgotten(ghosts, GHOSTS, average_around(ghosts, final, factors, FULL), keeps=True)
+                yield Forgotten(ghosts, GHOSTS, average_around(ghosts, searched, factors, FULL), keeps=True)
         elif ghosts_due:
             self._arrays["suspects"][:] = 0
         if light_due:
             ages = as_image(self._arrays["foreground_ages"], self._size)
-            relit = find_relit(final, outlines, *self._planes, white, ages, int(self._in_frames(_SHADE_S)))
+            relit = find_relit(searched, outlines, *self._planes, white, ages, int(self._in_frames(_SHADE_S)))
             if relit is not None:
                 yield Forgotten(relit, LIGHT)
 
@@ -110,6 +114,10 @@ class Forgetter(ShakeFollower):
         levels, threads = self._levels(), self._parameters["threads"]
         mark_shadows(objects, rows, kinds, *self._planes, levels, threads, 0, self._colours())
         return objects
+
+    def _find_highlights(self, mask: Mask) -> Mask | None:
+        """Return 255 where a mask shows what moving lamps light up, or None."""
+        return find_highlights(mask, *self._planes, self._levels(), self._parameters["threads"])
 
     def _forget_pixels(self, forgotten: Forgotten, where: Mask | None, final: Mask) -> None:
         """Make pixels, if they may change, background in the final mask, and let them learn what is there now."""

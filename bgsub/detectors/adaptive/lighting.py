@@ -1,15 +1,20 @@
-"""Regions on which the light has changed."""
+"""Regions on which the light has changed, and highlights: what moving lamps light up."""
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bgsub._numba import run_bands
 from bgsub._opencv import cv2
-from bgsub.detectors.adaptive.final_mask import Outlines
+from bgsub.detectors.adaptive._jit.light.highlights import Evenness, count_brighter_by, mark_even
+from bgsub.detectors.adaptive._jit.shadows.darkening import Images
+from bgsub.detectors.adaptive.final_mask import Outlines, scaled_side
+from bgsub.detectors.adaptive.shadows import Levels
 from bgsub.frames import Mask
 
-__all__ = ["find_relit"]
+__all__ = ["compile_seldom_needed", "find_highlights", "find_relit"]
 
 _TEXTURE = 8.0  # grey levels, the largest standard deviation of what the darkened background does not explain
 _REACH_PX = 5  # side of the square where the texture is compared
@@ -21,6 +26,15 @@ _AT_ONCE = 0.5  # share of its pixels that came in the same frame, or one off, i
 _BRIGHTER = 0.5  # else how long it must last, as a share of what darker ones must, which are shadows more often
 _EXPLAINED = 0.8  # share of a relit region that the background explains,
 _CORRELATION = 0.7  # and the least correlation of its texture with the background's
+# What light gains or loses from pixel to pixel, as a share of itself; at outlines, in means of 3x3 pixels, it is more.
+_STEEP = np.float32(0.4)
+_DOUBT = 2.0  # standard deviations of such means, by which noise changes that as well,
+_LIT = np.float32(3.0)  # and of which so many times as much does not hide an outline
+_GAIN = np.float32(0.25)  # of light that is bright: faint things gain less, and lamps at night more
+_PLAIN, _SMOOTH = np.float32(1 / 4), 1 / 8  # what has lost the ground's texture, by the rule for shadows
+_FADING = 1 / 8  # share of its border across which a highlight fades: what else is bright has outlines all around
+_SPOT_PX = 10  # side of the smallest, for 320x240: what is smaller is all outline
+_AROUND_PX = 3
 
 
 def find_relit(
@@ -82,6 +96,76 @@ def find_relit(
         if _has_texture(now, learned, inside):
             relit = whole if relit is None else np.bitwise_or(relit, whole)
     return relit
+
+
+def find_highlights(
+    mask: Mask, frame: NDArray[Any], background: NDArray[Any], levels: Levels, threads: int = 1
+) -> Mask | None:
+    """Find foreground that is the background under added light that fades: the beams of headlights, of a torch.
+
+    Light that falls on something fades towards its border, where a thing has an outline. So a highlight is a connected
+    part of the foreground, mostly much brighter than the background, where the gain of light changes evenly and the
+    ground keeps its texture, and beside at least an eighth of whose border that is so as well. Of the rest the beam is
+    cut by what sends it.
+
+    Parameters
+    ----------
+    mask, frame, background, levels, threads
+        As for `mark_shadows`.
+
+    Returns
+    -------
+    (H, W) uint8 array or None
+        255 in highlights; None if there is none.
+    """
+    if not math.isfinite(levels.noise):
+        return None
+    unit = 255.0 / levels.white
+    noise = levels.noise * unit
+    images = Images(mask, mask, frame, background, np.float32(unit), np.float32(levels.black * unit))
+    doubt = np.float32(max(_DOUBT * noise, _FLAT) / math.sqrt(9 * len(frame)))
+    least = scaled_side(_SPOT_PX, (mask.shape[0], mask.shape[1])) ** 2
+    if count_brighter_by(images, _LIT * doubt / _STEEP, least) < least:
+        return None
+    rows, columns = _box_around(mask)
+    part = np.ascontiguousarray(mask[rows, columns])
+    even, bright = np.empty_like(part), np.empty_like(part)
+    light = Evenness(_STEEP, doubt, _PLAIN, np.float32(_SMOOTH * noise**2), _GAIN, _LIT)
+    size = part.shape[0], part.shape[1]
+    run_bands(mark_even, size, threads, images, rows.start, columns.start, light, even, bright)
+    count, parts, boxes, _ = cv2.connectedComponentsWithStats(np.bitwise_and(part, even), connectivity=4)
+    highlights: Mask | None = None
+    for index in range(1, count):
+        if boxes[index, cv2.CC_STAT_AREA] < least:
+            continue
+        left, top, width, height = boxes[index, :4]
+        box = slice(max(top - 2, 0), top + height + 2), slice(max(left - 2, 0), left + width + 2)
+        inside = parts[box] == index
+        if np.count_nonzero(bright[box][inside]) > 0.5 * boxes[index, cv2.CC_STAT_AREA] and _fades(inside, even[box]):
+            highlights = np.zeros_like(mask) if highlights is None else highlights
+            highlights[rows, columns][box][inside] = 255
+    return highlights
+
+
+def _box_around(mask: Mask) -> tuple[slice, slice]:
+    """Return the rows and columns of what is not 0, and some more."""
+    left, top, width, height = cv2.boundingRect(mask)
+    bottom, right = min(top + height + _AROUND_PX, mask.shape[0]), min(left + width + _AROUND_PX, mask.shape[1])
+    return slice(max(top - _AROUND_PX, 0), bottom), slice(max(left - _AROUND_PX, 0), right)
+
+
+def _fades(inside: NDArray[np.bool_], even: Mask) -> bool:
+    """Return whether light changes evenly across enough of the border of a region."""
+    around = np.ones((3, 3), np.uint8)
+    border = (cv2.dilate(inside.astype(np.uint8), around) != 0) & ~inside
+    outlines = cv2.dilate(((even == 0) & ~inside).astype(np.uint8), around) != 0
+    return bool(np.count_nonzero(border & ~outlines) >= _FADING * np.count_nonzero(border) > 0)
+
+
+def compile_seldom_needed(dtype: np.dtype[Any]) -> None:
+    """Call the compiled functions that only frames with highlights need, for frames of a type."""
+    mask, planes = np.full((16, 16), 255, np.uint8), np.zeros((1, 256), dtype)
+    find_highlights(mask, planes + dtype.type(1), planes, Levels(white=1.0, noise=0.0))
 
 
 def _grey(planes: NDArray[Any], shape: tuple[int, ...], box: tuple[slice, slice], white: float) -> NDArray[np.float32]:

@@ -2,7 +2,19 @@
 
 from bgsub.stages import FILL_HOLES, RAW, SHADOWS, Stage
 
-__all__ = ["DETAILS", "FAINT", "GAPS", "GHOSTS", "LIGHT", "MAJORITY", "MOVING", "SQUARES", "STAGES", "SWAY"]
+__all__ = [
+    "DETAILS",
+    "FAINT",
+    "GAPS",
+    "GHOSTS",
+    "HIGHLIGHTS",
+    "LIGHT",
+    "MAJORITY",
+    "MOVING",
+    "SQUARES",
+    "STAGES",
+    "SWAY",
+]
 
 SQUARES = Stage(
     "squares", "Squares", adds="the square of pixels around it never looked so, though each pixel of it may"
@@ -16,7 +28,8 @@ DETAILS = Stage("details", "Details", adds="it belongs to a detail of what is be
 SWAY = Stage("sway", "Sway", "it is small, and its colours are beside it in the background, as when a leaf moves")
 GAPS = Stage("gaps", "Gaps", "all of a square around it is like the background, and has its texture")
 FAINT = Stage("faint", "Faint", adds="it belongs to something faint or tiny, alone where no such thing was of late")
+HIGHLIGHTS = Stage("highlights", "Highlights", "it is the background under more light, which fades as that of a beam")
 MOVING = Stage("moving", "Where it moves", adds="the background moves here, and the reduced frame shows it")
 
-STAGES = (RAW, SQUARES, MAJORITY, FILL_HOLES, GHOSTS, LIGHT, DETAILS, SWAY, GAPS, FAINT, SHADOWS, MOVING)
+STAGES = (RAW, SQUARES, MAJORITY, FILL_HOLES, GHOSTS, LIGHT, DETAILS, SWAY, GAPS, FAINT, SHADOWS, HIGHLIGHTS, MOVING)
 """In their order."""

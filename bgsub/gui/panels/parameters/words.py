@@ -63,7 +63,8 @@ KNOWN = {
     ("adaptive", "fill"): Words("Fill holes", "On makes things solid, also where they frame the background."),
     ("adaptive", "ghosts"): Words("Remove ghosts", "On removes at once what an object leaves behind when it goes."),
     ("adaptive", "shadows"): Words(
-        "Keep shadows", "On keeps shadows in the mask, and dark things that look like them."
+        "Keep shadows",
+        "On keeps shadows in the mask, and dark things that look like them; and what beams of lamps light up.",
     ),
     ("adaptive", "quality"): Words(
         "Quality",
