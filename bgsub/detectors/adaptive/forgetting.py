@@ -93,7 +93,8 @@ class Forgetter(ShakeFollower):
             old = _OLD * self._parameters["memory_s"] * self._parameters["rate_hz"] / self._scalars["scale"]
             coefficients = as_image(self._arrays["coefficients"][0], self._size)
             ages = as_image(self._arrays["foreground_ages"], self._size)
-            learned = Learned(background, coefficients, old, ages, _GHOST_SEARCHES * longest)
+            staying = int(self._in_frames(_SHADE_S))
+            learned = Learned(background, coefficients, old, ages, _GHOST_SEARCHES * longest, staying)
             suspects = as_image(self._arrays["suspects"], self._size)
             objects = functools.partial(self._find_objects, searched)
             ghosts = find_ghosts(searched, outlines, planes, learned, white, least, objects, suspects)

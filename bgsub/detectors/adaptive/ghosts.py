@@ -29,7 +29,9 @@ _INSIDE_PX = 6  # width of the strip inside a real outline that surely belongs t
 _RING_PX = 15  # side of the square that makes the surroundings of a ghost
 _COMMON = 0.5  # share of a ghost's colours in the frame that its surroundings have, too
 _BESIDE_PX = 20  # around a region's box; what more foreground than its own is there, it may have come off
-_LIKE = 0.6  # its mean differs this much less from theirs in the frame than in the background
+_LIKE = (
+    0.6  # its mean differs this much less from theirs in the frame than in the background, and that of no ghost more
+)
 
 
 class Learned(NamedTuple):
@@ -44,7 +46,9 @@ class Learned(NamedTuple):
     ages: NDArray[np.uint16]
     """(H, W): for how many frames each pixel has been in the mask, not counting this one,"""
     lasting: int
-    """and the age from which foreground has not just come."""
+    """and the age from which foreground has not just come,"""
+    staying: int
+    """and from which it is nobody who passes by."""
 
 
 class Turnover(NamedTuple):
@@ -83,6 +87,10 @@ def find_ghosts(
 
     Where somebody walks past a door frame or a shelf, more edges go than come, too, but along his outline for a moment
     only. A region that has just come is therefore a ghost only if its outline leaves no doubt.
+
+    Nor is what has come within the last second a ghost if the background there is more like the surroundings than the
+    frame is: a ghost is where the frame shows its surroundings, and the background does not. In headlights at night the
+    outlines of cars are weaker than the texture of the road, but their colours are not.
 
     A background that was seen for long is not given up for a part of a region, nor for a region beside larger ones.
     Such a region may be a fragment of the object beside it: the legs of a person, say, where the dark cupboard behind
@@ -140,6 +148,8 @@ def find_ghosts(
         leaves_no_doubt = more > _YOUNG * _RATIO * less
         if is_edge and (leaves_no_doubt or _lasts(outline, learned)):
             found = _fill(outline, chosen[:rank], mask, learned)
+            if found is not None and _stands_out(*found, mask, frame, learned):
+                found = None
             if found is not None:
                 objects = find_objects() if objects is None else objects
                 if not _is_ghost_without_shadows(*found, objects, frame, background, unit):
@@ -180,6 +190,25 @@ def _is_ghost_without_shadows(
     weigh_outlines(points, ends, rest, frame, background, unit, _APART_PX, np.float32(_EDGE), excess, sums)
     more, less, _ = sums[0].tolist()
     return bool(more > _RATIO * less and more > _EDGE * len(points))
+
+
+def _stands_out(box: tuple[slice, slice], region: Mask, mask: Mask, frame: NDArray[Any], learned: Learned) -> bool:
+    """Return whether a region, not 0 in a box, is new, and less like its surroundings than the background there is."""
+    if np.median(learned.ages[box][region != 0]) >= learned.staying:
+        return False
+    inside: Mask = np.bitwise_and(region, mask[box])
+    around: Mask = (cv2.dilate(region, _square(_RING_PX)) > cv2.dilate(mask[box], _square(5))).view(np.uint8)
+    if not (inside.any() and around.any()):
+        return False
+    now, before = (planes[:, : mask.size].reshape(-1, *mask.shape)[:, *box] for planes in (frame, learned.planes))
+    surroundings = _mean_colour(now, around)
+    difference_now = np.abs(_mean_colour(now, inside) - surroundings).sum()
+    return bool(np.abs(_mean_colour(before, inside) - surroundings).sum() < _LIKE * difference_now)
+
+
+def _mean_colour(planes: NDArray[Any], where: Mask) -> NDArray[np.float64]:
+    """Return the mean of each channel, (D, h, w), where a mask, (h, w), is not 0."""
+    return np.array([cv2.mean(np.ascontiguousarray(plane), mask=where)[0] for plane in planes])
 
 
 def average_around(ghosts: Mask, mask: Mask, factors: NDArray[np.uint16], least: int) -> NDArray[np.uint16]:

@@ -75,9 +75,9 @@ def test_what_a_ghost_hid_gets_the_width_factors_around_it_except_those_of_foreg
     assert (around[ghosts == 0] == 9000).all()
 
 
-def young(planes, mask):
+def young(planes, mask, age=100):
     """Return planes as a background that was seen for a moment only, and is hidden for long."""
-    return Learned(planes, np.ones(mask.shape, np.float32), 200.0, np.full(mask.shape, 100, np.uint16), 8)
+    return Learned(planes, np.ones(mask.shape, np.float32), 200.0, np.full(mask.shape, age, np.uint16), 8, 25)
 
 
 def ghosts_of(mask, frame, learned, least, objects=None, suspects=None):
@@ -97,6 +97,23 @@ def test_ghosts_are_known_by_their_outline():
     assert ghosts_of(mask, bright, young(flat, mask), 20) is None
     assert ghosts_of(mask, flat, young(bright, mask), 2000) is None
     assert ghosts_of(np.zeros_like(mask), flat, young(bright, mask), 20) is None
+
+
+@needs_compiler
+@pytest.mark.parametrize("age", [24, 25])
+def test_what_stands_out_of_its_surroundings_is_no_ghost_while_it_is_new(age):
+    """Somebody without a sharp outline before a picture frame, and where the one of before has gone."""
+    ground = np.full((60, 70), 100, np.uint8)
+    frame = ground.copy()
+    frame[20:40, 25:45] = 60
+    frame = cv2.GaussianBlur(frame, (0, 0), 4)
+    learned = ground.copy()
+    learned[20:40, 25:45], learned[22:38, 27:43], learned[24:36, 29:41] = 160, 40, 100
+    mask = np.zeros_like(ground)
+    mask[20:40, 25:45] = 255
+    for now, new in ((frame, age < 25), (ground, False)):
+        found = ghosts_of(mask, now.reshape(1, -1), young(learned.reshape(1, -1), mask, age), 20)
+        assert (found is None) if new else (found == mask).all()
 
 
 @needs_compiler
