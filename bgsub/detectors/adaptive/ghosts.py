@@ -29,9 +29,7 @@ _INSIDE_PX = 6  # width of the strip inside a real outline that surely belongs t
 _RING_PX = 15  # side of the square that makes the surroundings of a ghost
 _COMMON = 0.5  # share of a ghost's colours in the frame that its surroundings have, too
 _BESIDE_PX = 20  # around a region's box; what more foreground than its own is there, it may have come off
-_LIKE = (
-    0.6  # its mean differs this much less from theirs in the frame than in the background, and that of no ghost more
-)
+_LIKE = 0.6  # its mean differs this much less from theirs in the frame than in the background; of no ghost, more
 
 
 class Learned(NamedTuple):

@@ -34,7 +34,7 @@ _GAIN = np.float32(0.25)  # of light that is bright: faint things gain less, and
 _PLAIN, _SMOOTH = np.float32(1 / 4), 1 / 8  # what has lost the ground's texture, by the rule for shadows
 _FADING = 1 / 8  # share of its border across which a highlight fades: what else is bright has outlines all around
 _SPOT_PX = 10  # side of the smallest, for 320x240: what is smaller is all outline
-_AROUND_PX = 3
+_AROUND_PX = 3  # around the box of the foreground, whose border is looked at, too
 
 
 def find_relit(
