@@ -234,11 +234,11 @@ class Adaptive(Forgetter):
             self._update(learning)
         if mask is not None:
             shown = Shown(np.ascontiguousarray(mask), self._shown_rows, self._kinds)
-            self._show(raw, pictures, masked, shown)
+            self._show(raw, pictures, masked, shown, learns=learning is not None)
             if shown.mask is not mask:  # whose pixels lie apart
                 mask[:] = shown.mask
 
-    def _show(self, raw: Mask, pictures: Pictures, masked: Masked, shown: Shown) -> None:
+    def _show(self, raw: Mask, pictures: Pictures, masked: Masked, shown: Shown, *, learns: bool) -> None:
         """Write the mask that is returned: the final one with what is not learned, without shadows or highlights."""
         marks, raw_wanted = self._parameters["detect_shadows"], self._parameters["raw"]
         judges_shadows = marks or not (raw_wanted or self._parameters["shadows"])
@@ -248,7 +248,8 @@ class Adaptive(Forgetter):
         if judges_shadows:
             highlights: Mask | None = None
             if cv2.hasNonZero(shown.occupied_rows):
-                highlights = self._find_highlights(shown.mask)  # with the shadows in them
+                # With the shadows in them. A model that does not learn does not count frames.
+                highlights = self._find_highlights(shown.mask, always=not learns, learns=learns)
                 self._mark_shadows(shown, _SHADOW if marks else 0)
             self._keep_stage(SHADOWS, shown.mask)
             if highlights is not None:

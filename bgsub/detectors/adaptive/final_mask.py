@@ -40,6 +40,7 @@ __all__ = [
     "Sides",
     "Sway",
     "add_faint",
+    "fill_outline",
     "find_details",
     "find_masks",
     "find_outlines",
@@ -262,6 +263,16 @@ def find_outlines(mask: Mask, occupied_rows: NDArray[np.uint8] | None = None) ->
     if rows.start == rows.stop:
         return ()
     return cv2.findContours(mask[rows], cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE, offset=(0, rows.start))[0]
+
+
+def fill_outline(outline: NDArray[Any], margin: int, size: tuple[int, ...]) -> tuple[tuple[slice, slice], Mask]:
+    """Return the box of an outline with a margin, within (height, width), and the region inside it, 255 in the box."""
+    left, top, width, height = cv2.boundingRect(outline)
+    rows = slice(max(top - margin, 0), min(top + height + margin, size[0]))
+    columns = slice(max(left - margin, 0), min(left + width + margin, size[1]))
+    region = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.uint8)
+    cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=(-columns.start, -rows.start))
+    return (rows, columns), region
 
 
 def _span(mask: Mask, occupied_rows: NDArray[np.uint8] | None) -> slice:

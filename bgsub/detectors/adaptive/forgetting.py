@@ -32,6 +32,8 @@ _GHOST_PX = 5  # the side of the smallest of them, for 320x240,
 _OLD = 0.2  # and the share of `memory_s` after which a background is not easily given up for one,
 _LIGHT_INTERVAL = 10  # frames between two searches for changes of light,
 _SHADE_S = 1.0  # which are no shadow of somebody who walks by after so long
+_LIT_INTERVAL = 16  # frames between two searches for highlights, since much is bright and little is lit,
+_LIT_S = 10.0  # but for so long after one was found there is a search in every frame
 _FLOOD = 0.6  # share of foreground above which the scene is taken to have changed as a whole,
 _FLOOD_S = 0.5  # when it lasts this long
 _OLDEST = 65535  # ages are counted in 16 bits
@@ -98,7 +100,7 @@ class Forgetter(ShakeFollower):
             suspects = as_image(self._arrays["suspects"], self._size)
             objects = functools.partial(self._find_objects, searched)
             ghosts = find_ghosts(searched, outlines, planes, learned, white, least, objects, suspects)
-            if ghosts is not None:
+            if ghosts is not None and not self._hides_highlights(highlights, final):
                 factors = as_image(self._arrays["width_factors"], self._size)
                 yield Forgotten(ghosts, GHOSTS, average_around(ghosts, searched, factors, FULL), keeps=True)
         elif ghosts_due:
@@ -106,7 +108,7 @@ class Forgetter(ShakeFollower):
         if light_due:
             ages = as_image(self._arrays["foreground_ages"], self._size)
             relit = find_relit(searched, outlines, *self._planes, white, ages, int(self._in_frames(_SHADE_S)))
-            if relit is not None:
+            if relit is not None and not self._hides_highlights(highlights, final):
                 yield Forgotten(relit, LIGHT)
 
     def _find_objects(self, final: Mask) -> Mask:
@@ -116,9 +118,22 @@ class Forgetter(ShakeFollower):
         mark_shadows(objects, rows, kinds, *self._planes, levels, threads, 0, self._colours())
         return objects
 
-    def _find_highlights(self, mask: Mask) -> Mask | None:
-        """Return 255 where a mask shows what moving lamps light up, or None."""
-        return find_highlights(mask, *self._planes, self._levels(), self._parameters["threads"])
+    def _find_highlights(self, mask: Mask, *, always: bool = False, learns: bool = True) -> Mask | None:
+        """Return 255 where a mask shows what moving lamps light up, or None; unless always, most often where some was.
+
+        What is found is not remembered if the model does not learn.
+        """
+        frames = self._scalars["frames"]
+        if not always and frames % _LIT_INTERVAL != 0 and frames >= self._scalars["lit_until"]:
+            return None
+        highlights = find_highlights(mask, *self._planes, self._levels(), self._parameters["threads"])
+        if highlights is not None and learns:
+            self._scalars["lit_until"] = frames + int(self._in_frames(_LIT_S))
+        return highlights
+
+    def _hides_highlights(self, known: Mask | None, mask: Mask) -> bool:
+        """Return whether a mask was searched before its highlights were known; then there is another search soon."""
+        return known is None and self._find_highlights(mask, always=True) is not None
 
     def _forget_pixels(self, forgotten: Forgotten, where: Mask | None, final: Mask) -> None:
         """Make pixels, if they may change, background in the final mask, and let them learn what is there now."""

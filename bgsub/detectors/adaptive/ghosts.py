@@ -11,7 +11,7 @@ from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.outlines.edges import weigh_outlines
 from bgsub.detectors.adaptive._jit.regions import count_changes
 from bgsub.detectors.adaptive._jit.watershed import BINS, Region, compare_part, split
-from bgsub.detectors.adaptive.final_mask import Outlines, find_outlines
+from bgsub.detectors.adaptive.final_mask import Outlines, fill_outline, find_outlines
 from bgsub.frames import Mask
 
 __all__ = ["Learned", "Turnover", "average_around", "count_turnover", "find_ghosts"]
@@ -230,26 +230,16 @@ def average_around(ghosts: Mask, mask: Mask, factors: NDArray[np.uint16], least:
     """
     around, reach = np.full(ghosts.shape, least, np.uint16), _RING_PX // 2
     for outline in find_outlines(ghosts):
-        box, region = _draw(outline, reach, ghosts.shape)
+        box, region = fill_outline(outline, reach, ghosts.shape)
         ring = (cv2.dilate(region, _square(_RING_PX)) != 0) & (cv2.dilate(mask[box], _square(5)) == 0)
         if ring.any():
             around[box][region != 0] = max(least, round(float(factors[box][ring].mean())))
     return around
 
 
-def _draw(outline: NDArray[Any], margin: int, size: tuple[int, ...]) -> tuple[tuple[slice, slice], Mask]:
-    """Return the box of an outline with a margin, within (height, width), and the region inside it, 255 in the box."""
-    left, top, width, height = cv2.boundingRect(outline)
-    rows = slice(max(top - margin, 0), min(top + height + margin, size[0]))
-    columns = slice(max(left - margin, 0), min(left + width + margin, size[1]))
-    region = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.uint8)
-    cv2.drawContours(region, [outline], -1, 255, cv2.FILLED, offset=(-columns.start, -rows.start))
-    return (rows, columns), region
-
-
 def _lasts(outline: NDArray[Any], learned: Learned) -> bool:
     """Return whether most of the region inside an outline has not just come."""
-    box, region = _draw(outline, 0, learned.ages.shape)
+    box, region = fill_outline(outline, 0, learned.ages.shape)
     return bool(np.median(learned.ages[box][region != 0]) >= learned.lasting)
 
 
@@ -276,7 +266,7 @@ def _fill(
     outline: NDArray[Any], larger: Sequence[NDArray[Any]], mask: Mask, learned: Learned
 ) -> tuple[tuple[slice, slice], Mask] | None:
     """Return the region inside an outline and where it lies; None if it may be a part of others and its past is old."""
-    (rows, columns), region = _draw(outline, _BESIDE_PX, mask.shape)
+    (rows, columns), region = fill_outline(outline, _BESIDE_PX, mask.shape)
     least, most = (columns.start, rows.start), (columns.stop, rows.stop)
     beside = any(((least <= other[:, 0]) & (other[:, 0] < most)).all(1).any() for other in larger)
     if beside and _is_old(learned, (rows, columns), region):
@@ -301,7 +291,7 @@ def _find_part(
     min_area_px: int,
 ) -> tuple[tuple[slice, slice], Mask] | None:
     """Return the ghost's part of a region and where it lies; `excess` is that of points of its outline."""
-    (rows, columns), region = _draw(outline, _MARGIN_PX, mask.shape)
+    (rows, columns), region = fill_outline(outline, _MARGIN_PX, mask.shape)
     now, learned = (planes[:, : mask.size].reshape(-1, *mask.shape)[:, rows, columns] for planes in (frame, background))
     square = _square(5)
     masks = Region(region, np.asarray(cv2.erode(region, square)), np.asarray(cv2.dilate(region, square)))

@@ -10,7 +10,7 @@ from bgsub._numba import run_bands
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.light.highlights import Evenness, count_brighter_by, mark_even
 from bgsub.detectors.adaptive._jit.shadows.darkening import Images
-from bgsub.detectors.adaptive.final_mask import Outlines, scaled_side
+from bgsub.detectors.adaptive.final_mask import Outlines, fill_outline, find_outlines, scaled_side
 from bgsub.detectors.adaptive.shadows import Levels
 from bgsub.frames import Mask
 
@@ -124,34 +124,59 @@ def find_highlights(
     noise = levels.noise * unit
     images = Images(mask, mask, frame, background, np.float32(unit), np.float32(levels.black * unit))
     doubt = np.float32(max(_DOUBT * noise, _FLAT) / math.sqrt(9 * len(frame)))
-    least = scaled_side(_SPOT_PX, (mask.shape[0], mask.shape[1])) ** 2
-    if count_brighter_by(images, _LIT * doubt / _STEEP, least) < least:
-        return None
-    rows, columns = _box_around(mask)
-    part = np.ascontiguousarray(mask[rows, columns])
-    even, bright = np.empty_like(part), np.empty_like(part)
     light = Evenness(_STEEP, doubt, _PLAIN, np.float32(_SMOOTH * noise**2), _GAIN, _LIT)
-    size = part.shape[0], part.shape[1]
-    run_bands(mark_even, size, threads, images, rows.start, columns.start, light, even, bright)
-    count, parts, boxes, _ = cv2.connectedComponentsWithStats(np.bitwise_and(part, even), connectivity=4)
+    least = scaled_side(_SPOT_PX, (mask.shape[0], mask.shape[1])) ** 2
+
+    def has_bright(box: tuple[slice, slice]) -> bool:
+        (top, bottom), (left, right) = ((side.start, side.stop) for side in box)
+        bright = count_brighter_by(images, (top, left, bottom, right), _LIT * doubt / _STEEP, _GAIN, least // 2)
+        return bool(bright >= least // 2)
+
+    if not has_bright((slice(0, mask.shape[0]), slice(0, mask.shape[1]))):
+        return None
     highlights: Mask | None = None
-    for index in range(1, count):
-        if boxes[index, cv2.CC_STAT_AREA] < least:
+    for outline in find_outlines(mask):
+        box, region = fill_outline(outline, _AROUND_PX, mask.shape)
+        if region.size < least or not has_bright(box):
             continue
-        left, top, width, height = boxes[index, :4]
-        box = slice(max(top - 2, 0), top + height + 2), slice(max(left - 2, 0), left + width + 2)
-        inside = parts[box] == index
-        if np.count_nonzero(bright[box][inside]) > 0.5 * boxes[index, cv2.CC_STAT_AREA] and _fades(inside, even[box]):
+        found = _find_in_region(np.bitwise_and(region, mask[box]), images, box, light, least, threads)
+        if found is not None:
             highlights = np.zeros_like(mask) if highlights is None else highlights
-            highlights[rows, columns][box][inside] = 255
+            highlights[box] |= found
     return highlights
 
 
-def _box_around(mask: Mask) -> tuple[slice, slice]:
-    """Return the rows and columns of what is not 0, and some more."""
-    left, top, width, height = cv2.boundingRect(mask)
-    bottom, right = min(top + height + _AROUND_PX, mask.shape[0]), min(left + width + _AROUND_PX, mask.shape[1])
-    return slice(max(top - _AROUND_PX, 0), bottom), slice(max(left - _AROUND_PX, 0), right)
+def _find_in_region(
+    region: Mask,
+    images: Images,
+    box: tuple[slice, slice],
+    light: Evenness,
+    least: int,
+    threads: int,
+) -> Mask | None:
+    """Return highlights of at least so many pixels in a region of the foreground within a box, 255 there, or None."""
+    even, bright = np.empty(region.shape, np.uint8), np.empty(region.shape, np.uint8)
+    corner = box[0].start, box[1].start
+    run_bands(mark_even, (region.shape[0], region.shape[1]), threads, images, *corner, light, even, bright)
+    count, parts, boxes, _ = cv2.connectedComponentsWithStats(np.bitwise_and(region, even), connectivity=4)
+    found: Mask | None = None
+    for index in range(1, count):
+        area = boxes[index, cv2.CC_STAT_AREA]
+        if area < least:
+            continue
+        near = _box_around(boxes[index], region.shape)
+        inside = parts[near] == index
+        if np.count_nonzero(bright[near][inside]) > 0.5 * area and _fades(inside, even[near]):
+            found = np.zeros_like(even) if found is None else found
+            found[near][inside] = 255
+    return found
+
+
+def _box_around(box: NDArray[np.int32], size: tuple[int, ...]) -> tuple[slice, slice]:
+    """Return the rows and columns of a box, given as left, top, width and height, and some more, within a size."""
+    left, top, width, height = box[:4].tolist()
+    rows = slice(max(top - _AROUND_PX, 0), min(top + height + _AROUND_PX, size[0]))
+    return rows, slice(max(left - _AROUND_PX, 0), min(left + width + _AROUND_PX, size[1]))
 
 
 def _fades(inside: NDArray[np.bool_], even: Mask) -> bool:

@@ -55,6 +55,7 @@ SPANS = {
     "foreground": Span(0, 2**53),
     "appeared": Span(0, 2**53),
     "searched": Span(0, 2**53, 1),
+    "lit_until": Span(0, 2**53, 1),
     "width_factors": Span(LEAST_BASE * float(FACTOR_ONE), float(WIDEST) * float(FACTOR_ONE)),
     "onset_rates": Span(0, 1),
     "vote_cells": Span(0, 255, 1),

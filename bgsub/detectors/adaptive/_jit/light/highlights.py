@@ -39,30 +39,35 @@ class Evenness(NamedTuple):
 
 
 @compiled_views
-def count_brighter_by(images: Any, excess: Any, enough: Any) -> Any:
-    """Count the foreground that is brighter than the background by more than an excess; stop when it is enough.
+def count_brighter_by(images: Any, box: Any, excess: Any, gain: Any, enough: Any) -> Any:
+    """Count the foreground in a box that is much brighter than the background; stop when it is enough.
 
     Parameters
     ----------
     images : Images
+    box : four i8
+        First row and column, and the row and column after the last.
     excess : f4
-        Grey levels.
+        Grey levels by which it has to be brighter,
+    gain : f4
+        and share of the background.
     enough : i8
     """
-    height, width = images.mask.shape
+    (top, left, bottom, right), width = box, images.mask.shape[1]
     channels, count = images.frame.shape[0], 0
-    least = excess * np.float32(channels) / images.unit
-    for y in range(height):
-        for begin in range(0, width, _SEGMENT):
-            end = min(begin + _SEGMENT, width)
+    excess *= np.float32(channels) / images.unit
+    for y in range(top, bottom):
+        for begin in range(left, right, _SEGMENT):
+            end = min(begin + _SEGMENT, right)
             if not has_any(images.mask[y, begin:end]):
                 continue
             for x in range(begin, end):
-                more = np.float32(0.0)
+                now, learned = np.float32(0.0), np.float32(0.0)
                 for c in range(channels):
-                    pixel = y * width + x
-                    more += np.float32(images.frame[c, pixel]) - np.float32(images.background[c, pixel])
-                count += 1 if images.mask[y, x] != 0 and more > least else 0
+                    now += np.float32(images.frame[c, y * width + x])
+                    learned += np.float32(images.background[c, y * width + x])
+                is_brighter = now - learned > max(excess, gain * learned)
+                count += 1 if is_brighter and images.mask[y, x] != 0 else 0
         if count >= enough:
             return count
     return count
