@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from bgsub import create
 from bgsub._opencv import cv2
+from bgsub.detectors.adaptive import forgetting
 from bgsub.detectors.adaptive._jit.light.highlights import Evenness, count_brighter_by, mark_even
 from bgsub.detectors.adaptive._jit.shadows.darkening import Images
 from bgsub.detectors.adaptive.lighting import find_highlights
@@ -101,6 +102,25 @@ def test_a_moving_beam_is_no_foreground_but_the_car_is() -> None:
     for index in range(60):
         kept.apply(filmed(road(), 100 + index))
     assert np.mean(kept.apply(filmed(road() * (1 + beam(40, 36)), 300))[30:40, 34:46] == 255) > 0.9
+
+
+def test_a_model_that_does_not_learn_finds_a_beam_in_any_frame_and_does_not_remember_it() -> None:
+    model = create("adaptive")
+    for index in range(61):
+        model.apply(filmed(road(), 100 + index))
+    until = model._scalars["lit_until"]
+    mask = model.apply(filmed(road() * (1 + beam(40, 30)), 300), learningRate=0)
+    assert np.mean(mask[26:34, 36:44] == 255) < 0.1
+    assert model._scalars["lit_until"] == until
+
+
+def test_a_beam_becomes_no_ghost_in_a_frame_in_which_none_was_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = create("adaptive", shadows=True)  # so that masks are not searched as well
+    for index in range(61):
+        model.apply(filmed(road(), 100 + index))
+    monkeypatch.setattr(forgetting, "find_ghosts", lambda mask, *_: mask.copy())
+    frames = [filmed(road() * (1 + beam(40, 30)), 300 + step) for step in range(8)]
+    assert all(np.mean(model.apply(frame)[26:34, 36:44] == 255) > 0.9 for frame in frames)
 
 
 @pytest.mark.compiled
