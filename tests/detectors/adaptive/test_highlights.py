@@ -11,6 +11,7 @@ from bgsub.detectors.adaptive._jit.light.highlights import Evenness, count_brigh
 from bgsub.detectors.adaptive._jit.shadows.darkening import Images
 from bgsub.detectors.adaptive.lighting import find_highlights
 from bgsub.detectors.adaptive.shadows import Levels
+from tests.marks import needs_compiler
 
 SIZE = 60, 80
 NOISE = 1.0
@@ -46,7 +47,6 @@ def found_in(frame: NDArray[np.uint8], mask: NDArray[np.uint8], noise: float = N
     return find_highlights(mask, planes_of(frame), planes_of(filmed(road(), 1)), Levels(255.0, noise=noise))
 
 
-@pytest.mark.compiled
 def test_a_beam_is_a_highlight_and_a_bright_thing_of_its_size_is_not() -> None:
     light = beam(40, 30)
     mask = np.uint8(255) * (light > 0.3).astype(np.uint8)
@@ -59,7 +59,6 @@ def test_a_beam_is_a_highlight_and_a_bright_thing_of_its_size_is_not() -> None:
         assert found_in(filmed(cv2.GaussianBlur(thing, (0, 0), 0.7), 2), mask) is None
 
 
-@pytest.mark.compiled
 def test_a_beam_is_one_before_the_car_that_sends_it() -> None:
     light = beam(40, 26)
     scene = road() * (1 + light)
@@ -72,7 +71,6 @@ def test_a_beam_is_one_before_the_car_that_sends_it() -> None:
     assert np.mean(found[car] == 255) < 1 / 3
 
 
-@pytest.mark.compiled
 def test_nothing_is_one_where_noise_may_hide_an_outline_or_is_not_known() -> None:
     light = beam(40, 30)
     mask = np.uint8(255) * (light > 0.3).astype(np.uint8)
@@ -82,6 +80,7 @@ def test_nothing_is_one_where_noise_may_hide_an_outline_or_is_not_known() -> Non
     assert found_in(frame, np.zeros_like(mask)) is None
 
 
+@needs_compiler
 def test_a_moving_beam_is_no_foreground_but_the_car_is() -> None:
     model = create("adaptive")
     for index in range(60):
@@ -104,6 +103,7 @@ def test_a_moving_beam_is_no_foreground_but_the_car_is() -> None:
     assert np.mean(kept.apply(filmed(road() * (1 + beam(40, 36)), 300))[30:40, 34:46] == 255) > 0.9
 
 
+@needs_compiler
 def test_a_model_that_does_not_learn_finds_a_beam_in_any_frame_and_does_not_remember_it() -> None:
     model = create("adaptive")
     for index in range(61):
@@ -114,6 +114,7 @@ def test_a_model_that_does_not_learn_finds_a_beam_in_any_frame_and_does_not_reme
     assert model._scalars["lit_until"] == until
 
 
+@needs_compiler
 def test_a_beam_becomes_no_ghost_in_a_frame_in_which_none_was_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     model = create("adaptive", shadows=True)  # so that masks are not searched as well
     for index in range(61):
@@ -123,7 +124,6 @@ def test_a_beam_becomes_no_ghost_in_a_frame_in_which_none_was_looked_for(monkeyp
     assert all(np.mean(model.apply(frame)[26:34, 36:44] == 255) > 0.9 for frame in frames)
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("plain", [(60, 60, 60), (30, 55, 100)])
 def test_a_plain_thing_as_bright_as_the_beam_beside_it_is_none(plain: tuple[int, int, int]) -> None:
     light = beam(40, 30, 18)
@@ -139,7 +139,6 @@ def test_a_plain_thing_as_bright_as_the_beam_beside_it_is_none(plain: tuple[int,
     assert np.mean(found[thing] == 255) < 1 / 3  # the outermost two pixels, at most
 
 
-@pytest.mark.compiled
 def test_faint_light_is_none() -> None:
     light = beam(40, 30) / 8
     mask = np.uint8(255) * (light > 0.1).astype(np.uint8)
@@ -148,7 +147,6 @@ def test_faint_light_is_none() -> None:
     assert find_highlights(mask, planes_of(frame), planes_of(learned), Levels(255.0, noise=0.3)) is None
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
 @pytest.mark.parametrize("channels", [1, 2])
 @pytest.mark.parametrize("corner", [(0, 0), (5, 9), (18, 33)])
@@ -215,7 +213,6 @@ def test_evenness_equals_plain_numpy(dtype: type, channels: int, corner: tuple[i
     assert 0.05 < bright.mean() < 0.95
 
 
-@pytest.mark.compiled
 def test_what_is_brighter_is_counted_until_it_is_enough() -> None:
     rng = np.random.default_rng(4)
     frame, learned = (rng.integers(0, 255, (3, 40 * 150)).astype(np.uint8) for _ in range(2))
