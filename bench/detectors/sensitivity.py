@@ -1,8 +1,9 @@
 """Sensitivity of the adaptive detector to its constants: mean F when each is multiplied by 0.7 and by 1.4.
 
-python -m bench.detectors.sensitivity DATASET ... [--only NAME ...]
+python -m bench.detectors.sensitivity DATASET ... [--only NAME ...] [--headlights]
 
 Prints one line per constant, for all sequences below the folders, and marks those that move the mean by more than 0.01.
+`--headlights` makes it night, and labelled objects cars with headlights, as in `bench.detectors.spoiled`.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import statistics
 from typing import Any
 
 from bench.detectors.ablation import changed
+from bench.detectors.spoiled import headlights, measure
 from bgsub.detectors.adaptive import detector as adaptive
 from bgsub.detectors.adaptive import exposure, final_mask, forgetting, ghosts, lighting, reduced, shadows
 from bgsub.detectors.adaptive.camera import follower, offsets, shaking
@@ -36,6 +38,8 @@ CONSTANTS: list[tuple[Any, str]] = [
     (lighting, "_SMOOTH"),
     (lighting, "_FADING"),
     (lighting, "_SPOT_PX"),
+    (forgetting, "_LIT_INTERVAL"),
+    (forgetting, "_LIT_S"),
     (adaptive, "_LINGERING"),
     (adaptive, "_FLICKER_S"),
     (adaptive, "_FLICKER_SLOW"),
@@ -132,6 +136,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("datasets", nargs="+")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="of constants and parameters, such as _DRIFT")
+    parser.add_argument("--headlights", action="store_true", help="make it night, and objects cars with headlights")
     options = parser.parse_args()
     known = [*(name for _, name in CONSTANTS), *PARAMETERS]
     wanted = known if options.only is None else options.only
@@ -140,6 +145,11 @@ def main() -> None:
     sequences = [sequence for folder in options.datasets for sequence in find_sequences(folder)]
 
     def mean(parameters: dict[str, Any]) -> float:
+        if options.headlights:
+            return statistics.mean(
+                measure(sequence, headlights(sequence), models=[adaptive.Adaptive(threads=1, **parameters)])[0]
+                for sequence in sequences
+            )
         report = evaluate(sequences, lambda _: adaptive.Adaptive(threads=1, **parameters))
         return statistics.mean(row.measures()["f_measure"] for row in report.rows)
 

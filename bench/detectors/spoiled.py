@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
-from bgsub.detectors import create
+from bgsub.detectors import Detector, create
 from bgsub.evaluation import Sequence, open_datasets
 from bgsub.evaluation.metrics import scored_pixels
 from bgsub.frames import Frame, Mask
@@ -175,8 +175,9 @@ WAYS: dict[str, Spoil] = {
 class Contest:
     """All detectors on the same frames, and how well each does."""
 
-    def __init__(self) -> None:
-        self._models = [create(name, **given) for name, given in DETECTORS.values()]
+    def __init__(self, models: Iterable[Detector] | None = None) -> None:
+        made = (create(name, **given) for name, given in DETECTORS.values()) if models is None else models
+        self._models = list(made)
         self._counts = np.zeros((len(self._models), 3), np.int64)  # pixels found rightly, found, and true ones
         self._roi: Mask | None = None
 
@@ -205,10 +206,17 @@ class Contest:
 
 
 def measure(
-    sequence: Sequence, spoil: Spoil, numbers: Iterable[int] | None = None, look: Look | None = None
+    sequence: Sequence,
+    spoil: Spoil,
+    numbers: Iterable[int] | None = None,
+    look: Look | None = None,
+    models: Iterable[Detector] | None = None,
 ) -> list[float]:
-    """Return F of each detector on a sequence, or on frames of it in a given order, or on what is seen of them."""
-    contest, scored = Contest(), set(sequence.scored)
+    """Return F of each detector on a sequence, or on frames of it in a given order, or on what is seen of them.
+
+    Detectors are those of the tables, or fresh models.
+    """
+    contest, scored = Contest(models), set(sequence.scored)
     for index, number in enumerate(sequence.numbers if numbers is None else numbers):
         frame = sequence.read_input(number)
         colour = frame if frame.ndim == 3 else cv2.cvtColor(frame, cv2.COLOR_GRAY2BGR)
