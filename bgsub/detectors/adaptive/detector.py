@@ -101,9 +101,9 @@ class Adaptive(Forgetter):
     5. *Ghosts*: regions, or parts of them, whose outline is an edge in the learned background but not in the frame
        are replaced by what is there now, those that have just come only if it is three times as much of one, and those
        that are mostly no shadow only if they are ghosts without it, those that hide what was seen for long only if that
-       is as clear, or two searches in turn find them. What they take the place of stays background for some seconds: it
-       was no ghost if it comes back. R begins as around them. They are searched for every 0.16 s, and sooner if all
-       foreground is elsewhere sooner.
+       is as clear, or two searches in turn find them. What they take the place of stays background for some seconds,
+       and comes first again where it is seen, for it was no ghost then. R begins as around them. They are searched for
+       every 0.16 s, and sooner if all foreground is elsewhere sooner.
     6. *Light*: in scenes whose background has a mean m below 100 of 255 grey levels, widths and all else that is said
        in grey levels are multiplied by max(m / 100, 0.1), since with less light everything differs by less. What fog
        adds to all of a frame is no light of the scene; it shows where nothing is dark. When under one gain
@@ -121,7 +121,7 @@ class Adaptive(Forgetter):
        with penumbras at its outline; the colour suffices where what is brighter than the background, and no shadow,
        seldom has it. Where the camera shows no colours, textures have to be more alike.
 
-    The state takes slots * (channels + 4) + channels + 12.5 bytes per pixel for uint8 frames, 36 for three slots in
+    The state takes slots * (channels + 4) + channels + 13.5 bytes per pixel for uint8 frames, 37 for three slots in
     colour, and 55 for each square of pixels in colour, 15 in grey: less than a byte per pixel at 320x240.
 
     Raises
@@ -223,6 +223,7 @@ class Adaptive(Forgetter):
         final = masked.mask
         if learning is not None:
             # Ghosts and regions under another light are background, in this mask and for learning.
+            self._take_back(learning.where, final)
             for forgotten in self._find_forgotten(final):
                 self._forget_pixels(forgotten, learning.where, final)
                 self._keep_stage(forgotten.stage, final)

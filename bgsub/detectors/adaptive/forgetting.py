@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bgsub._opencv import cv2
 from bgsub.detectors.adaptive._jit.blocks import BLOCK, as_blocks, as_image
-from bgsub.detectors.adaptive._jit.feedback import WIDEST, forget
+from bgsub.detectors.adaptive._jit.feedback import WIDEST, forget, take_back
 from bgsub.detectors.adaptive._jit.shadows.kinds import SOLID
 from bgsub.detectors.adaptive.camera.shaking import ShakeFollower
 from bgsub.detectors.adaptive.final_mask import find_outlines, scaled_side
@@ -145,10 +145,27 @@ class Forgetter(ShakeFollower):
         frames = _KEPT_S * self._parameters["rate_hz"]
         keeps = forgotten.keeps and self._scalars["frames"] > frames  # else little is known of the background
         kept = np.float32(keeps * frames / self._scalars["scale"])
+        if keeps:
+            replaced = as_image(self._arrays["replaced"], self._size)
+            np.bitwise_or(replaced, chosen, out=replaced)
+            self._scalars["replaced_px"] = cv2.countNonZero(replaced)
         scratch = np.empty(BLOCK, np.float32)
         # A copy, since compiled functions are compiled ahead of time for arrays that can be written.
         factors = np.array(np.broadcast_to(np.asarray(forgotten.factors, np.uint16), chosen.shape))
         forget(self._state, self._seen, as_blocks(chosen), as_blocks(factors), gain, kept, scratch)
+
+    def _take_back(self, where: Mask | None, final: Mask) -> None:
+        """Take back what became background a moment ago where the one before is seen again, and pixels may learn.
+
+        A wrong ghost, such as a car at night with its beams, would leave a road that is foreground, and soon a ghost.
+        """
+        if self._scalars["replaced_px"] == 0:
+            return
+        # What is new begins with as much as two colours keep; seen for so long again as one does, it is there to stay.
+        longest = np.float32(3 * _KEPT_S * self._parameters["rate_hz"] / self._scalars["scale"])
+        held = as_blocks(final if where is None else np.bitwise_or(final, where == 0))
+        left = take_back(self._state, self._seen, held, self._arrays["replaced"], longest)
+        self._scalars["replaced_px"] = int(left)
 
     def _are_ghosts_due(self, turnover: Turnover, longest: int) -> bool:
         """Return whether to search for ghosts: after so many frames, sooner if all foreground is elsewhere sooner.

@@ -275,8 +275,9 @@ class AdaptiveModel(FixedShadowValue, FrameMemory, KernelBank):
         # likeness under the offsets found, of how many; frames in the mean of its places and of their squares.
         self._scalars |= {"shaken": 0, "sought": 0, "rest": 1, "edges": 0.0, "looks": 0, "placed": 0}
         # Discounted sums of the pixels of masks and of those that were none before; the frame of the last search. The
-        # one until which highlights are looked for in all frames.
-        self._scalars |= {"foreground": 0.0, "appeared": 0.0, "searched": 0, "lit_until": 0}
+        # one until which highlights are looked for in all frames. How many pixels have a background that may yet be
+        # taken back.
+        self._scalars |= {"foreground": 0.0, "appeared": 0.0, "searched": 0, "lit_until": 0, "replaced_px": 0}
         self._unseen: Mask | None = None  # what came into view when the camera was turned
         self._filmed: Frame = NO_FRAME  # during a step its frame as it came, before it was steadied
         # The rest is not part of the model: each step writes it before reading it, or it saves time only.

@@ -629,5 +629,5 @@ def test_state_takes_the_documented_bytes():
     squares, view, places = 55 * pixels // 16, 2 * (32 - 1) * (50 - 1), 2 * 2 * 8
     assert (
         model.memory_bytes
-        == pixels * (3 * (3 + 4) + 3 + 11) + 24 * pixels // 16 + pixels // BLOCK + squares + view + places
+        == pixels * (3 * (3 + 4) + 3 + 12) + 24 * pixels // 16 + pixels // BLOCK + squares + view + places
     )

@@ -15,7 +15,7 @@ from bgsub.detectors.adaptive._jit.blocks import (
     Observation,
     State,
 )
-from bgsub.detectors.adaptive._jit.feedback import forget
+from bgsub.detectors.adaptive._jit.feedback import forget, take_back
 from bgsub.evaluation import open_datasets
 from tests.detectors.adaptive.test_adaptive import filmed, street, with_square
 from tests.marks import needs_compiler
@@ -90,6 +90,42 @@ def test_what_is_kept_shares_the_density_with_what_is_there_now():
     assert (seen.nearest[~here & ~scored] == before_seen.nearest[~here & ~scored]).all()
 
 
+def taken_back(state: State, seen: Observation, held: np.ndarray, replaced: np.ndarray, longest: float) -> int:
+    """What `take_back` says it does, pixel by pixel."""
+    left = 0
+    for y, x in np.argwhere(replaced):
+        nearest = 0 if seen.settled[y] == SETTLED else int(seen.nearest[y, x])
+        weights, colours = state.coefficients[:, y, x], state.colours[:, :, y, x]
+        open_still = held[y, x] or nearest >= len(weights) or (nearest == 0 and weights[0] <= longest)
+        left += bool(open_still)
+        if open_still:
+            continue
+        replaced[y, x] = 0
+        if nearest and weights[0] <= longest:
+            order = [nearest if slot == 0 else 0 if slot == nearest else slot for slot in range(len(weights))]
+            colours[:] = colours[order].copy()
+            weights[[0, nearest]] = sorted(weights[[0, nearest]].tolist(), reverse=True)
+            seen.nearest[y, x] = 0
+    return left
+
+
+def test_what_took_the_place_of_background_is_taken_back_where_that_is_seen_again():
+    (state, seen), random, longest = forgettable(), np.random.default_rng(3), np.float32(0.7)
+    seen.nearest[:] = random.choice([0, 1, NONE], seen.nearest.shape)
+    held, replaced = (np.where(random.random((6, BLOCK)) < 0.5, np.uint8(255), np.uint8(0)) for _ in range(2))
+    replaced[5] = 0
+    slow_state, slow_seen, slow_replaced = copy.deepcopy((state, seen, replaced))
+    left = taken_back(slow_state, slow_seen, held, slow_replaced, longest)
+    before = state.colours.copy()
+    assert take_back(state, seen, held, replaced, longest) == left
+    assert 0 < np.count_nonzero(replaced) == left
+    assert (replaced == slow_replaced).all()
+    assert (seen.nearest == slow_seen.nearest).all()
+    assert (state.coefficients == slow_state.coefficients).all()
+    assert (state.colours == slow_state.colours).all()
+    assert (state.colours != before).any()
+
+
 @needs_compiler
 def test_the_place_of_somebody_who_was_taken_for_a_ghost_is_background_when_he_walks_on(monkeypatch):
     scene, model = street(), create("adaptive", threads=1)
@@ -102,8 +138,32 @@ def test_the_place_of_somebody_who_was_taken_for_a_ghost_is_background_when_he_w
     monkeypatch.setattr(forgetting, "find_ghosts", lambda *_: None)  # which no other ghost mends
     masks = [model.apply(filmed(with_square(scene, 20, 30), 210 + t)) for t in range(50)]
     assert not np.any(masks)
-    masks = [model.apply(filmed(scene, 300 + t)) for t in range(20)]
+    masks = [model.apply(filmed(scene, 300 + t)) for t in range(2)]
     assert not np.any(masks)
+    # The background is what was there before: against his colours the next one to come would be looked for in vain.
+    assert np.abs(model.getBackgroundImage()[..., 0].astype(int) - scene[..., 0]).max() < 20
+    masks = [model.apply(filmed(scene, 302 + t)) for t in range(18)]
+    assert not np.any(masks)
+
+
+@needs_compiler
+def test_pixels_that_may_not_learn_take_nothing_back(monkeypatch):
+    scene, model = street(), create("adaptive", threads=1)
+    for t in range(100):
+        model.apply(filmed(scene, t))
+    model.apply(filmed(with_square(scene, 20, 30), 200))
+    monkeypatch.setattr(forgetting, "find_ghosts", lambda mask, *_: mask.copy())
+    for t in range(8):
+        model.apply(filmed(with_square(scene, 20, 30), 201 + t))
+    monkeypatch.setattr(forgetting, "find_ghosts", lambda *_: None)
+    before = model.getBackgroundImage()
+    here = np.zeros(scene.shape[:2], bool)
+    here[20:34, 30:37] = True  # half of where the square was
+    for t in range(4):
+        model.apply(filmed(scene, 300 + t), where=here)
+    changed = (model.getBackgroundImage() != before).any(2)
+    assert changed[here].mean() > 0.9
+    assert not changed[~here].any()
 
 
 @needs_compiler

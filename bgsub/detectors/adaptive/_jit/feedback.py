@@ -22,7 +22,7 @@ from bgsub.detectors.adaptive._jit.blocks import (
     is_empty,
 )
 
-__all__ = ["NEAR", "WIDEST", "feed_back", "forget", "rescore_settled", "spread"]
+__all__ = ["NEAR", "WIDEST", "feed_back", "forget", "rescore_settled", "spread", "take_back"]
 
 _DISTANCE_UNIT = np.float32(1.0 / 65535.0)
 _BLINK = np.int32(40)  # what a blink adds to v, in its units: 1
@@ -130,6 +130,55 @@ def forget(state: Any, seen: Any, chosen: Any, factors: Any, gain: Any, kept: An
                 _begin_again(y, x, state, seen, kept)
         state.dominant[y] = np.uint8(0)
         seen.settled[y] = FORGOTTEN
+
+
+@compiled_views
+def take_back(state: Any, seen: Any, held: Any, replaced: Any, longest: Any) -> Any:
+    """Let the background so far come first again where it is seen soon after `forget` put another one before it.
+
+    Then what was there in between was no background: its colour and the one seen now change places, but the larger
+    coefficient remains the first one's.
+
+    Parameters
+    ----------
+    state : State
+        Its colours and coefficients are written.
+    seen : Observation
+        The present frame; `nearest` is written.
+    held : (N, BLOCK) u1
+        Not 0 where nothing is learned now, as in foreground.
+    replaced : (N, BLOCK) u1
+        Not 0 where another background was put first; set to 0 where that is taken back, or holds.
+    longest : f4
+        The first coefficient above which it holds.
+
+    Returns
+    -------
+    int
+        How many pixels are still open.
+    """
+    slots, left = state.coefficients.shape[0], 0
+    for y in range(replaced.shape[0]):
+        if is_empty(replaced[y]):
+            continue
+        for x in range(BLOCK):
+            if replaced[y, x] == 0:
+                continue
+            first, j = state.coefficients[0, y, x], np.uint8(0) if seen.settled[y] == SETTLED else seen.nearest[y, x]
+            if held[y, x] != 0 or j >= slots or (j == 0 and first <= longest):
+                left += 1
+                continue
+            replaced[y, x] = np.uint8(0)
+            if j == 0 or first > longest:
+                continue
+            other = state.coefficients[j, y, x]
+            state.coefficients[0, y, x], state.coefficients[j, y, x] = max(first, other), min(first, other)
+            for c in range(seen.planes.shape[0]):
+                colour = state.colours[j, c, y, x]
+                state.colours[j, c, y, x] = state.colours[0, c, y, x]
+                state.colours[0, c, y, x] = colour
+            seen.nearest[y, x] = np.uint8(0)
+    return left
 
 
 @part
