@@ -205,6 +205,7 @@ VARIANTS: list[Variant] = [
     ("brighter regions are light at once", {(lighting, "_AT_ONCE"): -1.0}, {}, _PLAIN),
     ("what is new and stands out may be a ghost", {(ghosts, "_stands_out"): lambda *_: False}, {}, _PLAIN),
     ("wrong ghosts are not taken back", {(forgetting, "take_back"): lambda *_: 0}, {}, _PLAIN),
+    ("beams fall between parts of things", {(lighting, "_without_gaps"): lambda found, _: found}, {}, _PLAIN),
     ("beams are foreground", {(forgetting, "find_highlights"): lambda *_: None}, {}, _PLAIN),
     ("no search for changed light", {(forgetting, "find_relit"): lambda *_: None}, {}, _PLAIN),
     ("no restart after a flood", {(forgetting, "_FLOOD"): 2.0}, {}, _PLAIN),

@@ -38,6 +38,7 @@ CONSTANTS: list[tuple[Any, str]] = [
     (lighting, "_SMOOTH"),
     (lighting, "_FADING"),
     (lighting, "_SPOT_PX"),
+    (lighting, "_GAP_PX"),
     (forgetting, "_LIT_INTERVAL"),
     (forgetting, "_LIT_S"),
     (adaptive, "_LINGERING"),

@@ -5,7 +5,8 @@ python -m bench.detectors.spoiled DATASET ... [--only NAME ...]
 A data set is a folder, or generated, such as "generated:all?size=160x120". Prints, for each way to spoil frames, the
 mean F over all sequences of `adaptive`, of `adaptive` with quality=fast, and of MOG2 and KNN with a median filter of 5.
 `--headlights` makes it night instead, and each labelled object a car whose headlights move along the ground before it,
-which is background; it is for sequences of roads whose frames are labelled one by one.
+which is background; it is for sequences of roads whose frames are labelled one by one. With `--dazzle` the lamps dazzle
+the camera as well, on the cars and around them.
 """
 
 import argparse
@@ -36,6 +37,8 @@ DETECTORS: dict[str, tuple[str, dict[str, str]]] = {
 FLAKES = 70
 NIGHT, POWER = 0.15, 0.5
 """Shares of the light that are left, and that headlights add where they are brightest."""
+GLARE = 60.0
+"""Grey levels that lamps which dazzle add around them."""
 _LEAST_CAR_PX = 30
 
 
@@ -114,7 +117,7 @@ def turbulent(frame: Frame, number: int) -> NDArray[np.float64]:
     return moved * 1.0
 
 
-def headlights(sequence: Sequence) -> Spoil:
+def headlights(sequence: Sequence, dazzles: bool = False) -> Spoil:
     """Night, with two lamps at the front of each object of a sequence and their beam before it, and some noise."""
 
     def spoil(frame: Frame, number: int) -> NDArray[np.float64]:
@@ -125,6 +128,8 @@ def headlights(sequence: Sequence) -> Spoil:
         beams, lamps = light_up(cars)
         noise = np.random.default_rng(number).normal(0, 1.5, frame.shape)
         dark = frame * (NIGHT + POWER * beams)[..., None] + 3 + noise
+        if dazzles:
+            dark += GLARE * dazzle(cars, lamps)
         return np.asarray(dark * (1 - lamps) + 255 * lamps, np.float64)
 
     return spoil
@@ -150,6 +155,20 @@ def light_up(cars: Mask) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
             centre = int(middle + side * width), int(top + 0.75 * height)
             cv2.circle(lamps, centre, max(1, int(width / 14)), 1.0, cv2.FILLED)
     return beams * (1 - cars), cv2.GaussianBlur(lamps * cars, (0, 0), 0.7)[..., None]
+
+
+def dazzle(cars: Mask, lamps: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return how much light lenses scatter around lamps, (H, W, 1), 1 at most; see `light_up`."""
+    count, parts, boxes, _ = cv2.connectedComponentsWithStats(cars)
+    glare = np.zeros(cars.shape, np.float32)
+    for index in range(1, count):
+        if boxes[index, cv2.CC_STAT_AREA] < _LEAST_CAR_PX:
+            continue
+        own = lamps[..., 0] * (parts == index)
+        for share, reach in ((0.7, 0.12), (0.3, 0.4)):  # of the width of the car
+            spread = cv2.GaussianBlur(own, (0, 0), max(1.0, reach * boxes[index, cv2.CC_STAT_WIDTH]))
+            glare += share * spread / max(spread.max(), 1e-9)
+    return np.minimum(glare, 1)[..., None]
 
 
 WAYS: dict[str, Spoil] = {
@@ -243,11 +262,12 @@ def main() -> None:
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--only", nargs="+", choices=WAYS, default=list(WAYS))
     ways.add_argument("--headlights", action="store_true", help="make it night, and objects cars with headlights")
+    ways.add_argument("--dazzle", action="store_true", help="the same with lamps that dazzle the camera")
     options = parser.parse_args()
     sequences = [sequence for where in options.datasets for sequence in open_datasets(where)]
     print(f"{'':34}" + "".join(f"{name:>10}" for name in DETECTORS))
-    if options.headlights:
-        rows = {sequence.name: [measure(sequence, headlights(sequence))] for sequence in sequences}
+    if options.headlights or options.dazzle:
+        rows = {sequence.name: [measure(sequence, headlights(sequence, options.dazzle))] for sequence in sequences}
         print_means({**rows, "all": [row for found in rows.values() for row in found]})
         return
     for way in options.only:

@@ -8,7 +8,7 @@ from bench.detectors.ablation import VARIANTS, changed
 from bench.detectors.cut import FRAMES, KINDS, backwards, busy_starts
 from bench.detectors.pasted import OBJECTS, Cutout, best_view, cut_out, paste
 from bench.detectors.sensitivity import CONSTANTS, FACTORS, scaled
-from bench.detectors.spoiled import WAYS, dark, light_up
+from bench.detectors.spoiled import WAYS, dark, dazzle, light_up
 from bench.detectors.turned import MOVES, STANDS, TURNS, window
 from bgsub._opencv import cv2
 from bgsub.evaluation import find_sequences
@@ -53,6 +53,16 @@ def test_headlights_light_the_ground_before_cars_and_fade():
     assert lamps[17, 46, 0] > 0.4
     assert lamps[..., 0][cars == 0].max() < 0.4
     assert not any(light.any() for light in light_up(np.zeros_like(cars)))
+
+
+def test_lamps_that_dazzle_add_light_around_them_on_cars_and_ground():
+    cars = np.zeros((60, 81), np.uint8)
+    cars[10:20, 30:50] = 1
+    glare = dazzle(cars, light_up(cars)[1])
+    assert 0.9 < glare.max() <= 1
+    assert glare[17, 34, 0] > glare[12, 34, 0] > glare[8, 34, 0] > 0.01  # above the car
+    assert glare[:, :5].max() < 0.01
+    assert not dazzle(np.zeros_like(cars), np.zeros((60, 81, 1), np.float32)).any()
 
 
 @pytest.mark.parametrize("way", coded.WAYS)

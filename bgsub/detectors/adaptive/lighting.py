@@ -34,6 +34,8 @@ _GAIN = np.float32(0.25)  # of light that is bright: faint things gain less, and
 _PLAIN, _SMOOTH = np.float32(1 / 6), 1 / 4  # what has lost the ground's texture: less is left than of a shadow's
 _FADING = 1 / 8  # share of its border across which a highlight fades: what else is bright has outlines all around
 _SPOT_PX = 10  # side of the smallest, for 320x240: what is smaller is all outline
+_LEAK_PX = 3  # side of the square that fits through no gap in an outline,
+_GAP_PX = 15  # and width of the largest gap between parts of a thing, for 320x240, into which no beam falls
 _AROUND_PX = 3  # around the box of the foreground, whose border is looked at, too
 
 
@@ -143,7 +145,15 @@ def find_highlights(
         if found is not None:
             highlights = np.zeros_like(mask) if highlights is None else highlights
             highlights[box] |= found
-    return highlights
+    return None if highlights is None else _without_gaps(highlights, mask)
+
+
+def _without_gaps(highlights: Mask, mask: Mask) -> Mask:
+    """Return highlights but for those between parts of a thing that are near each other, where lamps dazzle."""
+    things = cv2.morphologyEx(cv2.bitwise_and(mask, cv2.bitwise_not(highlights)), cv2.MORPH_OPEN, _square(_LEAK_PX))
+    side = scaled_side(_GAP_PX, (mask.shape[0], mask.shape[1]))
+    closed = cv2.morphologyEx(things, cv2.MORPH_CLOSE, _square(side))
+    return np.bitwise_and(highlights, np.bitwise_not(closed))
 
 
 def _find_in_region(
@@ -158,18 +168,28 @@ def _find_in_region(
     even, bright = np.empty(region.shape, np.uint8), np.empty(region.shape, np.uint8)
     corner = box[0].start, box[1].start
     run_bands(mark_even, (region.shape[0], region.shape[1]), threads, images, *corner, light, even, bright)
-    count, parts, boxes, _ = cv2.connectedComponentsWithStats(np.bitwise_and(region, even), connectivity=4)
+    # The light of lamps that dazzle spreads over the car as well, and through each gap in its outline to its beam.
+    square = _square(_LEAK_PX)
+    wide = np.bitwise_and(region, cv2.erode(even, square))
+    count, parts, boxes, _ = cv2.connectedComponentsWithStats(wide, connectivity=4)
     found: Mask | None = None
     for index in range(1, count):
-        area = boxes[index, cv2.CC_STAT_AREA]
+        near = _box_around(boxes[index], region.shape)
+        if parts[near].size < least:
+            continue
+        grown = cv2.dilate((parts[near] == index).view(np.uint8), square)
+        inside = (grown != 0) & (region[near] != 0) & (even[near] != 0)
+        area = np.count_nonzero(inside)
         if area < least:
             continue
-        near = _box_around(boxes[index], region.shape)
-        inside = parts[near] == index
         if np.count_nonzero(bright[near][inside]) > 0.5 * area and _fades(inside, even[near]):
             found = np.zeros_like(even) if found is None else found
             found[near][inside] = 255
     return found
+
+
+def _square(side: int) -> NDArray[np.uint8]:
+    return np.ones((side, side), np.uint8)
 
 
 def _box_around(box: NDArray[np.int32], size: tuple[int, ...]) -> tuple[slice, slice]:

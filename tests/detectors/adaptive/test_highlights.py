@@ -71,6 +71,39 @@ def test_a_beam_is_one_before_the_car_that_sends_it() -> None:
     assert np.mean(found[car] == 255) < 1 / 3
 
 
+def dazzling(scene: NDArray[np.float64], car: NDArray[np.bool_]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return a frame in which light spreads from two lamps at (24, 33) and (24, 47), and its mask."""
+    rows, columns = np.mgrid[: SIZE[0], : SIZE[1]]
+    lit = scene + sum(60 * np.exp(-(((columns - x) / 8) ** 2) - ((rows - 24) / 8) ** 2) for x in (33, 47))
+    lit = cv2.GaussianBlur(lit, (0, 0), 0.7)
+    return filmed(lit, 2), np.where((lit > 1.25 * road() + 4) | car, np.uint8(255), np.uint8(0))
+
+
+def test_light_on_a_car_is_no_part_of_the_beam_that_leaves_through_a_gap_in_its_outline() -> None:
+    scene, car = road() * (1 + beam(40, 36)), np.zeros(SIZE, bool)
+    car[8:32, 28:52] = True
+    scene[car] = 6
+    outline = car & (cv2.erode(car.astype(np.uint8), np.ones((5, 5), np.uint8)) == 0)
+    outline[28:, 39:42] = False
+    scene[outline] = 250
+    found = found_in(*dazzling(scene, car))
+    assert found is not None
+    assert np.mean(found[car] != 0) < 0.1
+    assert np.mean(found[34:44, 32:48] != 0) > 0.8
+
+
+def test_light_between_parts_of_a_thing_is_no_beam() -> None:
+    scene, car = road() * (1 + beam(40, 36)), np.zeros(SIZE, bool)
+    car[8:32, 28:52] = True
+    scene[car] = 6
+    for rows in (slice(14, 19), slice(26, 32)):  # the light beside the car reaches all between
+        scene[rows, 28:52] = 250
+    found = found_in(*dazzling(scene, car))
+    assert found is not None
+    assert not found[20:25, 30:50].any()
+    assert np.mean(found[34:44, 32:48] != 0) > 0.8
+
+
 def test_nothing_is_one_where_noise_may_hide_an_outline_or_is_not_known() -> None:
     light = beam(40, 30)
     mask = np.uint8(255) * (light > 0.3).astype(np.uint8)
