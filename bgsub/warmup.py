@@ -22,7 +22,8 @@ __all__ = ["cache_folder", "warm_up"]
 
 _SIZE = (96, 160)
 _DIM = 4  # last frames, under less light
-_FRAMES = 48  # beyond the warm-up of every detector
+_STAYS = 52  # frames: two seconds and some, after which adaptive keeps what a ghost takes the place of
+_FRAMES = _STAYS + 36  # beyond the warm-up of every detector
 
 
 def warm_up(name: str = "adaptive", dtype: DTypeLike = np.uint8, **parameters: Any) -> list[str]:
@@ -87,10 +88,10 @@ def _frames(dtype: np.dtype[Any]) -> Iterator[Frame]:
     noise = np.random.default_rng(0)
     for index in range(_FRAMES):
         image = noise.uniform(0.3, 0.35, (*_SIZE, 3))
-        if index < 12:
+        if index < _STAYS:
             image[30:70, 20:60] = 0.9
         else:
-            left = 60 + index
+            left = 72 + index - _STAYS
             image[20:60, left : left + 30] = 0.02  # darker than any shadow
             image[40:60, left - 20 : left] *= 0.6  # its shadow
             image[60:75, left : left + 30] *= 0.6  # and what looks like one, but has the object above and below

@@ -159,7 +159,7 @@ class Forgetter(ShakeFollower):
 
         A wrong ghost, such as a car at night with its beams, would leave a road that is foreground, and soon a ghost.
         """
-        if self._scalars["replaced_px"] == 0 and self._scalars["frames"] > 0:  # the first frame compiles what follows
+        if self._scalars["replaced_px"] == 0:
             return
         # What is new begins with as much as two colours keep; seen for so long again as one does, it is there to stay.
         longest = np.float32(3 * _KEPT_S * self._parameters["rate_hz"] / self._scalars["scale"])

@@ -108,7 +108,8 @@ def find_highlights(
     Light that falls on something fades towards its border, where a thing has an outline. So a highlight is a connected
     part of the foreground, mostly much brighter than the background, where the gain of light changes evenly and the
     ground keeps its texture, and beside at least an eighth of whose border that is so as well. Of the rest the beam is
-    cut by what sends it.
+    cut by what sends it. Lamps that dazzle light up what carries them, too: a highlight passes through no gap of an
+    outline that a 3x3 square does not pass, and does not lie between parts of a thing that are near each other.
 
     Parameters
     ----------
@@ -148,12 +149,13 @@ def find_highlights(
     return None if highlights is None else _without_gaps(highlights, mask)
 
 
-def _without_gaps(highlights: Mask, mask: Mask) -> Mask:
-    """Return highlights but for those between parts of a thing that are near each other, where lamps dazzle."""
+def _without_gaps(highlights: Mask, mask: Mask) -> Mask | None:
+    """Return highlights but for those between near parts of a thing, where lamps dazzle; None if that is all."""
     things = cv2.morphologyEx(cv2.bitwise_and(mask, cv2.bitwise_not(highlights)), cv2.MORPH_OPEN, _square(_LEAK_PX))
     side = scaled_side(_GAP_PX, (mask.shape[0], mask.shape[1]))
     closed = cv2.morphologyEx(things, cv2.MORPH_CLOSE, _square(side))
-    return np.bitwise_and(highlights, np.bitwise_not(closed))
+    rest: Mask = np.bitwise_and(highlights, np.bitwise_not(closed))
+    return rest if cv2.hasNonZero(rest) else None
 
 
 def _find_in_region(

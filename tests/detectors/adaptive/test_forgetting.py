@@ -3,8 +3,9 @@
 import copy
 
 import numpy as np
+import pytest
 
-from bgsub.detectors import create
+from bgsub.detectors import Detector, create
 from bgsub.detectors.adaptive import forgetting
 from bgsub.detectors.adaptive._jit.blocks import (
     BLOCK,
@@ -126,16 +127,22 @@ def test_what_took_the_place_of_background_is_taken_back_where_that_is_seen_agai
     assert (state.colours != before).any()
 
 
-@needs_compiler
-def test_the_place_of_somebody_who_was_taken_for_a_ghost_is_background_when_he_walks_on(monkeypatch):
+def with_wrong_ghost(monkeypatch: pytest.MonkeyPatch) -> tuple[np.ndarray, Detector]:
+    """A street, and a model of it that took a square which stands there for a ghost; no other ghost mends that."""
     scene, model = street(), create("adaptive", threads=1)
     for t in range(100):
         model.apply(filmed(scene, t))
     model.apply(filmed(with_square(scene, 20, 30), 200))
     monkeypatch.setattr(forgetting, "find_ghosts", lambda mask, *_: mask.copy())
     masks = [model.apply(filmed(with_square(scene, 20, 30), 201 + t)) for t in range(8)]
-    assert not masks[-1].any()  # that was wrong
-    monkeypatch.setattr(forgetting, "find_ghosts", lambda *_: None)  # which no other ghost mends
+    assert not masks[-1].any()
+    monkeypatch.setattr(forgetting, "find_ghosts", lambda *_: None)
+    return scene, model
+
+
+@needs_compiler
+def test_the_place_of_somebody_who_was_taken_for_a_ghost_is_background_when_he_walks_on(monkeypatch):
+    scene, model = with_wrong_ghost(monkeypatch)
     masks = [model.apply(filmed(with_square(scene, 20, 30), 210 + t)) for t in range(50)]
     assert not np.any(masks)
     masks = [model.apply(filmed(scene, 300 + t)) for t in range(2)]
@@ -148,14 +155,7 @@ def test_the_place_of_somebody_who_was_taken_for_a_ghost_is_background_when_he_w
 
 @needs_compiler
 def test_pixels_that_may_not_learn_take_nothing_back(monkeypatch):
-    scene, model = street(), create("adaptive", threads=1)
-    for t in range(100):
-        model.apply(filmed(scene, t))
-    model.apply(filmed(with_square(scene, 20, 30), 200))
-    monkeypatch.setattr(forgetting, "find_ghosts", lambda mask, *_: mask.copy())
-    for t in range(8):
-        model.apply(filmed(with_square(scene, 20, 30), 201 + t))
-    monkeypatch.setattr(forgetting, "find_ghosts", lambda *_: None)
+    scene, model = with_wrong_ghost(monkeypatch)
     before = model.getBackgroundImage()
     here = np.zeros(scene.shape[:2], bool)
     here[20:34, 30:37] = True  # half of where the square was
